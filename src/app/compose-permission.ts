@@ -9,6 +9,7 @@ import { MEMORY_TOOLS } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
+import { gitProgramsItem } from "./trust/git-programs-item.ts";
 
 /** What the permission of a terminal agent is made from beside its settings. */
 export interface ComposePermissionOptions
@@ -49,7 +50,7 @@ export function composePermission(
     ...options
   }: ComposePermissionOptions,
 ): ComposedPermission {
-  const { config, cwd, paths } = settings;
+  const { config, cwd, paths, trust } = settings;
   const session = new SessionRules();
   const plain = createPermissionGate({
     ...options,
@@ -66,6 +67,8 @@ export function composePermission(
     home: paths.home,
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder],
+    admitsPrograms: (repository, programs) =>
+      repository === trust.folder && trust.admits(gitProgramsItem(programs)),
   });
   const gate = hooks === undefined ? plain : hooks.gate(plain);
   const lendRules = (rules: readonly string[]): (() => void) => session.lend(rules);

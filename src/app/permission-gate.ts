@@ -43,6 +43,8 @@ export interface PermissionGateOptions {
   readonly readable?: readonly string[];
   /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
   readonly commandPath?: () => string | undefined;
+  /** Whether the user agreed to what the settings of a repository have git run. */
+  readonly admitsPrograms?: PolicyGateOptions["admitsPrograms"];
   /** Folders of nano-agent itself: writing below them is always asked about. */
   readonly machinery?: readonly string[];
 }
@@ -91,6 +93,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       cwd,
       home,
       machinery: options.machinery ?? [],
+      ...(options.admitsPrograms && { admitsPrograms: options.admitsPrograms }),
       ...(session && { session }),
       ...(guard === undefined ? {} : notesOf(guard)),
     });

@@ -3,6 +3,8 @@ import { type FixedRange, TextPattern } from "./match-text.ts";
 import { fold } from "./paths/match-path.ts";
 import type { OriginRule } from "./rule.ts";
 import { globFits } from "./secret-files.ts";
+import type { ShellUnit } from "./shell/shell-unit.ts";
+import { byRule, type Verdict } from "./verdict.ts";
 
 interface Compiled {
   readonly rule: OriginRule;
@@ -62,4 +64,28 @@ export class CommandRules {
     return this.#compiled.find(({ pattern }) => /[|&;<>]/.test(pattern.pattern) && pattern.matches(form))
       ?.rule;
   }
+}
+
+function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefined {
+  const own = rules.find(unit.text);
+  if (own !== undefined) return own;
+  for (const alias of unit.aliases) {
+    const found = rules.find(alias);
+    if (found !== undefined) return found;
+  }
+  if (unit.globName === undefined) return undefined;
+  return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
+}
+
+/** The first rule against any of the commands, or against what their options run. */
+export function firstAgainst(rules: CommandRules, units: readonly ShellUnit[]): Verdict | undefined {
+  for (const unit of units) {
+    const rule = ruleAgainst(rules, unit);
+    if (rule !== undefined) return byRule(rule, unit.text);
+    for (const { program } of unit.guards) {
+      const verdict = program === undefined ? undefined : firstAgainst(rules, program);
+      if (verdict !== undefined) return verdict;
+    }
+  }
+  return undefined;
 }

@@ -1,12 +1,14 @@
-import type { CommandRules } from "./command-rules.ts";
+import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
+import type { GitPrograms } from "./paths/git-programs.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
+import { runByGit } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
@@ -33,6 +35,8 @@ export interface ShellJudgement {
   readonly bypassed: boolean;
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
+  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  readonly programsOf: (folder: string) => GitPrograms | undefined;
 }
 
 const TOOL = "bash";
@@ -195,7 +199,7 @@ class ShellJudge {
   }
 
   /** Why a command needs a yes; `undefined` when it is allowed. */
-  #unit(unit: ShellUnit): Why | undefined {
+  #unit(unit: ShellUnit, isInner = false): Why | undefined {
     if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
     if (place !== undefined) return { text: place, obstacle: "protected" };
@@ -206,12 +210,17 @@ class ShellJudge {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
+    const { programsOf } = this.#judgement;
+    const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
+    if (rule !== undefined && programs?.any !== undefined)
+      return { text: programs.any, obstacle: "unreadable" };
     if (rule !== undefined) return this.#allowedBy({ rule, unit });
     if (!this.#judgement.defaults) return this.#notAllowed(unit, guards);
     this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED) return { text: "the line names more than the built-in rules look up" };
     const known = this.#reads(withoutPrograms(unit, guards), places);
     if (known === undefined) return this.#notAllowed(unit, guards);
+    if (programs?.looking !== undefined) return { text: programs.looking, obstacle: "unreadable" };
     this.#builtIn = true;
     return this.#allowedBy({ known, unit });
   }
@@ -257,10 +266,10 @@ class ShellJudge {
     const [guard] = guards;
     if (guard === undefined) return { text: "no rule allows it", guards };
     const nearly = this.#allow.find(unit.text);
-    const inner = guard.program?.find((each) => this.#unit(each) !== undefined);
+    const inner = guard.program?.find((each) => this.#unit(each, true) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
       const text = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      return { text, guards, obstacle: this.#unit(inner)?.obstacle };
+      return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
     }
     if (nearly === undefined) return { text: `no rule allows it, and ${guard.reason}`, guards };
     const rule = `${TOOL}(${shown(nearly.pattern ?? "")})`;
@@ -276,7 +285,7 @@ class ShellJudge {
     return (
       program !== undefined &&
       program.length > 0 &&
-      program.every((unit) => !unit.judged || this.#unit(unit) === undefined)
+      program.every((unit) => !unit.judged || this.#unit(unit, true) === undefined)
     );
   }
 
@@ -330,30 +339,6 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
   const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
-}
-
-function ruleAgainst(rules: CommandRules, unit: ShellUnit): OriginRule | undefined {
-  const own = rules.find(unit.text);
-  if (own !== undefined) return own;
-  for (const alias of unit.aliases) {
-    const found = rules.find(alias);
-    if (found !== undefined) return found;
-  }
-  if (unit.globName === undefined) return undefined;
-  return rules.findByGlob(unit.globName, unit.text.slice(unit.words[0]?.text.length ?? 0));
-}
-
-/** The first rule against any of the commands, or against what their options run. */
-function firstAgainst(rules: CommandRules, units: readonly ShellUnit[]): Verdict | undefined {
-  for (const unit of units) {
-    const rule = ruleAgainst(rules, unit);
-    if (rule !== undefined) return byRule(rule, unit.text);
-    for (const { program } of unit.guards) {
-      const verdict = program === undefined ? undefined : firstAgainst(rules, program);
-      if (verdict !== undefined) return verdict;
-    }
-  }
-  return undefined;
 }
 
 /** A command without the words that run programs judged by themselves; `guards` are those that remain. */

@@ -102,7 +102,8 @@ function placesOf({ name, words }: ShellUnit): readonly ShellWord[] {
 
 const NOWHERE: readonly ShellWord[] = [];
 
-function gitFolderOf(words: readonly ShellWord[]): readonly ShellWord[] {
+/** Where `git -C` goes, several of them in one path; nothing without one. */
+export function gitFolderOf(words: readonly ShellWord[]): readonly ShellWord[] {
   let folder: ShellWord | undefined;
   for (let index = 1; index < words.length; index++) {
     const word = words[index] ?? literalWord("");

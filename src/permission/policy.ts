@@ -5,7 +5,9 @@ import { judgePath } from "./judge-path.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
+import { type GitPrograms, gitPrograms, SettingsReader } from "./paths/git-programs.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
+import { repositoryFrom } from "./paths/repository.ts";
 import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
@@ -31,6 +33,8 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly session?: SessionRules;
   /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
   readonly batchedCallsFollow?: boolean;
+  /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
+  readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
 }
@@ -95,6 +99,9 @@ class RulePolicy implements Policy {
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
+  readonly #settings = new SettingsReader();
+  /** What git would run, by folder, as far as this check has looked. */
+  readonly #programs = new Map<string, GitPrograms | undefined>();
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -113,6 +120,7 @@ class RulePolicy implements Policy {
 
   check({ tool, input }: PolicyCall): PolicyDecision {
     this.#space.refresh();
+    this.#programs.clear();
     this.#refreshRules();
     try {
       const name = toToolName(tool);
@@ -193,7 +201,21 @@ class RulePolicy implements Policy {
       onlyReads: this.#mode === "plan",
       edits: this.#mode === "acceptEdits",
       posix: this.#options.isPosixShell === true,
+      programsOf: (folder) => this.#programsOf(folder),
     });
+  }
+
+  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  #programsOf(folder: string): GitPrograms | undefined {
+    if (this.#programs.has(folder)) return this.#programs.get(folder);
+    const repository = repositoryFrom(folder);
+    const programs = repository === undefined ? undefined : gitPrograms(repository, this.#settings.read);
+    const isAdmitted =
+      repository === undefined ||
+      programs === undefined ||
+      this.#options.admitsPrograms?.(repository, programs) === true;
+    this.#programs.set(folder, isAdmitted ? undefined : programs);
+    return this.#programs.get(folder);
   }
 
   /** In plan mode nothing runs that may change something. */

@@ -1,4 +1,13 @@
-import { chownSync, mkdirSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -112,6 +121,51 @@ test.runIf(process.geteuid?.() === 0)(
     expect([other, own].map((text) => [text.includes("OF ANOTHER"), text.includes("OF MINE")])).toEqual([
       [false, true],
       [true, true],
+    ]);
+  },
+);
+
+test.runIf(existsSync("/usr/bin/git"))(
+  "settings that came with a folder have git run nothing until they are approved",
+  async () => {
+    const [cwd, home] = [
+      tempFolder({ "a.txt": "one\n", ".gitattributes": "* filter=x diff=y\n" }),
+      tempFolder(),
+    ];
+    const mark = join(home, "ran");
+    const git = (...args: readonly string[]): void => {
+      const own = ["-c", "user.name=a", "-c", "user.email=a@b"];
+      execFileSync("/usr/bin/git", ["-C", cwd, ...own, ...args], { env: { HOME: home }, stdio: "ignore" });
+    };
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "x");
+    const program = `touch ${mark}; cat`;
+    appendFileSync(
+      join(cwd, ".git/config"),
+      `[filter "x"]\n\tclean = "${program}"\n[diff "y"]\n\ttextconv = "${program}"\n[alias]\n\tst = "!${program}"\n`,
+    );
+    const ran = async (command: string, ...flags: readonly string[]): Promise<boolean> => {
+      rmSync(mark, { force: true });
+      writeFileSync(join(cwd, "a.txt"), `${command}\n`);
+      const server = await modelServer([calls("bash", { command }), says("ok")]);
+      const env = { ...serverEnv(server), HOME: home, PATH: "/usr/bin:/bin" };
+      await runCommand(["-p", "--json", ...flags, "go"], { env, cwd });
+      return existsSync(mark);
+    };
+    const lines = ["git status", "git diff", "find . -name a.txt -exec git log -p {} +"];
+    const before: boolean[] = [];
+    for (const line of lines) before.push(await ran(line));
+    const ruled = await ran("git st", "--allowed-tools", "bash(git *)");
+    const shown = await runCommand(["trust", "--yes"], { env: { HOME: home }, cwd });
+    const after = await ran("git status");
+    appendFileSync(join(cwd, ".git/config"), '[filter "z"]\n\tclean = other\n');
+    expect([before, ruled, shown.stdout.includes("filter.x.clean"), after, await ran("git status")]).toEqual([
+      [false, false, false],
+      false,
+      true,
+      true,
+      false,
     ]);
   },
 );

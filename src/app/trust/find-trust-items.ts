@@ -1,9 +1,11 @@
 import { join, relative, sep } from "node:path";
+import { gitPrograms } from "../../permission/paths/git-programs.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
 import { projectFolders, type UserPaths } from "../config/paths.ts";
 import { splitProjectConfig } from "../config/project-config.ts";
 import { findActingFiles } from "./acting-files.ts";
+import { gitProgramsItem } from "./git-programs-item.ts";
 
 /** A project, and what it brings that can act. */
 export interface ProjectItems {
@@ -25,5 +27,7 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
     const shown = relative(folder, path).split(sep).join("/");
     return splitProjectConfig(shown, config, user).acting.map(({ item }) => item);
   });
-  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
+  const programs = gitPrograms(folder);
+  const git = programs === undefined ? [] : [gitProgramsItem(programs)];
+  return { folder, items: [...settings, ...git, ...(await findActingFiles(folder, folders))] };
 }

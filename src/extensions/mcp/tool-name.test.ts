@@ -23,6 +23,15 @@ test("of two names that become one, the one that was changed gets a hash, whatev
   expect(one[0]).toMatch(/^mcp__s__a_b_[0-9a-f]{8}$/);
 });
 
+test("a server keeps its name, whichever others are called like it", () => {
+  const rival = serverParts(["x.", "x"]).get("x.") ?? "";
+  expect([
+    serverParts(["x.", "x"]).get("x"),
+    serverParts(["x", "x.", rival]).get(rival),
+    new Set(serverParts(["x", "x.", rival]).values()).size,
+  ]).toEqual(["x", rival, 3]);
+});
+
 test("servers have different parts without two underscores", () => {
   expect([...serverParts(["git hub", "git__hub", "a", ""]).values()]).toEqual([
     "git_hub",

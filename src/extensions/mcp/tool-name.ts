@@ -30,15 +30,23 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
   return made;
 }
 
-/** What stands for each server in the names of its tools, different for different servers. Two underscores end it, so it has none. */
+/**
+ * What stands for each server in the names of its tools, different for different servers. Two underscores end it, so it has none. A name
+ * that can stand as it is does, whatever others come before it: rules are written for it.
+ */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
-  for (const server of servers) {
-    const part = cut(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);
-    const isTaken = [...parts.values()].includes(part);
-    parts.set(server, isTaken ? `${part.slice(0, MAX_SERVER - 9)}_${hashOf(server)}` : part);
+  const plain = (server: string): string =>
+    cut(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);
+  for (const server of servers) if (plain(server) === server) parts.set(server, server);
+  for (const server of servers.filter((name) => !parts.has(name))) {
+    const taken = new Set(parts.values());
+    let part = plain(server);
+    for (let text = server; taken.has(part); text += " ")
+      part = `${plain(server).slice(0, MAX_SERVER - 9)}_${hashOf(text)}`;
+    parts.set(server, part);
   }
-  return parts;
+  return new Map(servers.map((server) => [server, parts.get(server) ?? server]));
 }
 
 /** Leaves room for the name of a tool. */

@@ -1,43 +1,56 @@
 import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Placeholder } from "./git-steering.ts";
+import type { PlaceholderClaims } from "./placeholder-claims.ts";
 
 /** A placeholder of ours, and how many commands need it. */
 interface Placed {
   readonly placeholder: Placeholder;
+  /** Gives up the claim of this process, and removes it if that was the last one. */
+  readonly giveUp: () => void;
   users: number;
+}
+
+/** What {@link Placeholders.put} looks at beside what it puts. */
+export interface PutOptions {
+  /** Paths of what is there already: placeholders of other commands and processes among them stay for this one too. */
+  readonly there?: readonly string[];
+  readonly claims: PlaceholderClaims;
 }
 
 /** Keeps placeholders in their places while somebody needs them. */
 export class Placeholders {
   readonly #placed = new Map<string, Placed>();
 
-  /**
-   * Puts them where nothing is. `there` are the paths of what is there already: placeholders of other commands among them stay for this one
-   * too. Call what it returns once, when they are no longer needed.
-   */
-  put(placeholders: readonly Placeholder[], there: readonly string[] = []): () => void {
-    const shared = there.flatMap((path) => this.#placed.get(path)?.placeholder ?? []);
+  /** Puts them where nothing is. Call what it returns once, when they are no longer needed. */
+  put(placeholders: readonly Placeholder[], { there = [], claims }: PutOptions): () => void {
+    const shared = there.flatMap((path) => this.#placed.get(path)?.placeholder ?? claims.at(path) ?? []);
     const ours = [...new Map([...placeholders, ...shared].map((each) => [each.path, each])).values()].filter(
-      (each) => this.#put(each),
+      (each) => this.#put(each, claims),
     );
     return () => {
       for (const { path } of ours) this.#take(path);
     };
   }
 
-  #put(placeholder: Placeholder): boolean {
-    const placed = this.#placed.get(placeholder.path);
-    if (placed !== undefined) placed.users++;
-    else if (make(placeholder)) this.#placed.set(placeholder.path, { placeholder, users: 1 });
-    else return false;
-    return true;
+  #put(placeholder: Placeholder, claims: PlaceholderClaims): boolean {
+    const { path } = placeholder;
+    const placed = this.#placed.get(path);
+    if (placed !== undefined) {
+      placed.users++;
+      return true;
+    }
+    const giveUp = claims.take(placeholder);
+    const isOurs = make(placeholder) || claims.at(path) !== undefined;
+    if (!isOurs) giveUp(() => undefined);
+    else this.#placed.set(path, { placeholder, giveUp: () => giveUp(() => remove(placeholder)), users: 1 });
+    return isOurs;
   }
 
   #take(path: string): void {
     const placed = this.#placed.get(path);
     if (placed === undefined || --placed.users > 0) return;
     this.#placed.delete(path);
-    remove(placed.placeholder);
+    placed.giveUp();
   }
 }
 

@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { repositoriesBelow } from "./git-steering.ts";
+import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { type SandboxLimits, sandboxLimits } from "./sandbox-limits.ts";
 
@@ -116,8 +117,9 @@ test("placeholders stay while one of several commands needs them, and what someb
   const place = (...names: readonly string[]) =>
     names.map((name) => ({ path: join(folder, name), ...(name === "dir" ? {} : { content: "." }) }));
   const placeholders = new Placeholders();
-  const first = placeholders.put(place("file", "dir", "there", "none/at/all"));
-  const second = placeholders.put(place("file"));
+  const claims = new PlaceholderClaims(tempFolder());
+  const first = placeholders.put(place("file", "dir", "there", "none/at/all"), { claims });
+  const second = placeholders.put(place("file"), { claims });
   const names = (): readonly string[] => readdirSync(folder).toSorted();
   const seen = [names()];
   first();
@@ -125,12 +127,12 @@ test("placeholders stay while one of several commands needs them, and what someb
   second();
   seen.push(names());
   // A command that finds one of another command there needs it as well.
-  const earlier = placeholders.put(place("file"));
-  const later = placeholders.put([], [join(folder, "file"), join(folder, "there")]);
+  const earlier = placeholders.put(place("file"), { claims });
+  const later = placeholders.put([], { there: [join(folder, "file"), join(folder, "there")], claims });
   earlier();
   seen.push(names());
   later();
-  const third = placeholders.put(place("file", "dir"));
+  const third = placeholders.put(place("file", "dir"), { claims });
   writeFileSync(join(folder, "file"), "mine");
   writeFileSync(join(folder, "dir", "x"), "");
   third();

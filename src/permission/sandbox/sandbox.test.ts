@@ -109,7 +109,7 @@ test("each command gets the limits as they are then, its domains and its own cle
   const runtime = fakeRuntime();
   const where = place();
   const [workspace = ""] = where.workspace;
-  const sandbox = new Sandbox(runtime, { ...where, allowDomains: ["a.example"] });
+  const sandbox = new Sandbox(runtime, { ...where, allowDomains: ["a.example"] }, tempFolder());
   const start = await sandbox.wrap({ command: "echo hi", shell: "/bin/sh", cwd: workspace });
   start.release();
   const literal = (path: string) => ({ path, literal: true });
@@ -143,7 +143,7 @@ test("things put in the place of absent files are taken out, in front of what is
       argv: ["/bin/bash", "-c", `bwrap --x ${bind(absent)} ${bind(guarded)} ${bind(workspace)} ${tail}`],
     }),
   });
-  const sandbox = new Sandbox(runtime, { ...where, protect: [guarded] });
+  const sandbox = new Sandbox(runtime, { ...where, protect: [guarded] }, tempFolder());
   const { args } = await sandbox.wrap({ command: "true", shell: "/bin/bash", cwd: workspace });
   expect(args).toEqual(["-c", `bwrap --x ${bind(guarded)} ${bind(workspace)} ${tail}`]);
 });
@@ -157,7 +157,8 @@ test("a guarded folder inside the workspace is made, so that no command can make
 
 test("the runtime is stopped when its last user has gone, and a closed sandbox takes no command", async () => {
   const runtime = fakeRuntime();
-  const [first, second] = [new Sandbox(runtime, place()), new Sandbox(runtime, place())];
+  const open = (): Sandbox => new Sandbox(runtime, place(), tempFolder());
+  const [first, second] = [open(), open()];
   await first.dispose();
   await first.dispose();
   expect(runtime.log).toEqual([]);

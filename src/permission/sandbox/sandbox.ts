@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
 import { repositoriesBelow } from "./git-steering.ts";
 import { makeOwnFolder } from "./own-folder.ts";
+import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
 import {
@@ -24,7 +26,10 @@ export interface SandboxOptions extends Omit<SandboxPlace, "temporary" | "reposi
   readonly runtime: SandboxRuntime;
   /** Default: the system's temporary folder. */
   readonly temporary?: string;
-  /** A folder outside the limits that the probe tries to write to; made if it is not there. */
+  /**
+   * A folder outside the limits, made if it is not there: the probe tries to write to it, and processes tell each other there what they
+   * guard. All of one user share it.
+   */
   readonly probeFolder: string;
 }
 
@@ -47,7 +52,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     if (errors.length > 0) return { problem: missingPrograms(errors) };
     makeProtected(place);
     await runtime.initialize(runtimeConfig(sandboxLimits(place)));
-    sandbox = new Sandbox(runtime, place);
+    sandbox = new Sandbox(runtime, place, join(probeFolder, "placeholders"));
     const problem = await probeSandbox(sandbox, { folder: probeFolder });
     if (problem === undefined) return { sandbox };
     await sandbox.dispose();
@@ -75,11 +80,14 @@ export class Sandbox {
   static readonly #placeholders = new Placeholders();
   readonly #runtime: SandboxRuntime;
   readonly #place: SandboxPlace;
+  readonly #claims: PlaceholderClaims;
   #isDisposed = false;
 
-  constructor(runtime: SandboxRuntime, place: SandboxPlace) {
+  /** `claims`: folder in which processes tell each other which placeholders they need. */
+  constructor(runtime: SandboxRuntime, place: SandboxPlace, claims: string) {
     this.#runtime = runtime;
     this.#place = place;
+    this.#claims = new PlaceholderClaims(claims);
     Sandbox.#users.set(runtime, (Sandbox.#users.get(runtime) ?? 0) + 1);
   }
 
@@ -96,7 +104,8 @@ export class Sandbox {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const { protect = [] } = start;
     const limits = sandboxLimits({ ...this.#place, protect: [...(this.#place.protect ?? []), ...protect] });
-    const remove = Sandbox.#placeholders.put(limits.placeholders, limits.protected);
+    const put = { there: limits.protected, claims: this.#claims };
+    const remove = Sandbox.#placeholders.put(limits.placeholders, put);
     try {
       return await this.#wrapWithin(limits, start, remove);
     } catch (error) {

@@ -31,13 +31,12 @@ import { FolderWalk, START } from "./work-folders.ts";
  */
 export function readShell(source: string): ShellReading {
   const found = new ShellFindings();
-  const parsed = parseShell(source);
-  if (parsed.problem !== undefined) {
-    const obstacle = { part: source, reason: `it cannot be read as a command line: ${parsed.problem}` };
-    if (parsed.script === undefined) found.leaveUnread(source, obstacle);
+  const { script, problem } = parseShell(source);
+  if (problem !== undefined) {
+    const obstacle = { part: source, reason: `it cannot be read as a command line: ${problem}` };
+    if (script === undefined) found.leaveUnread(source, obstacle);
     else found.obstacles.push(obstacle);
   }
-  const { script } = parsed;
   if (script === undefined) return found.reading();
   new ShellReader(source, found).script(script, source);
   return { ...found.reading(), script };

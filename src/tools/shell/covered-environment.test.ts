@@ -21,6 +21,9 @@ test("what changes which programs run is not inherited, and what the user set fo
     BASH_ENV: "/x",
     TAR_OPTIONS: "-I x",
     PERL5OPT: "-Mx",
+    "BASH_FUNC_cat%%": "() { x; }",
+    "__BASH_FUNC<cat>()": "() { x; }",
+    cat: "() { x; }",
   };
   const { PATH, HOME, GIT_AUTHOR_NAME, GIT_CONFIG_COUNT, ...rest } = coveredEnvironment(inherited, {
     GIT_CONFIG_COUNT: "0",

@@ -1,0 +1,126 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
+import { gitPrograms, settingsIn } from "./git-programs.ts";
+
+const programs = (config: string, more: Readonly<Record<string, string>> = {}) =>
+  gitPrograms(tempFolder({ ".git/config": config, ...more }));
+
+test("settings that only say how git looks are none, those of git-lfs neither", () => {
+  const lfs =
+    "clean = git-lfs clean -- %f\n smudge = git-lfs smudge -- %f\n process = git-lfs filter-process";
+  for (const config of [
+    "",
+    '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://x.example/y\n\tfetch = +refs/*:refs/*\n',
+    "[core]\n\thooksPath = .husky/_\n\tfsmonitor = ./evil\n\tpager = ./evil\n",
+    `[filter "lfs"]\n ${lfs}\n required = true\n`,
+    "no section = x\n",
+  ])
+    expect(programs(config)).toBe(undefined);
+});
+
+test("what runs something, brings settings or moves the files is one, by what it counts for", () => {
+  const config = `\uFEFF[filter "X.y"]Clean=a\r\n[FILTER.b] smudge = b # c
+[diff "d"] textconv = t
+[diff]\n\texternal = e\n[core] worktree = /etc\n[include]\n\tpath = ../x
+[alias] st = !s
+[core] [alias] ci = c\n[credential "https://x"]\n\thelper = h\n`;
+  expect(programs(config)).toEqual({
+    looking: ["filter.X.y.clean=a", "filter.b.smudge=b # c", "core.worktree=/etc", "include.path=../x"],
+    drivers: ["diff.d.textconv=t", "diff.external=e"],
+    others: ["alias.st=!s", "alias.ci=c", "credential.https://x.helper=h"],
+  });
+});
+
+test("settings of work trees and submodules count, and where their own files are is none", () => {
+  const clean = '[filter "x"]\n\tclean = evil\n';
+  const files = {
+    "main/.git/config": "[core]\n\tbare = false\n",
+    "main/.git/worktrees/w/commondir": "../..\n",
+    "main/.git/worktrees/w/config.worktree": clean,
+    "w/.git": "gitdir: ../main/.git/worktrees/w\n",
+    "super/.git/config": "",
+    "super/.git/modules/a/b/HEAD": "",
+    "super/.git/modules/a/b/config": `[core]\n\tworktree = ../../../../lib\n${clean}`,
+    "super/lib/.git": "gitdir: ../.git/modules/a/b\n",
+  };
+  const root = tempFolder(files);
+  const found = { looking: ["filter.x.clean=evil"], drivers: [], others: [] };
+  expect(["main", "w", "super", "super/lib"].map((name) => gitPrograms(join(root, name)))).toEqual([
+    undefined,
+    found,
+    found,
+    found,
+  ]);
+});
+
+test.runIf(existsSync("/usr/bin/git"))("no setting that git reads in a file is overlooked", () => {
+  const root = tempFolder();
+  mkdirSync(join(root, "x"));
+  const path = join(root, "config");
+  const listed = (): readonly string[] => {
+    try {
+      const args = ["config", "-f", path, "--list", "-z", "--no-includes"];
+      const run = { env: { HOME: root }, stdio: "pipe" } as const;
+      return execFileSync("/usr/bin/git", args, run).toString().split("\0").slice(0, -1);
+    } catch {
+      // Git refuses the whole file.
+      return [];
+    }
+  };
+  const header = fc.constantFrom(
+    "[a]",
+    '[filter "x"]',
+    "[filter.X]",
+    " [ a ]",
+    '[a "b\\"c]"]',
+    '[a  "]"]',
+    "[a][b]",
+  );
+  const odd = fc.constantFrom(
+    "\\",
+    '"',
+    "#",
+    ";",
+    "\t",
+    "\r",
+    "\f",
+    "\v",
+    "\u00a0",
+    "[",
+    "]",
+    "=",
+    "-",
+    "1",
+    "clean",
+  );
+  const key = fc.constantFrom("clean", "Smudge", "a-b", "x1");
+  const value = fc.array(fc.oneof(odd, fc.constantFrom("v", " "))).map((parts) => parts.join(""));
+  const pair = fc.tuple(key, fc.constantFrom("=", " = ", ""), value).map((parts) => parts.join(""));
+  const line = fc.tuple(
+    fc.constantFrom("", " ", "\t"),
+    fc.oneof(
+      header,
+      pair,
+      header.chain((h) => pair.map((p) => `${h}${p}`)),
+      value,
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 5 }), (lines) => {
+      const text = ["[z]", ...lines.map((parts) => parts.join(""))].join("\n");
+      writeFileSync(path, text);
+      const own = settingsIn(path);
+      const isAsked = own.some((each) => each.startsWith("a line that cannot be read"));
+      const keys = new Set(own.map((each) => each.split("=", 1)[0]));
+      const missed = listed()
+        .map((each) => each.split("\n", 1)[0] ?? "")
+        .filter((name) => !keys.has(name));
+      expect([text, isAsked ? [] : missed]).toEqual([text, []]);
+    }),
+    { numRuns: 300 },
+  );
+});

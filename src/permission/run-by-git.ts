@@ -1,0 +1,38 @@
+import { gitFolderOf } from "./open-places.ts";
+import type { GitPrograms } from "./paths/git-programs.ts";
+import type { PathSpace } from "./paths/path-space.ts";
+import type { ShellUnit } from "./shell/shell-unit.ts";
+import { shown } from "./verdict.ts";
+
+/** Why a command of git asks: if it only looks, and whatever it does. */
+export interface RunByGit {
+  readonly looking: string | undefined;
+  readonly any: string | undefined;
+}
+
+/** What {@link runByGit} looks at. */
+export interface RunByGitOptions {
+  readonly places: readonly PathSpace[];
+  readonly programsOf: (folder: string) => GitPrograms | undefined;
+  /** Another program hands the command on, so that no options can be added to it. */
+  readonly isInner: boolean;
+}
+
+/** What the settings of the repositories a command works in would have git run; `undefined` for other programs. */
+export function runByGit(
+  unit: ShellUnit,
+  { places, programsOf, isInner }: RunByGitOptions,
+): RunByGit | undefined {
+  if (!/^(?:.*\/)?git$/s.test(unit.name)) return undefined;
+  const named = gitFolderOf(unit.words)[0]?.text ?? ".";
+  const found = places.flatMap((space) => programsOf(space.path(named).resolved) ?? []);
+  const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
+  return { looking: reason(looking), any: reason([...looking, ...found.flatMap(({ others }) => others)]) };
+}
+
+function reason(programs: readonly string[]): string | undefined {
+  const [first] = programs;
+  if (first === undefined) return undefined;
+  const more = programs.length > 1 ? ` and ${programs.length - 1} more` : "";
+  return `the settings of the repository itself would have git run something (${shown(first)}${more}): see all of it, and approve it, with nano-agent trust`;
+}
