@@ -167,8 +167,9 @@ class Planner {
   }
 
   #commands(commands: readonly SimpleCommand[], level: Level): void {
-    const seen = new Set<string>();
-    for (const command of commands) if (!isRepeated(command, seen)) this.#words(command, level);
+    const seen = commands.length > 1 ? new Set<string>() : undefined;
+    for (const command of commands)
+      if (seen === undefined || !isRepeated(command, seen)) this.#words(command, level);
   }
 
   #words(command: SimpleCommand, level: Level): void {

@@ -90,6 +90,7 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   const options = PROGRAM_OPTIONS.get(name) ?? NO_OPTIONS;
   for (let index = 1; index < words.length; index++) {
     const { text, literal, glob } = words[index] ?? literalWord("");
+    if (options === NO_OPTIONS && !text.startsWith("-")) continue;
     if (text === "--" && options.traits.has("ends")) break;
     const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
     // A glob that finds nothing stays as it is written.

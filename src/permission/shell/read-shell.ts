@@ -56,7 +56,7 @@ class ShellReader implements WordContext {
   #depth = 0;
   readonly #walk = new FolderWalk();
   /** Commands that depend on nothing before them and do nothing but run, with those inside them. */
-  readonly #known = new Map<string, readonly SimpleCommand[]>();
+  #known: Map<string, readonly SimpleCommand[]> | undefined;
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -291,16 +291,17 @@ class ShellReader implements WordContext {
     if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))
       return this.#simpleCommand(node, piped);
     const { commands, count } = this.#found;
-    const known = this.#known.get(source);
+    const known = this.#known?.get(source);
     if (known !== undefined) {
       commands.push(...known);
       return;
     }
     const from = commands.length;
     this.#simpleCommand(node, piped);
-    if (count !== this.#found.count || this.#walk.folders !== START || this.#known.size >= MAX_KNOWN) return;
+    if (count !== this.#found.count || this.#walk.folders !== START) return;
     const inner = commands.slice(from);
-    if (inner.every(standsAlone)) this.#known.set(source, inner);
+    const kept = (this.#known ??= new Map());
+    if (kept.size < MAX_KNOWN && inner.every(standsAlone)) kept.set(source, inner);
   }
 
   #simpleCommand(node: Command, piped: readonly SimpleCommand[]): void {

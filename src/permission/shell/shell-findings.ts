@@ -18,18 +18,20 @@ export class ShellFindings {
   readonly obstacles: ShellObstacle[] = [];
   readonly #changes: ShellObstacle[] = [];
   readonly #unread: string[] = [];
-  /** The values of each variable, the latest first. */
-  readonly #variables = new Map<string, ShellWord[] | undefined>();
+  /** The values of each variable, the latest first. A line can hold thousands of others that set none. */
+  #variables: Map<string, ShellWord[] | undefined> | undefined;
   /** What a variable was set to last, for deny rules. */
-  readonly #latest = new Map<string, string | undefined>();
+  #latest: Map<string, string | undefined> | undefined;
   readonly #calculated: { readonly name: string; readonly part: string }[] = [];
 
   #setCount = 0;
 
   /** How much was found besides commands. */
   get count(): number {
-    const lists = [this.redirects, this.obstacles, this.#changes, this.#calculated];
-    return lists.reduce((sum, { length }) => sum + length, this.#setCount);
+    const { redirects, obstacles } = this;
+    return (
+      redirects.length + obstacles.length + this.#changes.length + this.#calculated.length + this.#setCount
+    );
   }
 
   change(part: string, reason: string): void {
@@ -50,31 +52,33 @@ export class ShellFindings {
   /** A variable is set. */
   set(name: string, values: VariableValues): void {
     this.#setCount++;
-    this.#latest.set(name, values?.[0]?.resolved);
-    const known = this.#variables.get(name);
+    (this.#latest ??= new Map()).set(name, values?.[0]?.resolved);
+    const variables = (this.#variables ??= new Map<string, ShellWord[] | undefined>());
+    const known = variables.get(name);
     if (known === undefined) {
       // One that can be anything stays so.
-      if (!this.#variables.has(name)) this.#variables.set(name, values?.slice());
+      if (!variables.has(name)) variables.set(name, values?.slice());
     } else if (values === undefined || values.length + known.length > MAX_VALUES) {
       // So many values are as good as any value.
-      this.#variables.set(name, undefined);
+      variables.set(name, undefined);
     } else known.unshift(...values);
   }
 
   /** A variable counts: whatever it was, it is a number from now on. */
   counts(name: string, value: ShellWord): void {
     this.#setCount++;
-    this.#variables.set(name, [value]);
+    (this.#variables ??= new Map()).set(name, [value]);
   }
 
   /** What a variable was set to last. */
   valueOf(name: string): string | undefined {
-    return this.#latest.get(name) ?? (name === "IFS" ? " " : undefined);
+    return this.#latest?.get(name) ?? (name === "IFS" ? " " : undefined);
   }
 
   reading(): ShellReading {
-    const variables = this.#variables;
-    for (const name of assignedByBuiltins(this.commands)) variables.set(name, undefined);
+    for (const name of assignedByBuiltins(this.commands))
+      (this.#variables ??= new Map()).set(name, undefined);
+    const variables = this.#variables ?? NO_VARIABLES;
     for (const { name, part } of this.#calculated) {
       const values = variables.get(name);
       if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
@@ -84,3 +88,5 @@ export class ShellFindings {
     return { commands, redirects, obstacles, changes: this.#changes, unread: this.#unread, variables };
   }
 }
+
+const NO_VARIABLES: ReadonlyMap<string, VariableValues> = new Map();
