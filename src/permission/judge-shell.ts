@@ -209,26 +209,30 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
     if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
     const places = this.#placesOf(unit);
-    if (typeof places === "string") return ask(unit.text, places);
+    return typeof places === "string" ? ask(unit.text, places) : this.#inPlaces(unit, { places, isInner });
+  }
+
+  #inPlaces(
+    unit: ShellUnit,
+    { places, isInner }: { readonly places: readonly PathSpace[]; readonly isInner: boolean },
+  ): Verdict | undefined {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
     const { programsOf } = this.#judgement;
     const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
-    if (rule !== undefined)
-      return programs?.any === undefined ? this.#allowedBy(rule, unit) : unreadable(unit.text, programs.any);
+    if (rule !== undefined) return programs?.any ?? this.#allowedBy(rule, unit);
     if (this.#judgement.defaults) this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED)
       return ask(unit.text, "the line names more than the built-in rules look up");
     const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
-    if (known !== undefined && programs?.looking !== undefined)
-      return unreadable(unit.text, programs.looking);
-    if (known !== undefined) {
-      this.#builtIn = true;
-      this.#last = { known, unit };
-      return undefined;
-    }
-    return this.#notAllowed(unit, guards);
+    if (known === undefined) return this.#notAllowed(unit, guards);
+    return programs?.looking ?? this.#allowedAs(known, unit);
+  }
+
+  #allowedAs(known: string, unit: ShellUnit): undefined {
+    this.#builtIn = true;
+    this.#last = { known, unit };
   }
 
   /** The built-in rule that covers a command, wherever it may run. */
