@@ -23,7 +23,7 @@ export type AgUiOutcome =
   | { readonly type: "interrupt"; readonly interrupts: AgUiInterrupt[] }
   | { readonly type: "cancelled" };
 
-/** Events of the Agent-User Interaction Protocol, version 1.0, as far as a run has them. Source: https://docs.ag-ui.com/concepts/events */
+/** Events of AG-UI 1.0, as far as a run has them. Source: https://docs.ag-ui.com/concepts/events */
 export type AgUiEvent =
   | { readonly type: "RUN_STARTED"; readonly threadId: string; readonly runId: string }
   | {

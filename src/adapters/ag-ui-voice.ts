@@ -13,7 +13,7 @@ export class AgUiVoice {
   #open: { readonly kind: Stream; readonly id: string } | undefined;
   /** Calls without a result. */
   readonly #calls = new Set<string>();
-  /** What was streamed of the answer at work. */
+  /** The kinds of text streamed of the answer at work. */
   readonly #streamed = new Set<Stream>();
 
   constructor(newId: () => string, subagentRunId?: string) {
@@ -26,7 +26,7 @@ export class AgUiVoice {
     return [...this.#calls];
   }
 
-  /** What an event is in the words of the protocol; nothing for events it has no words for. */
+  /** An event in the words of the protocol; nothing for events it has no words for. */
   of(event: AgentEvent): readonly AgUiVoiceEvent[] {
     const told = this.#told(event);
     const { subagentRunId } = this;

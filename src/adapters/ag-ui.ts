@@ -15,10 +15,11 @@ export interface AgUiOptions {
 }
 
 /**
- * A run as AG-UI events. Text and reasoning are streamed; a tool call is told whole, once the answer stands, for an attempt that failed
- * leaves calls nobody would answer. A retry ends the message begun and is told as `CUSTOM` `retry`; a phase of a pattern is a step; what
- * a subagent says and does has its `subagentRunId`. Calls inside calls (`batch`) are left out. A run that asks for approval ends with
- * the outcome `interrupt`, one left to the caller with `pendingToolCallIds`. Leaving the iteration early leaves the run.
+ * A run as AG-UI events. Text and reasoning are streamed; a tool call is told whole, once the answer stands,
+ * for an attempt that failed leaves calls nobody would answer. A retry ends the message begun and is told as
+ * `CUSTOM` `retry`; a phase of a pattern is a step; what a subagent says and does has its `subagentRunId`.
+ * Calls inside calls (`batch`) are left out. A run that asks for approval ends with the outcome `interrupt`,
+ * one left to the caller with `pendingToolCallIds`. Leaving the iteration early leaves the run.
  */
 export async function* toAgUiEvents(
   events: AsyncIterable<AgentEvent>,
@@ -156,7 +157,7 @@ function cutOff(voice: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
   ];
 }
 
-/** What `approvals` of a later run takes for an answer. */
+/** An answer as `approvals` of a later run takes it. */
 const APPROVAL: { readonly [key: string]: Json } = {
   type: "object",
   properties: { approved: { type: "boolean" }, reason: { type: "string" } },

@@ -14,8 +14,8 @@ export const SERVER_SENT_EVENT_HEADERS: { readonly [name: string]: string } = Ob
 });
 
 /**
- * Events as frames of a `text/event-stream`: `event:` with the type, `data:` with the event as one line of JSON, a blank line. Throws
- * what the events throw. Source: HTML Standard, 9.2.5 "Parsing an event stream".
+ * Events as frames of a `text/event-stream`: `event:` with the type, `data:` with the event as one line of
+ * JSON, a blank line. Throws what the events throw. Source: HTML Standard, 9.2.5 "Parsing an event stream".
  */
 export async function* toServerSentEvents(
   events: AsyncIterable<{ readonly type: string }>,
@@ -31,7 +31,7 @@ export async function* toJsonLines(events: AsyncIterable<unknown>): AsyncGenerat
   for await (const event of events) yield `${toJson(event)}\n`;
 }
 
-/** JSON in which an error is `{ code?, message }` and a value that has no JSON, a big integer say, is a text. */
+/** JSON in which an error is `{ code?, message }` and a value without JSON, a big integer say, a text. */
 function toJson(event: unknown): string {
   return JSON.stringify(event, (_key, value: unknown) => {
     if (value instanceof Error)

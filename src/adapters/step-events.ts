@@ -6,7 +6,7 @@ import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
 
-/** What each of the nine step events tells. */
+/** The data of each of the nine step events. */
 export interface StepEventData {
   readonly agent_start: { readonly input_text: string };
   readonly step_start: { readonly step: number };
@@ -56,9 +56,9 @@ export interface StepEventOptions {
 }
 
 /**
- * A run as nine kinds of events: `agent_start`, then for each model request `step_start`, `llm_chunk` and `thinking` as they come,
- * `tool_call_start` and `tool_call_finish`, `step_finish`; at the end `agent_finish`, or `error`, after which the error is thrown.
- * Leaving the iteration early leaves the run.
+ * A run as nine kinds of events: `agent_start`, then for each model request `step_start`, `llm_chunk` and
+ * `thinking` as they come, `tool_call_start` and `tool_call_finish`, `step_finish`; at the end
+ * `agent_finish`, or `error`, after which the error is thrown. Leaving the iteration early leaves the run.
  */
 export async function* toStepEvents(
   events: AsyncIterable<AgentEvent>,
@@ -150,7 +150,7 @@ class Steps {
     }
   }
 
-  /** What a subagent is given is no input of a person. */
+  /** The input of a subagent is none of a person. */
   #input({ scope, source, message }: UserEntry): void {
     if (scope === this.#scope && (source === "input" || this.#scope !== undefined))
       this.#inputs?.push(textOf(message.content));

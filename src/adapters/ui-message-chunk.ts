@@ -1,7 +1,7 @@
 import type { RunResult } from "../core/agent/result.ts";
 import type { ToolInput } from "../core/message/block.ts";
 
-/** What the finished message says of its run, as `message.metadata` of the page. */
+/** Facts of the run in the finished message, as `message.metadata` of the page. */
 export interface UiMessageMetadata {
   readonly sessionId: string;
   readonly stopReason: RunResult["stopReason"];
@@ -10,8 +10,8 @@ export interface UiMessageMetadata {
 }
 
 /**
- * Chunks of the UI message stream, version 1, which `useChat` of the AI SDK reads, from its version 5 on; `tool-approval-request` from 6 on.
- * Source: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
+ * Chunks of the UI message stream, version 1, which `useChat` of the AI SDK reads, from its version 5 on;
+ * `tool-approval-request` from 6 on. Source: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 export type UiMessageChunk =
   | { readonly type: "start"; readonly messageId?: string }

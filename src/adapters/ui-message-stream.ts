@@ -20,10 +20,11 @@ export const UI_MESSAGE_STREAM_HEADERS: { readonly [name: string]: string } = Ob
 });
 
 /**
- * A run as the UI message stream that `useChat` of the AI SDK reads. Text and reasoning are streamed; a tool call is told whole, as a dynamic
- * tool, and a refused or failed one as `tool-output-error`; each model request is a step. Retries, compactions and warnings are transient
- * `data-` parts. A call that waits for approval is a `tool-approval-request` whose id is the call's, as `approvals` of the next run takes it.
- * What subagents and calls inside calls do is left out. Leaving the iteration early leaves the run.
+ * A run as the UI message stream that `useChat` of the AI SDK reads. Text and reasoning are streamed; a tool
+ * call is told whole, as a dynamic tool, and a refused or failed one as `tool-output-error`; each model
+ * request is a step. Retries, compactions and warnings are transient `data-` parts. A call that waits for
+ * approval is a `tool-approval-request` whose id is the call's, as `approvals` of the next run takes it. What
+ * subagents and calls inside calls do is left out. Leaving the iteration early leaves the run.
  */
 export async function* toUiMessageChunks(
   events: AsyncIterable<AgentEvent>,

@@ -1,10 +1,11 @@
 import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entry.ts";
-import { isAnswered, RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
+import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
 import { runLoop } from "../core/agent/run.ts";
 import { type ModelChoice, type RunContext, record } from "../core/agent/run-context.ts";
 import { linkController } from "../core/base/abort.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import type { ToolInput, UserBlock } from "../core/message/block.ts";
 import type { Input } from "../core/message/given-message.ts";
 import { inputMessages, runMessages } from "../core/message/input-messages.ts";
@@ -151,7 +152,9 @@ export class Agent {
   async runOrThrow(input?: Input, options: RunOptions = {}): Promise<RunResult> {
     const result = await this.run(input, options);
     const isThere =
-      options.schema === undefined ? isAnswered(result) : result.stopReason === "structured_output";
+      options.schema === undefined
+        ? endedByItself(result.stopReason)
+        : result.stopReason === "structured_output";
     if (!isThere) throw new RunError(result);
     return result;
   }
@@ -272,7 +275,8 @@ export class Agent {
    */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
     const result = await this.run(content, callbackOptions(callbacks));
-    if (result.error !== undefined || (result.text === "" && !isAnswered(result))) throw new RunError(result);
+    if (result.error !== undefined || (result.text === "" && !endedByItself(result.stopReason)))
+      throw new RunError(result);
     return result.text;
   }
 

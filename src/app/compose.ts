@@ -2,7 +2,6 @@ import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import type { Approver } from "../core/agent/gate.ts";
 import type { Journal } from "../core/agent/journal.ts";
-import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
@@ -11,6 +10,7 @@ import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { Elicit } from "../extensions/mcp/connection.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
+import type { AdoptErrors } from "../extensions/modules/load-extensions.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
@@ -56,6 +56,8 @@ export interface ComposeOptions {
    * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
    */
   readonly acceptServer?: ModelChoiceOptions["accept"];
+  /** See {@link import("./coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
+  readonly adoptErrors?: AdoptErrors | undefined;
   /** Asked after each part of an answer; the next one is read when the promise is settled. */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
   /** Tools beside the built-in ones. */
@@ -151,7 +153,7 @@ async function composeConfined(
   options: ComposeOptions,
   { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
 ): Promise<ComposedAgent> {
-  const { onNotice } = options;
+  const { onNotice, pace } = options;
   const { workspace, limits: sandbox } = confined;
   // What loads meanwhile is needed last.
   const opening = mcpOf(options, confined, found);
@@ -179,17 +181,8 @@ async function composeConfined(
   const undo = { settings, roots: workspace, journal };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = promptOf(config, { instructions, cwd, sandbox });
-  const { pace } = options;
-  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
-  const fixed = {
-    permission,
-    cwd,
-    journal,
-    systemPrompt: prompt,
-    ...memory.agentOptions,
-    ...defined({ wrapModel }),
-  };
-  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks });
+  const fixed = { permission, cwd, journal, systemPrompt: prompt, ...memory.agentOptions };
+  const agentOptions = agentOptionsOf(config, confined, { ...fixed, checkpoints, sessionHooks: hooks, pace });
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> => {
     const own = choice.model === model ? tools : offered(choice.model);
     return agentWithServers(mcp, choice, { ...config, options: { ...agentOptions, tools: own } });
@@ -221,18 +214,20 @@ async function composeConfined(
 interface AroundAgent {
   readonly checkpoints: Checkpoints | undefined;
   readonly sessionHooks: SessionHooks | undefined;
+  readonly pace: ComposeOptions["pace"];
 }
 
 function agentOptionsOf(
   config: ConfigFile,
   { redact }: Confinement,
-  { checkpoints, sessionHooks, ...fixed }: Omit<AgentOptions, "model"> & AroundAgent,
+  { checkpoints, sessionHooks, pace, ...fixed }: Omit<AgentOptions, "model"> & AroundAgent,
 ): Omit<AgentOptions, "model"> {
   return {
     ...boundsOf(config, sessionHooks),
     ...fixed,
     ...(redact && { redact }),
     ...(checkpoints && { checkpointer: checkpoints }),
+    ...(pace && { wrapModel: (model) => atPace(model, pace) }),
   };
 }
 

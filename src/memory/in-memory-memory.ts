@@ -3,7 +3,8 @@ import type { LocalJournal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { type Recorder, record } from "../core/agent/run-context.ts";
 import { SessionState } from "../core/agent/session-state.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import { type Input, toMessages } from "../core/message/given-message.ts";
 import { type Message, toolCallsOf } from "../core/message/message.ts";
@@ -151,7 +152,7 @@ export class InMemoryMemory {
       type: "memory_edit",
       edit,
       messages: ids,
-      ...(marks === undefined ? {} : { marks }),
+      ...defined({ marks }),
     });
   }
 
@@ -208,8 +209,5 @@ function standingAlone(journal: LocalJournal): MemoryHost {
 function assertAddable(message: Message, used: ReadonlySet<string>): void {
   for (const { id } of toolCallsOf(message))
     if (used.has(id))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `The call id "${id}" is in use already: give each tool call an id of its own.`,
-      );
+      throw misuse(`The call id "${id}" is in use already: give each tool call an id of its own.`);
 }

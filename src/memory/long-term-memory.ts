@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../core/message/message.ts";
 
@@ -86,8 +86,7 @@ export function textsToRecord(what: Recordable): readonly string[] {
   const said: string[] = [];
   const given: unknown = what;
   if (!Array.isArray(given))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `What is recorded is ${given === null ? "null" : typeof given}: pass a list of texts or of messages.`,
     );
   for (const item of what) {

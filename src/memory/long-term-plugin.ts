@@ -2,9 +2,9 @@ import type { NewEntry } from "../core/agent/entry.ts";
 import type { RunBeginning } from "../core/agent/plugin.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
-import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, misuse } from "../core/base/errors.ts";
 import { inTime } from "../core/base/in-time.ts";
-import type { StopReason } from "../core/base/stop-reason.ts";
+import { hasAnswer } from "../core/base/stop-reason.ts";
 import { LONG_TERM_MEMORY, type Message, messageText, userMessage } from "../core/message/message.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import {
@@ -63,9 +63,9 @@ export class LongTermPlugin implements RunPlugin {
 
   /** Records what the user said and what was answered, when there is an answer. */
   async #keep(run: RunContext, { stopReason, text }: RunResult): Promise<void> {
-    if (this.#mode === "agent" || WAITING.has(stopReason)) return;
+    if (this.#mode === "agent" || !hasAnswer(stopReason) || run.signal.aborted) return;
     const { asked } = run.state.progress;
-    if (!ANSWERED.has(stopReason) || asked.length === 0 || text.trim() === "" || run.signal.aborted) return;
+    if (asked.length === 0 || text.trim() === "") return;
     const dialogue: readonly Message[] = [
       ...asked.map((each) => userMessage(each)),
       { role: "assistant", content: [{ type: "text", text }] },
@@ -107,40 +107,19 @@ const LEAD_IN: Readonly<Record<"en" | "zh", string>> = {
 
 const MODES: readonly LongTermMemoryMode[] = ["static", "agent", "both"];
 
-/** Ends with an answer. */
-const ANSWERED: ReadonlySet<StopReason> = new Set([
-  "completed",
-  "finish_tool",
-  "structured_output",
-  "max_iterations",
-  "output_limit",
-]);
-/** The answer is still to come, in a later run. */
-const WAITING: ReadonlySet<StopReason> = new Set(["awaiting_external", "awaiting_approval"]);
-
 function assertLongTermOptions(options: LongTermMemoryOptions): void {
   const { store, mode, timeoutMs, language } = options;
   if (typeof store?.record !== "function" || typeof store.retrieve !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      "longTermMemory.store is missing: pass a store, e.g. new SqliteLongTermMemory({ path }).",
-    );
+    throw misuse("longTermMemory.store is missing: pass a store, e.g. new SqliteLongTermMemory({ path }).");
   if (mode !== undefined && !MODES.includes(mode))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `longTermMemory.mode is ${JSON.stringify(mode)}: use ${MODES.join(", ")}.`,
-    );
+    throw misuse(`longTermMemory.mode is ${JSON.stringify(mode)}: use ${MODES.join(", ")}.`);
   if (language !== undefined && !Object.hasOwn(LEAD_IN, language))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `longTermMemory.language is ${JSON.stringify(language)}: use en or zh, or write the sentence as leadIn.`,
     );
   for (const [name, value] of Object.entries({ timeoutMs, limit: options.limit, maxChars: options.maxChars }))
     if (value !== undefined && !(typeof value === "number" && value > 0))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `longTermMemory.${name} is ${String(value)}: pass a number above 0.`,
-      );
+      throw misuse(`longTermMemory.${name} is ${String(value)}: pass a number above 0.`);
 }
 
 /** The texts of the user's messages behind the last answer among them. */

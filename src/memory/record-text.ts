@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { toCleanText, truncateMiddle } from "../core/base/text.ts";
 import { vectorsOf } from "./embedder.ts";
 import { type Recordable, type RetrieveOptions, textsToRecord } from "./long-term-memory.ts";
@@ -68,10 +68,7 @@ export async function searchFor(
 /** Throws `invalid_argument` for what is no text. */
 export function assertQuery(query: unknown): void {
   if (typeof query === "string") return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `The query is ${query === null ? "null" : typeof query}: pass a text.`,
-  );
+  throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);
 }
 
 function keyOf(text: string): string {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { abortError } from "../core/base/abort.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
 import type {
   LongTermMemory,
@@ -55,10 +55,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   /** Touches no file. Throws `invalid_argument` for a path or limit that is none. */
   constructor({ path, busyTimeoutMs = 4_000, ...options }: SqliteLongTermMemoryOptions) {
     if (typeof path !== "string" || path.trim() === "" || path === ":memory:")
-      throw new NanoAgentError(
-        "invalid_argument",
-        `path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`,
-      );
+      throw misuse(`path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`);
     assertMilliseconds("busyTimeoutMs", busyTimeoutMs);
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;

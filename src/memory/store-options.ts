@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { TermReader } from "./term-reader.ts";
 
@@ -57,8 +57,7 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
 function assertEmbedder(embedder: Embedder | undefined): void {
   if (embedder === undefined || (typeof embedder.embed === "function" && typeof embedder.model === "string"))
     return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
   );
 }
@@ -77,8 +76,5 @@ export function assertMilliseconds(name: string, value: unknown): void {
 
 function assertNumber(name: string, value: unknown, holds: boolean): void {
   if (holds) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `${name} is ${String(value)}, which is out of range: see its description for what it may be.`,
-  );
+  throw misuse(`${name} is ${String(value)}, which is out of range: see its description for what it may be.`);
 }

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import type { JsonSchema, SchemaResult } from "../core/base/schema.ts";
@@ -124,7 +125,7 @@ function validatorOf({ field, root }: FieldQuestion): (value: unknown) => Schema
   try {
     return compileValidator({
       ...($defs === undefined ? {} : { $defs }),
-      ...(definitions === undefined ? {} : { definitions }),
+      ...defined({ definitions }),
       ...field,
     });
   } catch {

@@ -1,5 +1,5 @@
 import type { RunResult } from "../core/agent/result.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -25,10 +25,7 @@ export function createHandoffTool<const Name extends string>({
 }: HandoffOptions<Name>): HandoffTool<Name> {
   const names = Object.keys(to) as Name[];
   if (names.length === 0)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "createHandoffTool needs somebody to hand over to: to: { name: what for }.",
-    );
+    throw misuse("createHandoffTool needs somebody to hand over to: to: { name: what for }.");
   const lines = names.map((each) => `- ${each}: ${to[each]}`);
   const tool = defineTool({
     name,

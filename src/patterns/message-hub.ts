@@ -2,7 +2,8 @@ import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { assertCount } from "../core/base/check-option.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { type Input, toMessages } from "../core/message/given-message.ts";
 import type { UserMessage } from "../core/message/message.ts";
@@ -56,14 +57,10 @@ export class MessageHub {
 
   /** Lets an agent join; it hears what is said from now on. Throws `invalid_argument` for a name or an agent that is there already. */
   add(name: string, agent: Agent): void {
-    if (this.#members.has(name))
-      throw new NanoAgentError("invalid_argument", `"${name}" is in the hub already: choose another name.`);
+    if (this.#members.has(name)) throw misuse(`"${name}" is in the hub already: choose another name.`);
     for (const [other, member] of this.#members) {
       if (member !== agent) continue;
-      throw new NanoAgentError(
-        "invalid_argument",
-        `"${name}" and "${other}" are the same agent, which would hear itself.`,
-      );
+      throw misuse(`"${name}" and "${other}" are the same agent, which would hear itself.`);
     }
     this.#members.set(name, agent);
   }
@@ -90,7 +87,7 @@ export class MessageHub {
   ): Promise<RunResult> {
     const { signal, onEvent } = options;
     const result = await this.#member(name).run(input, {
-      ...(signal === undefined ? {} : { signal }),
+      ...defined({ signal }),
       ...(onEvent === undefined ? {} : { onEvent: (event: AgentEvent) => onEvent(event, name) }),
     });
     if (hasAnswer(result)) await this.broadcast(result.text, name);
@@ -125,10 +122,7 @@ export class MessageHub {
   #member(name: string): Agent {
     const agent = this.#members.get(name);
     if (agent !== undefined) return agent;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `There is no "${name}" in the hub. Members: ${this.names.join(", ") || "none"}.`,
-    );
+    throw misuse(`There is no "${name}" in the hub. Members: ${this.names.join(", ") || "none"}.`);
   }
 }
 

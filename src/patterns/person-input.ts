@@ -1,5 +1,5 @@
 import { orAborted } from "../core/base/abort.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../core/base/errors.ts";
 
 /** Asks a person one question; the answer is one text. */
 export type AskPerson = (
@@ -38,8 +38,7 @@ export function toAsk(input: PersonInput): Ask {
     if ("question" in input) return readerAsk(input);
     if (Symbol.asyncIterator in input) return queueAsk(input);
   }
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
   );
 }

@@ -3,19 +3,10 @@ import type { PhaseEvent } from "../core/agent/event.ts";
 import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
-import type { StopReason } from "../core/base/stop-reason.ts";
+import { misuse } from "../core/base/errors.ts";
+import { hasAnswer } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import { type Message, messageText } from "../core/message/message.ts";
-
-/** Endings after which there is an answer to go on with. */
-const ANSWERED: ReadonlySet<StopReason> = new Set([
-  "completed",
-  "finish_tool",
-  "structured_output",
-  "max_iterations",
-  "output_limit",
-]);
 
 /**
  * The phases of one run of a pattern: each a nested run that sees the conversation before the question, and is asked what the
@@ -35,8 +26,7 @@ export class Phases {
     const { messages } = run.state.transcript;
     const at = messages.findLastIndex(({ role }) => role === "user");
     const asked = messages[at];
-    if (asked?.role !== "user")
-      throw new NanoAgentError("invalid_argument", "There is no question to work on: pass an input.");
+    if (asked?.role !== "user") throw misuse("There is no question to work on: pass an input.");
     this.#run = run;
     this.#history = messages.slice(0, at);
     this.#attachments = asked.content.filter((block) => block.type === "image");
@@ -64,7 +54,7 @@ export class Phases {
   /** Whether the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
   hasAnswer({ stopReason }: RunResult): boolean {
     if (stopReason === "max_iterations" && this.#run.onMaxIterations === "throw") return false;
-    return ANSWERED.has(stopReason);
+    return hasAnswer(stopReason);
   }
 
   /** Ends the run; a text that is not empty becomes the answer in the conversation. */

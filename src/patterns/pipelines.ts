@@ -1,8 +1,9 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
-import type { StopReason } from "../core/base/stop-reason.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse } from "../core/base/errors.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Input } from "../core/message/given-message.ts";
 
 /** How a pipeline is run. */
@@ -21,8 +22,6 @@ export interface SequentialResult {
   /** False when an agent gave no answer, so that the ones behind it had nothing to work on. */
   readonly completed: boolean;
 }
-
-const ANSWERED: ReadonlySet<StopReason> = new Set(["completed", "finish_tool", "structured_output"]);
 
 /**
  * Agents one after the other: each gets the text of the one before it. Stops at an agent whose run did not end with an answer; its
@@ -56,8 +55,7 @@ export async function fanoutPipeline(
 ): Promise<readonly RunResult[]> {
   assertAgents(agents);
   if (new Set(agents).size < agents.length) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       "The same agent stands twice in the fan-out: it can only do one run at a time, so make a second one.",
     );
   }
@@ -72,7 +70,7 @@ export async function fanoutPipeline(
 
 /** Whether a run ended with a text that others can work with. */
 export function hasAnswer({ stopReason, text }: RunResult): boolean {
-  return ANSWERED.has(stopReason) && text.trim() !== "";
+  return endedByItself(stopReason) && text.trim() !== "";
 }
 
 function runOptions(
@@ -80,12 +78,11 @@ function runOptions(
   at: number,
 ): { readonly signal?: AbortSignal; readonly onEvent?: (event: AgentEvent) => void } {
   return {
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
     ...(onEvent === undefined ? {} : { onEvent: (event: AgentEvent) => onEvent(event, at) }),
   };
 }
 
 function assertAgents(agents: readonly Agent[]): void {
-  if (agents.length === 0)
-    throw new NanoAgentError("invalid_argument", "A pipeline needs at least one agent.");
+  if (agents.length === 0) throw misuse("A pipeline needs at least one agent.");
 }

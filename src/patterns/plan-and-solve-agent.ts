@@ -3,6 +3,7 @@ import { endingOf } from "../core/agent/nested-run.ts";
 import { beforeTurn } from "../core/agent/plugins.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { cleanSteps, parsePlan } from "./parse-plan.ts";
@@ -63,7 +64,7 @@ export class PlanAndSolveAgent extends Agent {
   ): Promise<{ readonly steps: readonly string[] } | Ending> {
     const { round, finished, failure } = work;
     const { maxSteps, noPlanAnswer } = this.#plan;
-    const context = { question: phases.question, finished, ...(failure === undefined ? {} : { failure }) };
+    const context = { question: phases.question, finished, ...defined({ failure }) };
     let tooMany = 0;
     const tool = planTool(maxSteps, (count) => {
       tooMany = count;

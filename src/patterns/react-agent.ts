@@ -5,7 +5,8 @@ import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 import { assertChoice, assertType } from "../core/base/check-option.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
 import { assertToolName, defineTool } from "../core/tool/define-tool.ts";
@@ -57,15 +58,14 @@ export class ReActAgent extends Agent {
     assertToolName(finishToolName);
     const finishName = finish === "tool" ? finishToolName : undefined;
     if (finishName !== undefined && own.tools?.some(({ name }) => name === finishName) === true)
-      throw new NanoAgentError(
-        "invalid_argument",
+      throw misuse(
         `ReActAgent needs the name ${JSON.stringify(finishName)} for the tool that ends a run, and one of the tools has it: rename that, or set finishToolName.`,
       );
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,
       ...(thoughtTool ? { tools: [thought(), ...(own.tools ?? [])] } : {}),
-      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+      ...defined({ systemPrompt }),
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;

@@ -33,32 +33,33 @@ const REACHES_OUT =
 /** A part that needs a yes. */
 export interface OpenPart {
   readonly danger: number;
-  readonly verdict: Verdict;
+  readonly part: string;
+  readonly obstacle?: Verdict["obstacle"];
+  /** What is said where it is the most dangerous one. */
+  readonly verdict: () => Verdict;
 }
 
 /** Parts that are named in a sentence; all of them are in the list. */
 const MAX_NAMED = 8;
 
 /** One question about all parts: that of the most dangerous, with the others named. `undefined` when there is none. */
-export function oneQuestion(open: readonly OpenPart[], line: string): Verdict | undefined {
-  if (open.length === 0) return undefined;
-  const sorted = open.toSorted((one, other) => other.danger - one.danger).map(({ verdict }) => verdict);
-  const [first] = sorted;
+export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
+  const sorted = open.toSorted((one, other) => other.danger - one.danger);
+  const first = sorted[0]?.verdict();
   if (first === undefined) return undefined;
-  const obstacle = obstacleOf(sorted);
-  const parts = [...new Set(sorted.map(({ part }) => part ?? line))];
+  const parts = [...new Set(sorted.map(({ part }) => part))];
   const others = parts.slice(1, MAX_NAMED).map(inBrief);
-  if (others.length === 0) return { ...first, parts, ...obstacle };
   const more = parts.length - 1 - others.length;
   const list = more > 0 ? [...others, `${more} more`] : others;
-  return { ...first, parts, ...obstacle, reason: `${first.reason} Not allowed either: ${list.join(" · ")}.` };
+  const also = list.length === 0 ? "" : ` Not allowed either: ${list.join(" · ")}.`;
+  return { ...first, parts, ...obstacleOf(open), reason: first.reason + also };
 }
 
-/** What stands in the way of any part stands in the way of all; a rule that speaks of another part than the first does too. */
-function obstacleOf(verdicts: readonly Verdict[]): Pick<Verdict, "obstacle"> {
-  if (verdicts.some(({ obstacle, rule }) => obstacle === "protected" || rule !== undefined))
-    return { obstacle: "protected" };
-  return verdicts.some(({ obstacle }) => obstacle !== undefined) ? { obstacle: "unreadable" } : {};
+/** What stands in the way of any part stands in the way of all. */
+function obstacleOf(open: readonly OpenPart[]): Pick<Verdict, "obstacle"> {
+  const obstacles = new Set(open.map(({ obstacle }) => obstacle));
+  const worst = (["protected", "unreadable"] as const).find((each) => obstacles.has(each));
+  return worst === undefined ? {} : { obstacle: worst };
 }
 
 function inBrief(part: string): string {

@@ -23,8 +23,15 @@ export {
   type PolicyOptions,
 } from "./policy.ts";
 export { type JudgedCommand, PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
-export { type Rule, type RuleAction, ruleText } from "./rule.ts";
-export { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
+export {
+  DEFAULT_RULES,
+  HIGH_SECURITY_RULES,
+  READONLY_RULES,
+  type Rule,
+  type RuleAction,
+  ruleText,
+  TRUSTED_RULES,
+} from "./rule.ts";
 export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";
 export {
   type OpenedSandbox,

@@ -3,7 +3,7 @@ import type { PermissionMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { secretInWord, secretPattern } from "./secret-files.ts";
 import { isEditTool } from "./tool-names.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** A call of a tool for files, and what it is judged by. */
 export interface PathCall {
@@ -39,17 +39,12 @@ export function judgePath(call: PathCall): Verdict {
 /** What is asked about whatever rules allow. */
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
+  const ask = { decision: "ask", part, by: "guard" } as const;
   if (path.odd !== undefined)
-    return {
-      decision: "ask",
-      part,
-      reason: `${shown(part)} is not a plain path: ${path.odd}.`,
-      by: "guard",
-      obstacle: "unreadable",
-    };
+    return { ...ask, reason: `${shown(part)} is not a plain path: ${path.odd}.`, obstacle: "unreadable" };
   if (isEditTool(tool) && space.isMachinery(path)) {
     const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
-    return { decision: "ask", part, reason, by: "guard", obstacle: "protected" };
+    return { ...ask, reason, obstacle: "protected" };
   }
   const rule = rules.againstPath("ask", tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
@@ -59,55 +54,28 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
     (typeof glob === "string" ? secretInWord(glob, true) : undefined);
   if (secret === undefined) return undefined;
   if (!defaults && rules.forPath(tool, { path, space }) !== undefined) return undefined;
-  return {
-    decision: "ask",
-    part,
-    rule: `built-in: ${secret}`,
-    reason: `${shown(part)} may hold keys (${secret}).`,
-    by: "built-in",
-  };
+  return secretVerdict(part, secret, "may hold keys");
 }
 
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
   const part = path.given;
   const isEdit = isEditTool(tool);
+  const by = { part, by: "mode" } as const;
   if (mode === "plan" && isEdit)
-    return {
-      decision: "deny",
-      part,
-      reason: `Plan mode only reads, and ${tool} changes files.`,
-      by: "mode",
-      mode: "plan",
-    };
+    return { ...by, decision: "deny", reason: `Plan mode only reads, and ${tool} changes files.`, mode };
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const inside = space.isInside(path.resolved);
   const suggestion = `${tool}(${inside ? (space.insideForms(path.resolved)[0] ?? path.resolved) : path.resolved})`;
   if (!inside) {
     const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
-    return { decision: "ask", part, reason, suggestion, by: "mode" };
+    return { ...by, decision: "ask", reason, suggestion };
   }
-  if (!isEdit)
-    return {
-      decision: "allow",
-      part,
-      reason: `${shown(part)} is inside the workspace, and ${tool} only reads.`,
-      by: "mode",
-    };
+  const within = `${shown(part)} is inside the workspace, and`;
+  if (!isEdit) return { ...by, decision: "allow", reason: `${within} ${tool} only reads.` };
   if (mode === "acceptEdits")
-    return {
-      decision: "allow",
-      part,
-      reason: `${shown(part)} is inside the workspace, and edits there are accepted.`,
-      by: "mode",
-    };
-  return {
-    decision: "ask",
-    part,
-    reason: `No rule allows ${tool} on ${shown(part)}.`,
-    suggestion,
-    by: "mode",
-  };
+    return { ...by, decision: "allow", reason: `${within} edits there are accepted.` };
+  return { ...by, decision: "ask", reason: `No rule allows ${tool} on ${shown(part)}.`, suggestion };
 }
 
 /** The places a call works in, or why they cannot be told. */

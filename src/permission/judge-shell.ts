@@ -17,7 +17,7 @@ import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** What a command line is judged by. */
 export interface ShellJudgement {
@@ -40,6 +40,7 @@ export interface ShellJudgement {
 }
 
 const TOOL = "bash";
+const NAMES_KEYS = "names a file that may hold keys";
 
 /** Judges a command line: every command in it, and every file the shell opens for it. */
 export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
@@ -48,16 +49,9 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   const judge = new ShellJudge(line, plan, judgement);
   const verdict = judge.denied() ?? judge.asked() ?? judge.allowed();
   if (!judgement.onlyReads || verdict.decision === "deny" || judge.onlyReads()) return verdict;
-  const part = verdict.part ?? line;
-  const parts = verdict.parts === undefined ? {} : { parts: verdict.parts };
-  return {
-    decision: "deny",
-    part,
-    ...parts,
-    reason: `Plan mode only reads, and ${shown(part)} may change things.`,
-    by: "mode",
-    mode: "plan",
-  };
+  const { part = line, parts } = verdict;
+  const denied = planDenial(part);
+  return parts === undefined ? denied : { ...denied, parts };
 }
 
 /** Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of the user allow it. */
@@ -95,32 +89,34 @@ class ShellJudge {
     const hidden = hiddenCharacter(this.#line);
     if (hidden !== undefined) {
       const why = `the command has a character in it that does not show (${hidden})`;
-      open.push({ danger: DANGER.hidden, verdict: unreadable(this.#line, why) });
+      open.push(unreadable(DANGER.hidden, this.#line, why));
     }
-    if (rule !== undefined) open.push({ danger: DANGER.rule, verdict: rule });
+    if (rule !== undefined) open.push(ruled(DANGER.rule, rule));
     const secret = this.#judgement.defaults ? this.#secret() : undefined;
-    if (secret !== undefined) open.push({ danger: DANGER.secret, verdict: secret });
+    if (secret !== undefined) open.push(ruled(DANGER.secret, secret));
     if (!this.#judgement.trusted) this.#openParts(open);
-    return oneQuestion(open, this.#line);
+    return oneQuestion(open);
   }
 
   #openParts(open: OpenPart[]): void {
-    for (const { part, reason } of this.#plan.obstacles)
-      open.push({ danger: DANGER.unread, verdict: unreadable(part, reason) });
-    for (const each of this.#plan.redirects)
-      if (!isHarmless(each, this.#plan.variables))
-        open.push({ danger: DANGER.write, verdict: this.#redirect(each) });
+    const { obstacles, redirects, units, variables } = this.#plan;
+    for (const { part, reason } of obstacles) open.push(unreadable(DANGER.unread, part, reason));
+    for (const each of redirects) if (!isHarmless(each, variables)) open.push(this.#redirect(each));
     let judged = 0;
-    for (const unit of this.#plan.units) {
+    for (const unit of units) {
       if (!unit.judged) continue;
       judged++;
-      const verdict = this.#unit(unit);
-      if (verdict !== undefined) open.push({ danger: dangerOf(unit), verdict });
+      const why = this.#unit(unit);
+      if (why === undefined) continue;
+      const part = cut(unit.text);
+      const verdict = (): Verdict => ({ ...ask(unit.text, why.text), ...this.#offer(unit, why) });
+      open.push({ danger: dangerOf(unit), part, obstacle: why.obstacle, verdict });
     }
     if (judged === 0 && open.length === 0)
-      open.push({ danger: DANGER.input, verdict: unreadable(this.#line, "there is no command in it") });
+      open.push(unreadable(DANGER.input, this.#line, "there is no command in it"));
     const outside = this.#outsideInput();
-    if (outside !== undefined) open.push({ danger: DANGER.input, verdict: outside });
+    if (outside !== undefined)
+      open.push(opened(DANGER.input, outside.source, "the file it reads is not in the workspace"));
   }
 
   /** Nothing is left to ask about: the line may run in the form it was judged in, or as it is where all of it is trusted. */
@@ -181,58 +177,52 @@ class ShellJudge {
   #secret(): Verdict | undefined {
     for (const unit of this.#plan.units) {
       const found = secretOf(unit);
-      if (found !== undefined) return secretVerdict(unit.text, found);
+      if (found !== undefined) return secretVerdict(unit.text, found, NAMES_KEYS);
     }
     for (const { target, source } of this.#plan.redirects) {
       const found = secretInWord(target.text, target.glob);
-      if (found !== undefined) return secretVerdict(source, found);
+      if (found !== undefined) return secretVerdict(source, found, NAMES_KEYS);
     }
     return undefined;
   }
 
   /** Where the shell writes is known where its target is plain and the line changes no folder. */
-  #redirect(redirect: ShellRedirect): Verdict {
+  #redirect(redirect: ShellRedirect): OpenPart {
     const { source, target, writes } = redirect;
     const { space } = this.#judgement;
-    const verdict = ask(source, redirectReason(redirect));
-    if (isMachinery(target.text)) return { ...verdict, obstacle: "protected" };
-    if (!writes) return verdict;
+    const asks = opened(DANGER.write, source, redirectReason(redirect));
+    if (isMachinery(target.text)) return { ...asks, obstacle: "protected" };
+    if (!writes) return asks;
     this.#isMoved ??= this.#plan.units.some(({ folders }) => folders !== START);
-    if (!target.literal || this.#isMoved) return { ...verdict, obstacle: "unreadable" };
-    return space.isMachinery(space.path(target.text)) ? { ...verdict, obstacle: "protected" } : verdict;
+    if (!target.literal || this.#isMoved) return { ...asks, obstacle: "unreadable" };
+    return space.isMachinery(space.path(target.text)) ? { ...asks, obstacle: "protected" } : asks;
   }
 
-  #unit(unit: ShellUnit, isInner = false): Verdict | undefined {
-    if (unit.blocked !== undefined) return unreadable(unit.text, unit.blocked);
+  /** Why a command needs a yes; `undefined` when it is allowed. */
+  #unit(unit: ShellUnit, isInner = false): Why | undefined {
+    if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
-    if (place !== undefined) return { ...ask(unit.text, place), obstacle: "protected" };
-    if (this.#whole !== undefined) return this.#allowedBy(this.#whole, unit);
-    if (unit.unseen !== undefined) return unreadable(unit.text, unit.unseen);
+    if (place !== undefined) return { text: place, obstacle: "protected" };
+    if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
+    if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
-    return typeof places === "string" ? ask(unit.text, places) : this.#inPlaces(unit, { places, isInner });
-  }
-
-  #inPlaces(
-    unit: ShellUnit,
-    { places, isInner }: { readonly places: readonly PathSpace[]; readonly isInner: boolean },
-  ): Verdict | undefined {
+    if (typeof places === "string") return { text: places };
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
     const { programsOf } = this.#judgement;
     const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
-    if (rule !== undefined) return programs?.any ?? this.#allowedBy(rule, unit);
-    if (this.#judgement.defaults) this.#looked += unit.words.length;
-    if (this.#looked > MAX_LOOKED)
-      return ask(unit.text, "the line names more than the built-in rules look up");
-    const known = this.#judgement.defaults ? this.#reads(withoutPrograms(unit, guards), places) : undefined;
+    if (rule !== undefined && programs?.any !== undefined)
+      return { text: programs.any, obstacle: "unreadable" };
+    if (rule !== undefined) return this.#allowedBy({ rule, unit });
+    if (!this.#judgement.defaults) return this.#notAllowed(unit, guards);
+    this.#looked += unit.words.length;
+    if (this.#looked > MAX_LOOKED) return { text: "the line names more than the built-in rules look up" };
+    const known = this.#reads(withoutPrograms(unit, guards), places);
     if (known === undefined) return this.#notAllowed(unit, guards);
-    return programs?.looking ?? this.#allowedAs(known, unit);
-  }
-
-  #allowedAs(known: string, unit: ShellUnit): undefined {
+    if (programs?.looking !== undefined) return { text: programs.looking, obstacle: "unreadable" };
     this.#builtIn = true;
-    this.#last = { known, unit };
+    return this.#allowedBy({ known, unit });
   }
 
   /** The built-in rule that covers a command, wherever it may run. */
@@ -268,31 +258,27 @@ class ShellJudge {
     return folders.map((folder) => (folder === "" ? space : space.from(folder)));
   }
 
-  #allowedBy(rule: OriginRule, unit: ShellUnit): undefined {
-    this.#last = { rule, unit };
+  #allowedBy(allowed: Allowed): undefined {
+    this.#last = allowed;
   }
 
-  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Verdict {
-    const offer = suggestRules(unit, guards);
+  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {
+    const [guard] = guards;
+    if (guard === undefined) return { text: "no rule allows it", guards };
     const nearly = this.#allow.find(unit.text);
-    const guard = guards[0];
-    const inner = guard?.program?.find((each) => this.#unit(each, true) !== undefined);
+    const inner = guard.program?.find((each) => this.#unit(each, true) !== undefined);
     if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
-      const why = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      const obstacle = this.#unit(inner, true)?.obstacle;
-      return { ...ask(unit.text, why), ...offer, ...(obstacle && { obstacle }) };
+      const text = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
+      return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
     }
-    if (nearly === undefined || guard === undefined) {
-      const why = guard === undefined ? "no rule allows it" : `no rule allows it, and ${guard.reason}`;
-      return { ...ask(unit.text, why), ...offer };
-    }
-    return {
-      ...ask(
-        unit.text,
-        `${guard.reason}, which the * of ${TOOL}(${shown(nearly.pattern ?? "")}) does not cover`,
-      ),
-      ...offer,
-    };
+    if (nearly === undefined) return { text: `no rule allows it, and ${guard.reason}`, guards };
+    const rule = `${TOOL}(${shown(nearly.pattern ?? "")})`;
+    return { text: `${guard.reason}, which the * of ${rule} does not cover`, guards };
+  }
+
+  /** What a person may be offered for a command that asks. */
+  #offer(unit: ShellUnit, { guards, obstacle }: Why): Partial<Verdict> {
+    return { ...(guards && suggestRules(unit, guards)), ...(obstacle && { obstacle }) };
   }
 
   #isProgramAllowed({ program }: TextGuard): boolean {
@@ -317,19 +303,24 @@ class ShellJudge {
   }
 
   /** Built-in rules are for the workspace: a file from elsewhere on standard input is outside of it. */
-  #outsideInput(): Verdict | undefined {
+  #outsideInput(): ShellRedirect | undefined {
     if (!this.#builtIn) return undefined;
     const { space } = this.#judgement;
     const isInside = ({ target, folders }: ShellRedirect): boolean =>
       target.literal &&
       folders?.every((folder) => space.isInside(space.path(pathFrom(folder, target.text)).resolved)) === true;
-    const outside = this.#plan.redirects.find(
+    return this.#plan.redirects.find(
       (each) => !each.writes && each.target.text !== "/dev/null" && !isInside(each),
     );
-    return outside === undefined
-      ? undefined
-      : ask(outside.source, "the file it reads is not in the workspace");
   }
+}
+
+/** Why a command needs a yes. */
+interface Why {
+  readonly text: string;
+  readonly obstacle?: Verdict["obstacle"];
+  /** The guards that remain, where a rule for it can be offered. */
+  readonly guards?: readonly TextGuard[];
 }
 
 const BYPASSED: Verdict = {
@@ -367,23 +358,26 @@ function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUn
 function ask(part: string, why: string): Verdict {
   return {
     decision: "ask",
-    part: part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part,
+    part: cut(part),
     reason: `${shown(part)}: ${why}.`,
     by: "guard",
   };
 }
 
-/** A part that could be anything. */
-function unreadable(part: string, why: string): Verdict {
-  return { ...ask(part, why), obstacle: "unreadable" };
+function opened(danger: number, part: string, why: string): OpenPart {
+  return { danger, part: cut(part), verdict: () => ask(part, why) };
 }
 
-function secretVerdict(part: string, pattern: string): Verdict {
-  return {
-    decision: "ask",
-    part,
-    rule: `built-in: ${pattern}`,
-    reason: `${shown(part)} names a file that may hold keys (${pattern}).`,
-    by: "built-in",
-  };
+function cut(part: string): string {
+  return part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part;
+}
+
+/** A part that could be anything. */
+function unreadable(danger: number, part: string, why: string): OpenPart {
+  return { ...opened(danger, part, why), obstacle: "unreadable" };
+}
+
+/** A part that a rule speaks of. */
+function ruled(danger: number, verdict: Verdict): OpenPart {
+  return { danger, part: verdict.part ?? "", obstacle: "protected", verdict: () => verdict };
 }

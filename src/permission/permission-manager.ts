@@ -2,8 +2,7 @@ import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { parseRules } from "./parse-rule.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
 import { toGateDecision } from "./policy-gate.ts";
-import type { Rule, RuleAction } from "./rule.ts";
-import { DEFAULT_RULES } from "./rule-sets.ts";
+import { DEFAULT_RULES, type Rule, type RuleAction } from "./rule.ts";
 
 /** A call as {@link PermissionManager} takes it. */
 export interface PermissionCheck {

@@ -5,7 +5,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { parseRules } from "./parse-rule.ts";
 import { PermissionManager } from "./permission-manager.ts";
 import { PolicyGate } from "./policy-gate.ts";
-import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule-sets.ts";
+import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule.ts";
 import { SessionRules } from "./session-rules.ts";
 
 function request(cwd: string, name: string, input: object, readOnly = false): GateRequest {

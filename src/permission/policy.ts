@@ -15,7 +15,7 @@ import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, planDenial, shown, type Verdict } from "./verdict.ts";
 
 /** What a {@link Policy} decides by. */
 export interface PolicyOptions extends PathSpaceOptions {
@@ -175,13 +175,9 @@ class RulePolicy implements Policy {
     if (tool === "batch") return this.#batch(input);
     if (tool === "bash") return this.#shell(input);
     if (isReadTool(tool) || isEditTool(tool)) {
-      const { rules, space, mode, defaults } = {
-        rules: this.#rules,
-        space: this.#space,
-        mode: this.#mode,
-        defaults: this.#defaults,
-      };
-      return judgePath({ tool, input, rules, space, mode, defaults });
+      const rules = this.#rules;
+      const space = this.#space;
+      return judgePath({ tool, input, rules, space, mode: this.#mode, defaults: this.#defaults });
     }
     if (tool === "web_fetch") return this.#planned(judgeUrl(input, this.#rules), tool);
     return this.#other(tool, input);
@@ -195,17 +191,14 @@ class RulePolicy implements Policy {
         ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
         : byRule(rule, "bash");
     }
-    const trusted = (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash");
-    const bypassed = this.#mode === "bypassPermissions";
-    const onlyReads = this.#mode === "plan";
     this.#shellRules ??= new ShellRules(this.#rules, this.#space);
     return judgeShell(command, {
       rules: this.#shellRules,
       space: this.#space,
       defaults: this.#defaults,
-      trusted,
-      bypassed,
-      onlyReads,
+      trusted: (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash"),
+      bypassed: this.#mode === "bypassPermissions",
+      onlyReads: this.#mode === "plan",
       edits: this.#mode === "acceptEdits",
       posix: this.#options.isPosixShell === true,
       programsOf: (folder) => this.#programsOf(folder),
@@ -229,14 +222,7 @@ class RulePolicy implements Policy {
   #planned(verdict: Verdict, tool: string): Verdict {
     if (this.#mode !== "plan" || verdict.decision === "deny") return verdict;
     if (tool === "web_fetch" && verdict.decision === "allow") return verdict;
-    const part = verdict.part ?? tool;
-    return {
-      decision: "deny",
-      part,
-      reason: `Plan mode only reads, and ${shown(part)} may change things.`,
-      mode: "plan",
-      by: "mode",
-    };
+    return planDenial(verdict.part ?? tool);
   }
 
   /** A batch is as good as its worst call. */

@@ -1,18 +1,16 @@
 import { existsSync } from "node:fs";
-import { editRule } from "./edit-commands.ts";
 import { wordSet } from "./match-text.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
-import { mayShowSecret, secretInWord } from "./secret-files.ts";
+import { mayShowSecret, secretInWord, secretPattern } from "./secret-files.ts";
 import { FIND_PATHS } from "./shell/find-tests.ts";
-import { isPlainLogFormat, isPlainRefFormat } from "./shell/git-format.ts";
+import { isPlainLogFormat, isPlainRefFormat } from "./shell/git-guards.ts";
 import { isPlainFilter } from "./shell/jq-filter.ts";
-import { type FoundOption, readOptions } from "./shell/option-reader.ts";
+import { type FoundOption, type OptionTable, optionTable, readOptions } from "./shell/option-reader.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./shell/script-programs.ts";
-import type { ShellWord } from "./shell/shell-command.ts";
+import type { KnownVariables, ShellWord } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
-import type { KnownVariables } from "./shell/variable-scope.ts";
 
 /** What coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
@@ -295,3 +293,38 @@ function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
 }
 
 const NAMES_ONLY = wordSet("echo printf ls stat test [ basename dirname which type cd mkdir");
+
+/** Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the workspace. */
+const EDITS: ReadonlyMap<string, OptionTable> = new Map([
+  ["mkdir", optionTable("-pv parents verbose")],
+  ["cp", optionTable("-pvfn preserve verbose force no-clobber")],
+]);
+
+/** The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies one file inside the workspace. */
+export function editRule(words: readonly ShellWord[], space: PathSpace): string | undefined {
+  const [program] = words;
+  const table = program?.literal === true ? EDITS.get(program.text) : undefined;
+  if (program === undefined || table === undefined || !words.every(({ literal }) => literal))
+    return undefined;
+  const { operands, unknown } = readOptions(words, table);
+  const paths = operands.map((index) => words[index]?.text ?? "");
+  if (unknown.length > 0 || paths.length === 0 || paths.includes("")) return undefined;
+  if (program.text === "cp" && paths.length !== 2) return undefined;
+  const [source = "", target = ""] = paths;
+  const written =
+    program.text === "cp" ? [target, `${target}/${source.slice(source.lastIndexOf("/") + 1)}`] : paths;
+  const isPlain = [...paths, ...written].every((path) => isEditable(path, space));
+  return isPlain ? `${program.text} (accepting edits)` : undefined;
+}
+
+/** What lies behind links counts: inside the workspace, and neither a file with keys nor machinery. */
+function isEditable(path: string, space: PathSpace): boolean {
+  if (path.startsWith("~")) return false;
+  const judged = space.path(path);
+  return (
+    space.isInside(judged.resolved) &&
+    !space.isMachinery(judged) &&
+    secretPattern(path) === undefined &&
+    secretPattern(judged.resolved) === undefined
+  );
+}

@@ -1,6 +1,5 @@
 import { isMachinery } from "./paths/path-space.ts";
-import type { ShellRedirect, ShellWord } from "./shell/shell-command.ts";
-import type { KnownVariables } from "./shell/variable-scope.ts";
+import type { KnownVariables, ShellRedirect, ShellWord } from "./shell/shell-command.ts";
 import { shown } from "./verdict.ts";
 
 /** Whether a redirection writes nothing, and opens nothing but a file. */

@@ -2,12 +2,12 @@ import { gitFolderOf } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
-import { shown, type Verdict } from "./verdict.ts";
+import { shown } from "./verdict.ts";
 
-/** The question about a command of git: if it only looks, and whatever it does. */
+/** Why a command of git asks: if it only looks, and whatever it does. */
 export interface RunByGit {
-  readonly looking: Verdict | undefined;
-  readonly any: Verdict | undefined;
+  readonly looking: string | undefined;
+  readonly any: string | undefined;
 }
 
 /** What {@link runByGit} looks at. */
@@ -27,14 +27,12 @@ export function runByGit(
   const named = gitFolderOf(unit.words)[0]?.text ?? ".";
   const found = places.flatMap((space) => programsOf(space.path(named).resolved) ?? []);
   const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
-  const all = [...looking, ...found.flatMap(({ others }) => others)];
-  return { looking: question(unit, looking), any: question(unit, all) };
+  return { looking: reason(looking), any: reason([...looking, ...found.flatMap(({ others }) => others)]) };
 }
 
-function question({ text }: ShellUnit, programs: readonly string[]): Verdict | undefined {
+function reason(programs: readonly string[]): string | undefined {
   const [first] = programs;
   if (first === undefined) return undefined;
   const more = programs.length > 1 ? ` and ${programs.length - 1} more` : "";
-  const reason = `${shown(text)}: the settings of the repository itself would have git run something (${shown(first)}${more}): see all of it, and approve it, with nano-agent trust.`;
-  return { decision: "ask", part: text, reason, by: "guard", obstacle: "unreadable" };
+  return `the settings of the repository itself would have git run something (${shown(first)}${more}): see all of it, and approve it, with nano-agent trust`;
 }

@@ -34,6 +34,18 @@ export function byRule(rule: OriginRule, part: string, why?: string): Verdict {
   return { decision: rule.action, part, rule: text, reason, by: rule.origin };
 }
 
+/** A question about a part that a built-in rule for files with keys speaks of. */
+export function secretVerdict(part: string, pattern: string, does: string): Verdict {
+  const reason = `${shown(part)} ${does} (${pattern}).`;
+  return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, by: "built-in" };
+}
+
+/** A refusal of the mode that only reads. */
+export function planDenial(part: string): Verdict {
+  const reason = `Plan mode only reads, and ${shown(part)} may change things.`;
+  return { decision: "deny", part, reason, mode: "plan", by: "mode" };
+}
+
 /** A text as it stands in a sentence: in one line, and not too long. */
 export function shown(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();

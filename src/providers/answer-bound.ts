@@ -6,7 +6,7 @@ export interface AnswerBound {
   /** Characters of text, reasoning and arguments. */
   readonly maxAnswerChars: number;
   readonly provider: string;
-  /** What stands before the name of the limit where a person sets it. Default `network.`. */
+  /** Stands before the name of the limit where a person sets it. Default `network.`. */
   readonly prefix?: string;
 }
 
@@ -28,7 +28,7 @@ export function boundedParts(
   };
 }
 
-/** What a part adds to an answer. Blocks repeat what their deltas said, or are bounded as an event. */
+/** The characters a part adds. Blocks repeat what their deltas said, or are bounded as an event. */
 function lengthOf(part: StreamPart): number {
   if (part.type === "text_delta" || part.type === "thinking_delta") return part.text.length;
   return part.type === "tool_call_delta" ? part.json.length : 0;

@@ -10,7 +10,7 @@ import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser, type SseParser } from "./sse.ts";
 import type { Wire, WireDecoder, WireRequest, WireTarget } from "./wire.ts";
 
-/** What one attempt needs. */
+/** One request, and who takes its parts. */
 export interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
@@ -121,7 +121,7 @@ export class Attempt implements SentRequest {
   }
 }
 
-/** What a reader of a body reports. `done` and `fail` end the attempt; whatever follows is ignored. */
+/** Told by a reader of a body. `done` and `fail` end the attempt; whatever follows is ignored. */
 interface Report {
   readonly received: (what: "event" | "bytes") => void;
   readonly done: () => void;
@@ -136,10 +136,12 @@ interface BodyReader {
 }
 
 function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  if (head.status < 200 || head.status >= 300) return documentReader(head, options, report);
   const type = head.headers["content-type"]?.toLowerCase() ?? "";
-  if (type.includes("text/html")) return pageReader(options, report);
-  if (type.includes("json") && !type.includes("ndjson")) return documentReader(head, options, report);
+  if (!isSuccess(head) || (type.includes("json") && !type.includes("ndjson")))
+    return documentReader(report, (body) => documentError(head, body, options));
+  // The first words of a page say who answered.
+  if (type.includes("text/html"))
+    return documentReader(report, (body) => notTheProtocol(options, `an HTML page${quoted(body)}`));
   return new StreamReader(options, report);
 }
 
@@ -150,7 +152,7 @@ class StreamReader implements BodyReader {
   readonly #decoder: WireDecoder;
   readonly #parser: SseParser;
   #events = 0;
-  /** What was received before the first event: all there is to show when none comes. */
+  /** Received before the first event: all there is to show when none comes. */
   #beginning = "";
   #finished = false;
 
@@ -204,20 +206,10 @@ class StreamReader implements BodyReader {
   }
 }
 
-/** Reads a page, for its first words say who answered. */
-function pageReader(options: AttemptOptions, report: Report): BodyReader {
-  return wholeBody((body) => report.fail(notTheProtocol(options, `an HTML page${quoted(body)}`)));
-}
-
-/** A body that is one document: an error, whatever its status. */
-function documentReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  return wholeBody((body) => report.fail(documentError(head, body, options)));
-}
-
-/** Reads a body to its end, or as far as it is of use, and hands over what came. */
-function wholeBody(onBody: (body: string) => void): BodyReader {
+/** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */
+function documentReader(report: Report, errorOf: (body: string) => NanoAgentError): BodyReader {
   let body = "";
-  const settle = (): void => onBody(body);
+  const settle = (): void => report.fail(errorOf(body));
   return {
     text: (text) => {
       body += text;
@@ -231,11 +223,13 @@ function wholeBody(onBody: (body: string) => void): BodyReader {
 }
 
 function documentError(head: AnswerHead, body: string, options: AttemptOptions): NanoAgentError {
-  const succeeded = head.status >= 200 && head.status < 300;
-  if (succeeded && providerWords(body).message === undefined) {
+  if (isSuccess(head) && providerWords(body).message === undefined)
     return notTheProtocol(options, "a JSON document instead of a stream of events");
-  }
   return options.wire.toError({ status: head.status, headers: head.headers, body, target: options.target });
+}
+
+function isSuccess({ status }: AnswerHead): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** Enough of a page to hold 200 characters that a person would see. */

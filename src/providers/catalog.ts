@@ -95,7 +95,7 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** The preset of a name or alias, in any case of letters. Throws `unknown_provider`, which lists what there is, nearest first. */
+/** The preset of a name or alias, in any case. Throws `unknown_provider`, which lists the nearest first. */
 export function findPreset(name: string, presets: readonly Preset[] = PRESETS): Preset {
   const wanted = name.toLowerCase();
   const found = presets.find((preset) => preset.name === wanted || preset.aliases?.includes(wanted) === true);
@@ -109,7 +109,7 @@ export function findPreset(name: string, presets: readonly Preset[] = PRESETS): 
   );
 }
 
-/** The environment variables of a provider that presets do not know, e.g. `MY_GATEWAY_API_KEY` for `my-gateway`. */
+/** The variables of a provider without a preset: `MY_GATEWAY_API_KEY` for `my-gateway`. */
 export function standardVariables(name: string): { readonly key: string; readonly baseUrl: string } {
   const stem = name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
   return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL` };

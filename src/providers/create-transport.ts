@@ -22,7 +22,7 @@ export interface TransportOptions {
   readonly fetch?: Fetch;
 }
 
-/** A transport over the given `fetch`, else over `node:http` where this runtime has it, else over the global `fetch`. */
+/** A transport over the given `fetch`, else `node:http` where there is one, else the global `fetch`. */
 export function createTransport(options: TransportOptions = {}): Transport {
   const { fetch } = options;
   if (fetch !== undefined) return transportOver(postWithFetch(fetch));

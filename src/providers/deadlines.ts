@@ -17,8 +17,8 @@ export interface DeadlinesOptions {
 const STOPPED = "stopped";
 
 /**
- * The time limits of one request. Watching costs no timer per event, and most requests one timer in all: progress is a time
- * that the timer looks at when it fires.
+ * The time limits of one request. Watching costs no timer per event, and most requests one timer in all:
+ * progress is a time that the timer looks at when it fires.
  */
 export class Deadlines {
   readonly #options: DeadlinesOptions;

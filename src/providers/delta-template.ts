@@ -1,13 +1,14 @@
 import { safeParse } from "../core/base/json.ts";
 
 /**
- * Recognises events that differ from one seen before only in one text (and in numbers that count events), so that the many small
- * events of a stream need no `JSON.parse`. Pure speed: whatever it does not recognise has to be parsed.
+ * Recognises events that differ from one seen before only in one text (and in numbers that count events), so
+ * that the many small events of a stream need no `JSON.parse`. Pure speed: whatever it does not recognise has
+ * to be parsed.
  */
 export interface DeltaTemplate {
   /**
-   * Takes an event that was parsed, and in which the value of `key` was all that mattered, as the pattern from now on. Ignored when
-   * the position of the value is not certain.
+   * Takes an event that was parsed, and in which the value of `key` was all that mattered, as the pattern
+   * from now on. Ignored when the position of the value is not certain.
    */
   readonly learn: (data: string, key: string) => void;
   /** The text in an event of the learned pattern, else `undefined`. */
@@ -49,7 +50,7 @@ const MAX_LENGTH = 65_536;
 const CHARACTERS = String.raw`[^"\\]*(?:\\.[^"\\]*)*`;
 const VALUE = String.raw`"${CHARACTERS}"|\d+`;
 
-/** Matches events like `data`, with the text of `key` as its group; undefined when the place of the text is not certain. */
+/** Matches events like `data`, the text of `key` as its group; undefined when its place is not certain. */
 function patternOf(data: string, key: string, ignore: readonly string[]): RegExp | undefined {
   // A second place would leave open which of the two was read.
   const names = [key, ...ignore].filter((name) => data.split(`"${name}":`).length === 2);

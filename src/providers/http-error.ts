@@ -2,7 +2,7 @@ import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 
-/** The error for a request that found no answer. Names the host and the system's own code; an error that says so already is kept. */
+/** The error for a request without an answer: host and system code. A typed error is kept as it is. */
 export function networkError(url: string, cause: unknown): NanoAgentError {
   if (isNanoAgentError(cause)) return cause;
   const host = hostOf(url);
@@ -53,7 +53,7 @@ export function abortedError(signal: AbortSignal | undefined): NanoAgentError {
   return new NanoAgentError("aborted", "The model request was aborted.", { cause: signal?.reason });
 }
 
-/** Where a redirect leads. Throws where it is not followed: credentials stay with the host they were meant for. */
+/** Where a redirect leads. Throws where it is not followed: credentials stay with their host. */
 export function redirectTarget(from: string, status: number, location: string | undefined): URL {
   const source = new URL(from);
   const target = location === undefined ? null : URL.parse(location, source.href);

@@ -15,8 +15,8 @@ export interface NodeConnectionOptions {
 }
 
 /**
- * Posts over `node:http` and `node:https`, on connections it keeps open. Node takes idle keep-alive sockets off the event loop's
- * count, so an open connection does not keep the process alive.
+ * Posts over `node:http` and `node:https`, on connections it keeps open. Node takes idle keep-alive sockets
+ * off the event loop's count, so an open connection does not keep the process alive.
  */
 export class NodeConnections {
   readonly #options: NodeConnectionOptions;
@@ -181,6 +181,6 @@ function decodedBody(response: IncomingMessage, url: string): Readable {
       `${host} sent a body in the encoding "${encoding}", which was not asked for and cannot be read. Check the proxy or gateway in between.`,
       { details: { host, encoding } },
     );
-  // The callback is where pipeline puts errors; they also destroy the decoder, which is where the reader meets them.
+  // Errors reach the reader by the decoder that they destroy; the callback only takes them.
   return process.getBuiltinModule("node:stream").pipeline(response, decoder, () => undefined);
 }

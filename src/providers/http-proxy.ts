@@ -4,7 +4,7 @@ import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
 import { isLoopback } from "./http.ts";
 
-/** How a host is reached: directly, by handing the request to a proxy, or through a tunnel that a proxy opens. */
+/** How a host is reached: directly, by a proxy that passes the request on, or through its tunnel. */
 export type Route =
   | { readonly type: "direct" }
   | { readonly type: "forward" | "tunnel"; readonly proxy: URL };
@@ -41,8 +41,8 @@ export function proxyAuthorization(proxy: URL): string | undefined {
 export type ConnectCallback = (error: Error | null, stream: Duplex) => void;
 
 /**
- * A `createConnection` for an HTTPS agent: asks `proxy` for a tunnel (RFC 9110, section 9.3.6) and speaks TLS to the real host
- * inside it. `ca` replaces the trusted authorities for both.
+ * A `createConnection` for an HTTPS agent: asks `proxy` for a tunnel (RFC 9110, section 9.3.6) and speaks TLS
+ * to the real host inside it. `ca` replaces the trusted authorities for both.
  */
 export function connectThroughProxy(
   proxy: URL,

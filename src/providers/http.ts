@@ -1,13 +1,15 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 
 /**
- * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any number of models
- * and requests at once. It never keeps a process alive by itself: idle connections do not count.
+ * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any
+ * number of models and requests at once. It never keeps a process alive by itself: idle connections do not
+ * count.
  */
 export interface Transport {
   /**
-   * Starts a POST. Everything that happens is told to `sink`, never thrown: `onAnswer` at most once, then any number of `onText`,
-   * then exactly one of `onEnd` and `onError`; `onError` alone when there was no answer. After `cancel` or `release` nothing more.
+   * Starts a POST. Everything that happens is told to `sink`, never thrown: `onAnswer` at most once, then any
+   * number of `onText`, then exactly one of `onEnd` and `onError`; `onError` alone when there was no answer.
+   * After `cancel` or `release` nothing more.
    */
   readonly send: (request: HttpRequest, sink: AnswerSink) => Exchange;
   /** Closes the idle connections and ends the running ones. */
@@ -45,7 +47,7 @@ export interface Exchange {
   readonly resume: () => void;
   /** Ends the request at once; its connection is closed unless the body was complete. */
   readonly cancel: () => void;
-  /** The rest of the body is of no interest. The connection stays usable when the body ends within a second. */
+  /** The rest of the body is of no interest. A body that ends within a second keeps its connection usable. */
   readonly release: () => void;
 }
 
@@ -62,7 +64,7 @@ export interface Connection {
 
 /** An answer whose body is still to be read. */
 export interface OpenAnswer extends AnswerHead {
-  /** Hands over the text of the body. Resolves at its end; rejects when it breaks off or cannot be decoded. */
+  /** Hands over the text of the body. Resolves at its end; rejects when it breaks or cannot be decoded. */
   readonly read: (onText: (text: string) => void) => Promise<void>;
   /** Stops the flow of the body until `resume`. */
   readonly pause: () => void;
@@ -83,13 +85,13 @@ export interface HttpTimeouts {
   readonly requestTimeoutMs: number;
 }
 
-/** Addresses of proxies, e.g. `http://user:password@proxy.example:3128`. Loopback hosts are never reached through a proxy. */
+/** Addresses like `http://user:password@proxy.example:3128`. Loopback hosts are always reached directly. */
 export interface ProxyOptions {
   /** For `http:` addresses. */
   readonly http?: string;
   /** For `https:` addresses, by a CONNECT tunnel. */
   readonly https?: string;
-  /** Hosts to reach directly, separated by commas: `example.com` with all below it, `10.0.0.1`, `host:8080`, or `*` for all. */
+  /** Hosts to reach directly: `example.com` with all below it, `10.0.0.1`, `host:8080`; `*` for all. */
   readonly noProxy?: string;
 }
 

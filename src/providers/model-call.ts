@@ -12,13 +12,13 @@ export interface CallSetup<Encoded> {
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
   /** Sends a request and hands its answer to `emit`. */
   readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
-  /** Shared with other models that count against the same limit. Default: requests do not wait for each other. */
+  /** Shared by what counts against the same limit. Default: requests do not wait for each other. */
   readonly pause?: RatePause;
 }
 
 /** A request under way. */
 export interface SentRequest {
-  /** Resolves when the answer is complete; rejects with the error why there will be none. Never settles after `cancel`. */
+  /** Resolves with the end of the answer, rejects when there is none. Never settles after `cancel`. */
   readonly done: Promise<void>;
   /** Ends the request at once. */
   readonly cancel: () => void;
@@ -87,7 +87,7 @@ export class ModelCall<Encoded> {
     }
   }
 
-  /** Waits before the next attempt, and throws where there is none. True when the request is to be encoded again. */
+  /** Waits before the next attempt; throws where there is none. True: encode the request again. */
   async #recover(error: NanoAgentError): Promise<boolean> {
     const { pause, recovery } = this.#setup;
     const next = this.#recovery.after(error);
@@ -102,7 +102,7 @@ export class ModelCall<Encoded> {
     return isChanged;
   }
 
-  /** Waits once for a limit that another request ran into, a little longer than that one, so that they do not come back together. */
+  /** Waits for a limit another request ran into, a little longer: they shall not all come back together. */
   async #turn(): Promise<void> {
     const { pause, recovery } = this.#setup;
     const { clock, random } = recovery.options;

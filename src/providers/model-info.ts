@@ -2,12 +2,13 @@ import { defined } from "../core/base/defined.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 
 /**
- * Facts known about well-known models without asking anybody: context window, largest answer, list price. `undefined` for all
- * others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`; a gateway's prices are its own, so only
- * the makers' providers are looked up.
+ * Facts known about well-known models without asking anybody: context window, largest answer, list price.
+ * `undefined` for all others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`;
+ * a gateway's prices are its own, so only the makers' providers are looked up.
  *
- * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from the model pages of
- * the makers, both of November 2026. Where a price rises with the length of the prompt, the lower one is given.
+ * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from
+ * the model pages of the makers, both of November 2026. Where a price rises with the length of the prompt,
+ * the lower one is given.
  */
 export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
   const models = MODELS[provider];
@@ -24,7 +25,7 @@ export function knownModelIds(provider: string): readonly string[] {
   return Object.keys(MODELS[provider] ?? {});
 }
 
-/** Context window, largest answer, then USD per million tokens: input, output, cache read, cache write, cache write for 1 h. */
+/** Context window, largest answer, then USD per million tokens. */
 type Row = readonly [
   contextWindow: number,
   maxOutputTokens: number,

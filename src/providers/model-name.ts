@@ -14,8 +14,8 @@ export interface ModelName {
 }
 
 /**
- * Takes `provider/id[:effort]` apart. Only one of the effort words after the last colon is an effort; every other colon belongs to
- * the id. Throws `invalid_argument` when a part is missing.
+ * Takes `provider/id[:effort]` apart. Only one of the effort words after the last colon is an effort; every
+ * other colon belongs to the id. Throws `invalid_argument` when a part is missing.
  */
 export function parseModelName(name: string): ModelName {
   const text = name.trim();
@@ -33,7 +33,7 @@ export function parseModelName(name: string): ModelName {
   return { provider, id, ...(ending === null ? {} : { effort: ending[1] as Effort }) };
 }
 
-/** The full names of known models that an id without its provider may mean: those that begin so, at most three. */
+/** The names of known models that an id without its provider may mean, at most three. */
 function didYouMean(id: string): string {
   const bare = id.replace(/^\/+|[/:].*$/g, "").toLowerCase();
   if (bare === "") return "";

@@ -5,27 +5,28 @@ import { isLoopback } from "./http.ts";
 /** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
 export interface NetworkOptions {
   /**
-   * Milliseconds until the answer begins, connecting included. Default 120,000; on loopback what `firstEventTimeoutMs` is, for servers
-   * on this machine often answer nothing at all before they have read the prompt.
+   * Milliseconds until the answer begins, connecting included. Default 120,000; on loopback what
+   * `firstEventTimeoutMs` is, for servers on this machine often answer nothing at all before they have read
+   * the prompt.
    */
   readonly headerTimeoutMs?: number;
   /**
-   * Milliseconds without a sign of life before the first event of an answer, and between two events after it; comments and single
-   * bytes are no events. Default 120,000.
+   * Milliseconds without a sign of life before the first event of an answer, and between two events after it;
+   * comments and single bytes are no events. Default 120,000.
    */
   readonly idleTimeoutMs?: number;
   /**
-   * Milliseconds from the head of the answer to its first event, while comments or single bytes show that the server is alive. Default
-   * 600,000, on loopback 1,800,000.
+   * Milliseconds from the head of the answer to its first event, while comments or single bytes show that the
+   * server is alive. Default 600,000, on loopback 1,800,000.
    */
   readonly firstEventTimeoutMs?: number;
   /** Milliseconds one whole attempt may take. Default 1,800,000. */
   readonly requestTimeoutMs?: number;
   /** Attempts after the first. Default 5. */
   readonly maxRetries?: number;
-  /** Longest wait a provider may ask for, in milliseconds. A longer one is reported, not slept. Default 60,000. */
+  /** Longest wait a provider may ask for, in milliseconds; a longer one is reported. Default 60,000. */
   readonly maxRetryAfterMs?: number;
-  /** Characters of text, reasoning and arguments in one answer; a longer one ends the request. Default 16,000,000. */
+  /** Characters in one answer, reasoning and arguments too; more end the request. Default 16,000,000. */
   readonly maxAnswerChars?: number;
   readonly proxy?: ProxyOptions;
   /** Certificate authorities to trust instead of the built-in ones, in PEM. */
@@ -53,7 +54,7 @@ export const NETWORK_DEFAULTS: NetworkSettings = Object.freeze({
 /** A prompt that a laptop reads for minutes is no fault. */
 const LOOPBACK_FIRST_EVENT_MS = 1_800_000;
 
-/** Fills in the defaults for requests to `baseUrl`. Throws `invalid_config` for a figure that is negative or no number. */
+/** Defaults filled in for requests to `baseUrl`. Throws `invalid_config` for anything but numbers from 0. */
 export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): NetworkSettings {
   const near = isLoopback(URL.parse(baseUrl)?.hostname ?? "");
   const firstEventTimeoutMs =

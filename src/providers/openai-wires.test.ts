@@ -14,7 +14,7 @@ const weather: ToolSpec = {
   parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
 };
 
-/** What the server made of a request, in the shape of Chat Completions for both wires. */
+/** The server's view of a request, in the shape of Chat Completions for both wires. */
 interface Seen {
   readonly messages: readonly { readonly role: string }[];
 }

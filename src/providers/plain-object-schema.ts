@@ -5,9 +5,9 @@ import type { JsonSchema } from "../core/base/schema.ts";
 const CHOICES = ["anyOf", "oneOf"] as const;
 
 /**
- * How a schema of arguments is shown to a model, without `anyOf`, `oneOf` and `allOf` at its top, where OpenAI and Anthropic refuse them: the
- * properties of all branches in one object, of which those are required that every branch requires (of `allOf`: any). The call itself is
- * checked against the schema as it was.
+ * How a schema of arguments is shown to a model, without `anyOf`, `oneOf` and `allOf` at its top, where
+ * OpenAI and Anthropic refuse them: the properties of all branches in one object, of which those are required
+ * that every branch requires (of `allOf`: any). The call itself is checked against the schema as it was.
  */
 export function plainObjectSchema(schema: JsonSchema): JsonSchema {
   return plain(schema, schema);
@@ -68,7 +68,7 @@ function branchesOf(schemas: unknown, root: JsonSchema): readonly JsonSchema[] {
   return schemas.filter(isRecord).map((schema) => plain(resolved(schema as JsonSchema, root), root));
 }
 
-/** What a reference into `$defs` or `definitions` stands for; a schema that is none as it is. */
+/** The schema a reference into `$defs` or `definitions` stands for; others as they are. */
 function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const [, list = "", name = ""] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String(schema["$ref"])) ?? [];
   const found = isRecord(root[list]) ? root[list][name] : undefined;

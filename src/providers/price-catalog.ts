@@ -3,13 +3,14 @@ import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
 export interface PriceCatalog {
-  /** Facts known about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
+  /** Facts about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
   readonly find: (provider: string, id: string) => ModelInfo | undefined;
 }
 
 /**
- * The prices of about a thousand models, from the package `@pydantic/genai-prices`. It is loaded here and not before (2 MB, and
- * 20 MB of memory), so ask for it only where the built-in figures do not reach. No network is used.
+ * The prices of about a thousand models, from the package `@pydantic/genai-prices`. It is loaded here and not
+ * before (2 MB, and 20 MB of memory), so ask for it only where the built-in figures do not reach. No network
+ * is used.
  */
 export async function loadPriceCatalog(): Promise<PriceCatalog> {
   const { calcPrice, findProvider } = await import("@pydantic/genai-prices");

@@ -5,7 +5,7 @@ import { isRecord, safeParse } from "../core/base/json.ts";
 import { parseRetryAfter } from "../core/base/retry.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
-/** What a provider said about a failure, in its own words. */
+/** A provider's own words about a failure. */
 export interface ProviderWords {
   readonly message?: string;
   /** `error.type`, or Google's `error.status`. */
@@ -19,9 +19,10 @@ export interface ProviderWords {
 }
 
 /**
- * The error for an HTTP answer that is not 2xx (or is, but holds an error), for every vendor whose errors are JSON documents in
- * one of the usual shapes. `details`: `provider`, `model`, `status`, and where known `type`, `code`, `param`, `requestId`,
- * `retryAfterMs`, `reason` ({@link FailureReason}). `nowMs` is only needed for a `retry-after` that is a date.
+ * The error for an HTTP answer that is not 2xx (or is, but holds an error), for every vendor whose errors are
+ * JSON documents in one of the usual shapes. `details`: `provider`, `model`, `status`, and where known
+ * `type`, `code`, `param`, `requestId`, `retryAfterMs`, `reason` ({@link FailureReason}). `nowMs` is only
+ * needed for a `retry-after` that is a date.
  */
 export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
   const words = providerWords(answer.body);
@@ -69,6 +70,15 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
   });
 }
 
+/** The error for an answer whose end the provider never told. */
+export function incompleteAnswer(provider: string, modelId: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `${provider} ended its answer before it was complete. Try again.`,
+    { details: { provider, model: modelId }, retryable: true },
+  );
+}
+
 const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
 /** Reads the error document of any vendor; an empty object where there is none. */
@@ -106,8 +116,8 @@ export function redact(message: string, target?: Pick<WireTarget, "apiKey">): st
 }
 
 /**
- * What is behind a failure, where it asks for something else than a repetition. `model_loading`: the server reads its model from the
- * disk · `unreadable_output`: the server cannot make sense of what its model wrote.
+ * Why something failed, where that asks for something else than a repetition. `model_loading`: the server
+ * reads its model from the disk · `unreadable_output`: the server cannot make sense of what its model wrote.
  */
 export type FailureReason = "model_loading" | "unreadable_output";
 
@@ -177,7 +187,7 @@ function classify(words: ProviderWords, status: number | undefined): Kind {
   return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
 }
 
-/** What servers say that read the calls out of the text of their model, and could not: llama.cpp, Ollama, LM Studio, Groq. */
+/** Of servers that could not read calls in a text of their model: llama.cpp, Ollama, LM Studio, Groq. */
 const OUTPUT_WORDS: RegExp = new RegExp(
   [
     "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
@@ -207,7 +217,7 @@ function byStatus(status: number, { code = "", message }: ProviderWords): Kind {
   return BY_STATUS[status] ?? (status >= 500 ? FAILED : REFUSED);
 }
 
-/** Errors inside a stream or a successful answer have no status: the vendors' documented type and code words stand in. */
+/** Errors in a stream have no status: the vendors' documented type and code words stand in. */
 function byWord(words: ProviderWords): Kind {
   const word = `${words.type ?? ""} ${words.code ?? ""}`.toLowerCase();
   const numeric = Number(words.code);
@@ -222,7 +232,7 @@ function byWord(words: ProviderWords): Kind {
   return FAILED;
 }
 
-/** The one place that reads the wording of messages: most vendors have no code of their own for a request that is too long. */
+/** Reads the wording of messages: most vendors have no code for a request that is too long. */
 function isContextOverflow(words: ProviderWords, status: number | undefined): boolean {
   if (status === 413) return true;
   const code = `${words.code ?? ""} ${words.type ?? ""}`;

@@ -1,11 +1,11 @@
 /**
- * Until when requests to one provider should wait because it refused one as too many. Shared by all requests that count against the
- * same limit, so that those which run side by side do not all run into it.
+ * Until when requests to one provider should wait because it refused one as too many. Shared by all requests
+ * that count against the same limit, so that those which run side by side do not all run into it.
  */
 export class RatePause {
   #untilMs = 0;
 
-  /** No request before this moment (by {@link import("../core/base/clock.ts").Clock.elapsed}). An earlier one than known changes nothing. */
+  /** No request before this moment (of the clock's `elapsed`). An earlier one than known changes nothing. */
   holdUntil(timeMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, timeMs);
   }

@@ -6,18 +6,18 @@ import type { NetworkSettings } from "./network.ts";
 import type { FailureReason } from "./provider-errors.ts";
 import { RefusedImages } from "./refused-images.ts";
 
-/** What all requests of one model share. */
+/** Shared by all requests of one model. */
 export interface RecoveryOptions {
   readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
   readonly info: ModelInfo | undefined;
   readonly clock: Clock;
   /** Source of the jitter between retries: numbers from 0 to below 1. */
   readonly random: () => number;
-  /** What stands before the names of the limits where a person sets them. Default `network.`. */
+  /** Stands before the names of the limits where a person sets them. Default `network.`. */
   readonly prefix?: string;
 }
 
-/** What follows on a failed attempt. */
+/** The step after a failed attempt. */
 export type NextStep =
   | { readonly type: "fail"; readonly error: NanoAgentError }
   | {
@@ -36,8 +36,9 @@ const LOADING_STEP_MS = 2_000;
 const MAX_UNREADABLE = 2;
 
 /**
- * The rule for failed requests, whatever they are sent with: what is worth repeating is repeated, with growing pauses or the one the
- * provider asks for; a server that loads its model is waited for; an image the model does not take is replaced by a note.
+ * The rule for failed requests, whatever they are sent with: what is worth repeating is repeated, with
+ * growing pauses or the one the provider asks for; a server that loads its model is waited for; an image the
+ * model does not take is replaced by a note.
  */
 export class Recovery {
   readonly options: RecoveryOptions;
@@ -76,7 +77,7 @@ export class RequestRecovery {
     return this.#sent;
   }
 
-  /** What follows on an attempt that failed. */
+  /** The step after an attempt that failed. */
   after(error: NanoAgentError): NextStep {
     const { images, options } = this.#recovery;
     const { limits, prefix = "network." } = options;

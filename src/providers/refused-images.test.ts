@@ -17,7 +17,7 @@ const shot = (data: string): Message => ({
   ],
 });
 
-/** What a vendor says, as its status and words become an error here. */
+/** Words of a vendor, as their status and words become an error here. */
 function refusal(status: number, message: string): NanoAgentError {
   return reportedError({ message }, { status });
 }

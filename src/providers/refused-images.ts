@@ -4,13 +4,13 @@ import type { Message } from "../core/message/message.ts";
 import type { ModelRequest } from "../core/model/model.ts";
 
 /**
- * The images one model does not take. A refused image would end every later request of its conversation too, so requests go on without
- * it: a note in its place tells the model.
+ * The images one model does not take. A refused image would end every later request of its conversation too,
+ * so requests go on without it: a note in its place tells the model.
  */
 export class RefusedImages {
   readonly #takesNone: boolean;
   readonly #refused = new WeakSet<ImageBlock>();
-  /** Messages as they are sent: the same object each time, since encoders keep the text of messages they know. */
+  /** The same object each time: encoders keep the text of messages they know. */
   #noted = new WeakMap<Message, Message>();
   #isEmpty = true;
 
@@ -27,8 +27,8 @@ export class RefusedImages {
   }
 
   /**
-   * Learns from a failed request, as it was sent. True when `error` is about images that were in it: the next request goes without
-   * them. Those the model has answered to before are suspected last.
+   * Learns from a failed request, as it was sent. True when `error` is about images that were in it: the next
+   * request goes without them. Those the model has answered to before are suspected last.
    */
   learn(sent: ModelRequest, error: NanoAgentError): boolean {
     if (!isAboutImages(error)) return false;
@@ -74,7 +74,7 @@ function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] 
   });
 }
 
-/** Vendors have no code for this. Their words name the image, the kind of content, or the part of the model that is missing. */
+/** Vendors have no code for this. Their words name the image, the content, or what the model lacks. */
 const IMAGE_WORDS =
   /\bimages?\b|image_url|input_image|\bvision\b|multi-?modal|modalit|mmproj|content must be a string|unknown variant/i;
 

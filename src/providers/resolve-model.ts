@@ -15,7 +15,7 @@ import type { RatePauses } from "./rate-pause.ts";
 import type { Wire, WireTarget } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
-/** A provider somebody defined, or deviations of one that exists. What is absent comes from the preset of the same name. */
+/** A provider somebody defined. What is absent comes from the preset of the same name. */
 export interface CustomProvider {
   /** Default: that of the preset, else `openai_chat`. */
   readonly wire?: WireName;
@@ -32,7 +32,7 @@ export interface CustomProvider {
 
 /** Options of {@link resolveModel}. */
 export interface ResolveModelOptions {
-  /** Reads one environment variable. Default: there is none; this function never reads the environment by itself. */
+  /** Reads one environment variable. Default: none, for nothing here reads the environment by itself. */
   readonly env?: (name: string) => string | undefined;
   readonly network?: NetworkOptions;
   readonly providers?: { readonly [name: string]: CustomProvider };
@@ -50,15 +50,16 @@ export interface ResolveModelOptions {
   readonly baseUrl?: string;
   /** More prices and windows than the built-in ones, e.g. from `loadPriceCatalog()`. */
   readonly prices?: PriceCatalog;
-  /** What the server itself says about the model; what is configured wins over it. */
+  /** Facts from the server itself; what is configured wins over them. */
   readonly facts?: ModelInfo;
   readonly clock?: Clock;
 }
 
 /**
- * The model a name like `anthropic/claude-sonnet-5` or `ollama/qwen3-coder:low` stands for. Name and credentials are checked now,
- * before any request: `invalid_argument`, `unknown_provider`, `missing_credentials` (naming the variable to set) or
- * `invalid_config` are thrown here. The code for its wire format is loaded with the first request.
+ * The model a name like `anthropic/claude-sonnet-5` or `ollama/qwen3-coder:low` stands for. Name and
+ * credentials are checked now, before any request: `invalid_argument`, `unknown_provider`,
+ * `missing_credentials` (naming the variable to set) or `invalid_config` are thrown here. The code for its
+ * wire format is loaded with the first request.
  */
 export function resolveModel(name: string, options: ResolveModelOptions = {}): Model {
   const { provider, id, effort } = parseModelName(name);
@@ -146,7 +147,7 @@ function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModel
   );
 }
 
-/** `openai` speaks Responses only to OpenAI itself: nearly all servers that copied its API copied Chat Completions. */
+/** `openai` speaks Responses to OpenAI alone: nearly all who copied its API copied Chat Completions. */
 function wireOf(preset: Preset, custom: CustomProvider, baseUrl: string): WireName {
   if (custom.wire !== undefined) return custom.wire;
   if (preset.name !== "openai") return preset.wire;

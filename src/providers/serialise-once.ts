@@ -1,4 +1,4 @@
-/** `write`, but at most once for each object: the text is kept for as long as the object lives. Objects must not change. */
+/** `write`, once for each object: the text lives as long as the object, which must not change. */
 export function serialiseOnce<T extends object>(write: (value: T) => string): (value: T) => string {
   const texts = new WeakMap<T, string>();
   return (value) => {
@@ -10,11 +10,11 @@ export function serialiseOnce<T extends object>(write: (value: T) => string): (v
   };
 }
 
-/** One piece of a list: its place in `text` is after the pieces before it, joined by whatever the writer needs. */
+/** How the items of a list become one text. */
 export interface ListWriter<T extends object, State> {
-  /** What the writer knows before the first item. */
+  /** Known before the first item. */
   readonly initial: State;
-  /** The state and text after one more item. `text` holds everything before it. Must not look at anything but its arguments. */
+  /** State and text after one more item; `text` holds everything before it. A pure function. */
   readonly append: (text: string, item: T, state: State) => { readonly text: string; readonly state: State };
 }
 
@@ -25,10 +25,10 @@ export interface ListText<State> {
 }
 
 /**
- * Serialises lists that grow at their end, as transcripts do: the text of the beginning is kept and only what is new is written.
- * The last `tail` items are written every time (by the caller's own means, with marks for caching, say). A list that does not
- * begin with what is kept is written from its start. Lists are told apart by their first item, so many conversations can
- * share one serialiser.
+ * Serialises lists that grow at their end, as transcripts do: the text of the beginning is kept and only what
+ * is new is written. The last `tail` items are written every time (by the caller's own means, with marks for
+ * caching, say). A list that does not begin with what is kept is written from its start. Lists are told apart
+ * by their first item, so many conversations can share one serialiser.
  */
 export function createListSerialiser<T extends object, State>(
   writer: ListWriter<T, State>,
@@ -59,4 +59,9 @@ function startsWith<T>(items: readonly T[], head: readonly T[], count: number): 
   if (head.length > count) return false;
   for (let index = 0; index < head.length; index++) if (items[index] !== head[index]) return false;
   return true;
+}
+
+/** Two lists of JSON texts as one; either may be empty. */
+export function listed(left: string, right: string): string {
+  return left === "" || right === "" ? left + right : `${left},${right}`;
 }

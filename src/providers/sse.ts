@@ -4,11 +4,11 @@ import { isRecord } from "../core/base/json.ts";
 
 /** A parser of server-sent events that is fed text as it arrives. */
 export interface SseParser {
-  /** Takes the next piece of the body, cut anywhere; complete events go to the handler before this returns. */
+  /** Takes the next piece of the body, cut anywhere; hands complete events over before it returns. */
   readonly push: (text: string) => void;
   /**
-   * The body ended as it should. An event that lacks only its closing blank line is handed over: several servers leave that out
-   * after their last one. Do not call it when the connection broke.
+   * The body ended as it should. An event that lacks only its closing blank line is handed over: several
+   * servers leave that out after their last one. Do not call it when the connection broke.
    */
   readonly end: () => void;
 }
@@ -23,8 +23,9 @@ const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * Parses `text/event-stream` as the HTML standard describes it (section 9.2.6). `onEvent` gets the event's name, empty when it
- * has none, and its data lines joined by LF; comments, `id` and `retry` are skipped, and an event whose data is empty is none.
+ * Parses `text/event-stream` as the HTML standard describes it (section 9.2.6). `onEvent` gets the event's
+ * name, empty when it has none, and its data lines joined by LF; comments, `id` and `retry` are skipped, and
+ * an event whose data is empty is none.
  */
 export function createSseParser(
   onEvent: (event: string, data: string) => void,
@@ -58,7 +59,7 @@ function tooLong(maxEventLength: number): NanoAgentError {
   );
 }
 
-/** The value of one event's data. Throws `invalid_response` (retryable: streams get garbled on their way) for broken JSON. */
+/** The value of one event's data. Broken JSON throws `invalid_response`, retryable: streams get garbled. */
 export function parseEventData(data: string): unknown {
   try {
     return JSON.parse(data);

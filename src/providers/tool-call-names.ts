@@ -1,8 +1,9 @@
 import { hashText } from "../core/base/hash-text.ts";
 
 /**
- * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same id gives the same
- * text for the call and for its result. A number is the longest id accepted, `alphanumeric9` means nine letters or digits.
+ * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
+ * id gives the same text for the call and for its result. A number is the longest id accepted,
+ * `alphanumeric9` means nine letters or digits.
  */
 export function toolCallId(id: string, format: number | "alphanumeric9"): string {
   if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
@@ -21,9 +22,9 @@ export function wordOf(value: unknown): string {
 }
 
 /**
- * The name of a called tool as every vendor accepts it. Models make names up, and a conversation with one that is refused could not
- * be sent any more; names that are valid stay as they are, for others what is not allowed becomes `_`. The tool itself was never
- * found under such a name, so nothing depends on it.
+ * The name of a called tool as every vendor accepts it. Models make names up, and a conversation with one
+ * that is refused could not be sent any more; names that are valid stay as they are, for others what is not
+ * allowed becomes `_`. The tool itself was never found under such a name, so nothing depends on it.
  */
 export function sentToolName(name: string): string {
   if (VALID.test(name)) return name;

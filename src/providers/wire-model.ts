@@ -15,8 +15,9 @@ export interface WireModelOptions {
   readonly id: string;
   readonly info?: ModelInfo;
   /**
-   * Asks for an answer of at most what the window leaves, where a request names no limit: servers of one's own generate until the window
-   * is full, or refuse what cannot fit. Needs `info.contextWindow`. Default false.
+   * Asks for an answer of at most what the window leaves, where a request names no limit: servers of one's
+   * own generate until the window is full, or refuse what cannot fit. Needs `info.contextWindow`. Default
+   * false.
    */
   readonly fillsWindow?: boolean;
   /** The wire format, or how to load it with the first request. */
@@ -25,17 +26,18 @@ export interface WireModelOptions {
   readonly transport: Transport;
   readonly network?: NetworkOptions;
   readonly clock?: Clock;
-  /** Shared with other models that count against the same limit. Default: one for all requests of this model. */
+  /** Shared with other models that count against the same limit. Default: one for this model. */
   readonly pause?: RatePause;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with growing pauses or the
- * one the provider asks for; an answer that broke off is asked for again from the start, and a `retry` part says so. While a request
- * waits because there were too many, the others of the same limit wait too before they are sent. A server that loads its model is waited
- * for, and an image the model does not take is replaced by a note.
+ * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with
+ * growing pauses or the one the provider asks for; an answer that broke off is asked for again from the
+ * start, and a `retry` part says so. While a request waits because there were too many, the others of the
+ * same limit wait too before they are sent. A server that loads its model is waited for, and an image the
+ * model does not take is replaced by a note.
  */
 export function createWireModel(options: WireModelOptions): Model {
   const { info, target, transport, clock = systemClock, random = Math.random } = options;

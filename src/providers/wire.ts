@@ -1,18 +1,19 @@
+import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
 
 /**
- * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer become
- * {@link StreamPart}s. A wire knows nothing of connections, retries and time: that is `wire-model.ts`.
+ * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer
+ * become {@link StreamPart}s. A wire knows nothing of connections, retries and time: that is `wire-model.ts`.
  */
 export interface Wire {
-  /** Key of this format in `provider_data` and `providerOptions`: `anthropic`, `openai_chat`, `openai_responses`, `google`. */
+  /** Its key in `provider_data` and `providerOptions`: `anthropic`, `openai_chat`, … */
   readonly name: string;
-  /** Makes the encoder of one model. It may keep the serialised text of messages and tools it has seen (by identity, weakly). */
+  /** Makes the encoder of one model. It may keep the texts of messages and tools (by identity, weakly). */
   readonly createEncoder: (target: WireTarget) => (request: ModelRequest) => WireRequest;
-  /** Makes the decoder of one attempt. Parts go to `emit` synchronously, in order. `target` is for the words of its errors. */
+  /** Makes the decoder of one attempt. Parts go to `emit` at once, in order. `target` is for its errors. */
   readonly createDecoder: (emit: (part: StreamPart) => void, target: WireTarget) => WireDecoder;
-  /** The typed error for an answer whose status is not 2xx. `body` is at most 64 KB of text, of any content type. */
+  /** The error for an answer whose status is not 2xx. `body`: at most 64 KB of any content type. */
   readonly toError: (answer: WireErrorAnswer) => NanoAgentError;
 }
 
@@ -51,35 +52,42 @@ export interface WireErrorAnswer {
 export interface WireDecoder {
   /**
    * One event. `event` is its name (empty when it has none), `data` its joined data lines. Throws a
-   * {@link NanoAgentError} for an error the provider reports inside the stream and for data that is not its protocol.
+   * {@link NanoAgentError} for an error the provider reports inside the stream and for data that is not its
+   * protocol.
    */
   readonly event: (event: string, data: string) => void;
   /**
    * The body ended. Emits what is still open and the `finish` part when the answer is complete; throws
-   * `invalid_response` (retryable) when the provider never said that it was. A half tool call is never emitted as a block unless
-   * the provider itself ended the answer there (output limit), and then with `invalid_input`.
+   * `invalid_response` (retryable) when the provider never said that it was. A half tool call is never
+   * emitted as a block unless the provider itself ended the answer there (output limit), and then with
+   * `invalid_input`.
    */
   readonly end: () => void;
   /** True once the answer is complete, so that the connection need not be read to its end. */
   readonly done: () => boolean;
 }
 
+/** Headers of a request: those of the format, and the target's own, which win whatever their case. */
+export function wireHeaders(
+  { headers = {} }: WireTarget,
+  own: { readonly [name: string]: string | undefined },
+): WireRequest["headers"] {
+  const all: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
+  Object.assign(all, defined(own));
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  return all;
+}
+
 /**
- * Where and with which headers a request of the OpenAI family is posted. A query in the base URL (`?api-version=…`) stays behind
- * the path. The target's own headers win, whatever their case.
+ * Where and with which headers a request of the OpenAI family is posted. A query in the base URL
+ * (`?api-version=…`) stays behind the path.
  */
-export function openAiEndpoint(
-  target: WireTarget,
-  path: string,
-): { readonly url: string; readonly headers: { readonly [name: string]: string } } {
-  const headers: Record<string, string> = { "content-type": "application/json", accept: "text/event-stream" };
-  if (target.apiKey !== undefined && target.apiKey !== "")
-    headers["authorization"] = `Bearer ${target.apiKey}`;
-  for (const [name, value] of Object.entries(target.headers ?? {})) headers[name.toLowerCase()] = value;
-  const query = target.baseUrl.indexOf("?");
-  const base = query === -1 ? target.baseUrl : target.baseUrl.slice(0, query);
+export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
+  const { apiKey = "", baseUrl } = target;
+  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
+  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
   return {
-    url: `${base.replace(/\/+$/, "")}${path}${query === -1 ? "" : target.baseUrl.slice(query)}`,
-    headers,
+    url: `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
+    headers: wireHeaders(target, { authorization }),
   };
 }

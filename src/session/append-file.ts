@@ -138,7 +138,8 @@ export class AppendFile {
 /** Says that the file has no name any more: what was written to it is lost. */
 export class RemovedFile extends Error {}
 
-const SYSTEM_CALLS: AppendCalls = {
+/** The calls of the machine. */
+export const SYSTEM_CALLS: AppendCalls = {
   write: (descriptor, bytes) => writeSync(descriptor, bytes),
   sync: (descriptor) =>
     new Promise((resolve, reject) => {

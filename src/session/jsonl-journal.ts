@@ -2,7 +2,8 @@ import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { LocalJournal } from "../core/agent/journal.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { counted } from "../core/base/text.ts";
 import { type AppendCalls, AppendFile, RemovedFile } from "./append-file.ts";
@@ -228,7 +229,7 @@ export class JsonlJournal implements LocalJournal {
   async #begin({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
     const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
     if (copyOf === undefined) {
-      this.#header = { ...base, sessionId, cwd, ...(importedFrom === undefined ? {} : { importedFrom }) };
+      this.#header = { ...base, sessionId, cwd, ...defined({ importedFrom }) };
       this.#newest = base.id;
       return;
     }
@@ -308,8 +309,7 @@ function upTo(
 }
 
 function notInSession(id: string, file: string): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     `The record ${id} is not part of the conversation in ${file}. Take the id of one of its entries.`,
   );
 }

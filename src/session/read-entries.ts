@@ -67,81 +67,52 @@ export function parseRecord(text: string): AnyRecord | undefined {
 
 /** True when a record is of a known type and has the fields that whoever folds it relies on. */
 export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
-  switch (record.type) {
-    case "session":
-    case "run_start":
-    case "run_resume":
-      return typeof record["sessionId"] === "string";
-    case "tool_intent":
-    case "permission_decision":
-    case "approval_request":
-      return typeof record["callId"] === "string";
-    case "tool_result":
-      return isRecord(record["result"]) && typeof record["result"]["tool_use_id"] === "string";
-    case "run_end":
-      return typeof record["stopReason"] === "string";
-    default:
-      return (
-        isSpoken(record) ||
-        isFileEntry(record) ||
-        isContextEntry(record) ||
-        isRewind(record) ||
-        isBeside(record)
-      );
-  }
+  const fields = FIELDS.get(record.type);
+  return fields !== undefined && fields.every(([name, holds]) => holds(record[name]));
 }
 
-function isSpoken({ type, messages, message, usage }: AnyRecord): boolean {
-  if (type === "history") return Array.isArray(messages) && messages.every(isMessage);
-  if (type === "user_message") return isMessage(message);
-  return type === "assistant_message" && isMessage(message) && isRecord(usage);
-}
+type Holds = (value: unknown) => boolean;
 
-function isRewind({ type, from }: AnyRecord): boolean {
-  return type === "rewind" && (from === null || typeof from === "string");
-}
+const isText: Holds = (value) => typeof value === "string";
+const isList =
+  (holds: Holds): Holds =>
+  (value) =>
+    Array.isArray(value) && value.every(holds);
+const isMessage: Holds = (value) => isRecord(value) && areBlocks(value["content"]);
+const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
+const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
 
-/** The same of records about what is beside the conversation. */
-function isBeside({ type, model, mode, kind, error }: AnyRecord): boolean {
-  if (type === "model_change") return typeof model === "string";
-  if (type === "mode_change") return typeof mode === "string";
-  if (type === "note") return typeof kind === "string";
-  return type === "retry" && isRecord(error);
-}
+const OF_RUN = { sessionId: isText };
+const OF_CALL = { callId: isText };
+const OF_FILES = { root: isText, changes: areChanges };
 
-function isFileEntry(record: AnyRecord): boolean {
-  switch (record.type) {
-    case "checkpoint":
-    case "rollback":
-      return typeof record["root"] === "string" && areChanges(record["changes"]);
-    case "rollback_end":
-      return typeof record["rollback"] === "string" && Array.isArray(record["failed"]);
-    default:
-      return false;
-  }
-}
-
-function areChanges(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.every((change) => isRecord(change) && typeof change["path"] === "string")
-  );
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each === "string");
-}
-
-/** The same of records about what a conversation holds. */
-function isContextEntry(record: AnyRecord): boolean {
-  const { messages, kept, target, usage } = record;
-  if (record.type === "memory_edit") return messages === undefined || isTexts(messages);
-  if (record.type === "model_usage") return isRecord(usage);
-  if (record.type === "compaction_undone") return typeof target === "string";
-  if (record.type !== "compaction" || typeof kept !== "number") return false;
-  return Array.isArray(messages) && messages.every(isMessage);
-}
-
-function isMessage(value: unknown): boolean {
-  if (!isRecord(value) || !Array.isArray(value["content"])) return false;
-  return value["content"].every((block) => isRecord(block) && typeof block["type"] === "string");
-}
+/** What each type of record must have. */
+const FIELDS: ReadonlyMap<string, readonly (readonly [string, Holds])[]> = new Map(
+  Object.entries({
+    session: OF_RUN,
+    run_start: OF_RUN,
+    run_resume: OF_RUN,
+    run_end: { stopReason: isText },
+    history: { messages: isList(isMessage) },
+    user_message: { message: isMessage },
+    assistant_message: { message: isMessage, usage: isRecord },
+    tool_intent: OF_CALL,
+    permission_decision: OF_CALL,
+    approval_request: OF_CALL,
+    tool_result: { result: (value) => isRecord(value) && isText(value["tool_use_id"]) },
+    checkpoint: OF_FILES,
+    rollback: OF_FILES,
+    rollback_end: { rollback: isText, failed: Array.isArray },
+    compaction: { kept: (value) => typeof value === "number", messages: isList(isMessage) },
+    compaction_undone: { target: isText },
+    memory_edit: { messages: (value) => value === undefined || isList(isText)(value) },
+    model_usage: { usage: isRecord },
+    model_change: { model: isText },
+    mode_change: { mode: isText },
+    note: { kind: isText },
+    retry: { error: isRecord },
+    rewind: { from: (value) => value === null || isText(value) },
+  } satisfies { readonly [type in StoredEntry["type"]]: { readonly [field: string]: Holds } }).map(
+    ([type, fields]) => [type, Object.entries(fields)],
+  ),
+);

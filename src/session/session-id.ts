@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
@@ -10,8 +10,7 @@ export function isSessionId(text: string): boolean {
 /** Throws `invalid_argument` for a text that cannot name a session. `what` says where it came from. */
 export function assertSessionId(text: string, what: string): void {
   if (isSessionId(text)) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `${what} ${JSON.stringify(text)} is not a session id. Write up to 128 letters, digits, _ and -, a letter or digit first.`,
   );
 }

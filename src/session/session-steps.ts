@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 
 /**
  * A step of a session: one request to the model in the conversation, counted from 1 along the entries from the first to the newest.
@@ -48,10 +48,7 @@ export function stepNumbered(entries: readonly JournalEntry[], number: number): 
   if (step !== undefined) return step;
   const has =
     steps.length === 0 ? "the session has no step" : `the session has the steps 1 to ${steps.length}`;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `Step ${number}: ${has}. nano-agent sessions show prints their numbers.`,
-  );
+  throw misuse(`Step ${number}: ${has}. nano-agent sessions show prints their numbers.`);
 }
 
 /**
@@ -99,8 +96,7 @@ export function entryBefore(entries: readonly JournalEntry[], id: string): strin
   const at = entries.findIndex((entry) => entry.id === id);
   const message = entries[at];
   if (message?.type !== "user_message" || message.scope !== undefined)
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `${JSON.stringify(id)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   if (message.source !== "input") return message.parent;

@@ -1,5 +1,6 @@
 import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
 import { isSpending, isUnpaid } from "../core/agent/spending.ts";
+import { defined } from "../core/base/defined.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 
@@ -37,7 +38,7 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
     scope: SET_ASIDE,
     model,
     usage,
-    ...(costUsd === undefined ? {} : { costUsd }),
+    ...defined({ costUsd }),
     durationMs,
   };
 }

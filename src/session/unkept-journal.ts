@@ -1,6 +1,6 @@
 import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { LocalJournal } from "../core/agent/journal.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { spendingSetAside } from "./set-aside-spending.ts";
 
@@ -41,8 +41,7 @@ export class UnkeptJournal implements LocalJournal {
    */
   rewind(id: string | null): void {
     const at = id === null ? -1 : this.#entries.findIndex((entry) => entry.id === id);
-    if (id !== null && at === -1)
-      throw new NanoAgentError("invalid_argument", `The entry ${id} is not part of the conversation.`);
+    if (id !== null && at === -1) throw misuse(`The entry ${id} is not part of the conversation.`);
     const left = this.#entries.slice(at + 1);
     this.#setAside = [...this.#setAside, ...left.flatMap((entry) => spendingSetAside(entry) ?? [])];
     this.#entries = this.#entries.slice(0, at + 1);

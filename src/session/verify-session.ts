@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { idOfPath, sessionHeader } from "./inspect-session.ts";
 import { RECORD_VERSION } from "./record.ts";
 import { type DamagedLine, scanJournal } from "./scan-journal.ts";
@@ -46,13 +46,9 @@ function openToCheck(file: string): number {
     if (fstatSync(descriptor).isFile()) return descriptor;
     closeSync(descriptor);
   } catch (error) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `${file} cannot be read: ${systemReason(error)}. Name a session file.`,
-      {
-        cause: error,
-      },
-    );
+    throw misuse(`${file} cannot be read: ${systemReason(error)}. Name a session file.`, {
+      cause: error,
+    });
   }
-  throw new NanoAgentError("invalid_argument", `${file} is not a file. Name a session file.`);
+  throw misuse(`${file} is not a file. Name a session file.`);
 }

@@ -1,6 +1,6 @@
 /**
- * The part of `@opentelemetry/api` 1.x that is used, as shapes: the package is an optional peer, and its types are not needed to use
- * this one.
+ * The part of `@opentelemetry/api` 1.x that is used, as shapes: the package is an optional peer, and its
+ * types are not needed to use this one.
  */
 export interface OpenTelemetryApi {
   readonly trace: {
@@ -11,7 +11,7 @@ export interface OpenTelemetryApi {
   readonly context: { active(): OtelContext };
 }
 
-/** What spans hang together by. */
+/** Connects spans. */
 export interface OtelContext {
   getValue(key: symbol): unknown;
   setValue(key: symbol, value: unknown): OtelContext;

@@ -29,13 +29,13 @@ import {
   usageAttributes,
 } from "./span-attributes.ts";
 
-/** What {@link openTelemetryObserver} tells. */
+/** Options of {@link openTelemetryObserver}. */
 export interface OpenTelemetryOptions {
   /** `gen_ai.agent.name`. Default: none. */
   readonly agentName?: string;
-  /** What the span of a run is a child of. Default: the context that is active when the run begins. */
+  /** Parent of the span of a run. Default: the context that is active when the run begins. */
   readonly parent?: OtelContext;
-  /** True adds texts, arguments and results, which may be anything people wrote or tools read. Default false. */
+  /** True adds texts, arguments and results, whatever people wrote or tools read. Default false. */
   readonly captureContent?: boolean;
 }
 
@@ -47,10 +47,12 @@ const ERROR = 2;
 const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
 
 /**
- * An observer for `onEvent` that makes spans and metrics of runs, by the GenAI semantic conventions 1.41: `invoke_agent` around a run,
- * `chat` for each model request, `execute_tool` for each tool call, `invoke_agent` below it for each subagent; `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`.
- * `api` is the module `@opentelemetry/api`; without a registered provider all of it does nothing. One observer per run at a time.
- * Source: https://github.com/open-telemetry/semantic-conventions-genai
+ * An observer for `onEvent` that makes spans and metrics of runs, by the GenAI semantic conventions 1.41:
+ * `invoke_agent` around a run, `chat` for each model request, `execute_tool` for each tool call,
+ * `invoke_agent` below it for each subagent; `gen_ai.client.operation.duration` and
+ * `gen_ai.client.token.usage`. `api` is the module `@opentelemetry/api`; without a registered provider all of
+ * it does nothing. One observer per run at a time. Source:
+ * https://github.com/open-telemetry/semantic-conventions-genai
  */
 export function openTelemetryObserver(
   api: OpenTelemetryApi,
@@ -97,7 +99,7 @@ class RunObserver {
   #firstChunkAt: number | undefined;
   readonly #tools = new Map<string, OpenSpan>();
   readonly #subagents = new OpenSubagents<RunObserver>();
-  /** What was spent and said, for a subagent, whose end does not say it. */
+  /** Spent and said by a subagent, whose end does not say it. */
   #spending = NO_SPENDING;
   #said = "";
 
@@ -130,7 +132,7 @@ class RunObserver {
     }
   }
 
-  /** What happens beside requests and calls. */
+  /** Events beside requests and calls. */
   #seeBeside(event: AgentEvent): void {
     switch (event.type) {
       case "retry":
@@ -182,7 +184,7 @@ class RunObserver {
     });
   }
 
-  /** A request beside the conversation is a span of its own; an attempt that broke off has one already and is only counted. */
+  /** Requests beside the conversation are spans; an attempt that broke off has one already. */
   #count(entry: ModelUsageEntry): void {
     const { purpose, model, usage, costUsd, durationMs, responseId, time } = entry;
     this.#spending = addSpending(this.#spending, entry);

@@ -15,8 +15,9 @@ export type LogSink = (service: LogService, text: string) => void;
 const MAX_CHARS = 300;
 
 /**
- * An observer for `onEvent` that says in lines what happens: requests and answers with time, tokens and cost, tool calls with arguments
- * and result, decisions, retries, warnings. Texts are cut to 300 characters and made one line; taking secrets out is for the sink.
+ * An observer for `onEvent` that says in lines what happens: requests and answers with time, tokens and cost,
+ * tool calls with arguments and result, decisions, retries, warnings. Texts are cut to 300 characters and
+ * made one line; taking secrets out is for the sink.
  */
 export function runLog(sink: LogSink): (event: AgentEvent) => void {
   const subagents = new OpenSubagents<Spent>();
@@ -26,7 +27,7 @@ export function runLog(sink: LogSink): (event: AgentEvent) => void {
   };
 }
 
-/** What a subagent at work has used up so far, its own subagents included. */
+/** Used up by a subagent so far, its own subagents included. */
 interface Spent {
   toolCalls: number;
   spending: Spending;

@@ -14,7 +14,7 @@ export type RecordedPart =
       readonly error: RecordedError;
     };
 
-/** One request and what came of it. Neither `error` nor a `finish` part: the reader left after these parts. */
+/** One request and its answer. Neither `error` nor a `finish` part: the reader left early. */
 export interface CassetteExchange {
   /** Hash of the request, for a quick look at which exchange changed. */
   readonly fingerprint: string;
@@ -27,7 +27,7 @@ export interface CassetteExchange {
 /** Version of the format {@link Cassette.toJSON} writes. */
 export const CASSETTE_VERSION = 1;
 
-/** What `JSON.stringify` makes of a cassette. */
+/** A cassette as JSON. */
 export interface CassetteJson {
   readonly version: typeof CASSETTE_VERSION;
   readonly provider: string;
@@ -49,7 +49,7 @@ export class Cassette {
   }
 }
 
-/** Reads what was saved: the JSON text, or the value it holds. Throws `invalid_argument` for anything else. */
+/** Reads a saved cassette, as text or value. Throws `invalid_argument` for anything else. */
 export function parseCassette(saved: unknown): Cassette {
   const parsed = typeof saved === "string" ? safeParse(saved) : ({ ok: true, value: saved } as const);
   if (!parsed.ok) throw new NanoAgentError("invalid_argument", `The cassette is not JSON: ${parsed.error}.`);

@@ -17,7 +17,7 @@ export function checkAnthropicRequest(body: Fields, found: Violations): void {
   if (countCacheMarks(body) > MAX_CACHE_MARKS)
     found.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
   checkSampling(body, found);
-  checkMessages(found.objects("messages", body["messages"]), found);
+  checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
 }
 
 /** Options that extended thinking excludes. */
@@ -51,7 +51,6 @@ function checkTools(tools: unknown, found: Violations): void {
 }
 
 function checkMessages(messages: readonly (readonly [string, Fields])[], found: Violations): void {
-  if (messages.length === 0) found.add("messages", "are empty");
   let open: readonly string[] = [];
   for (const [at, [where, message]] of messages.entries()) {
     // Neighbours of one role count as one message, and either may begin.
@@ -105,8 +104,7 @@ function checkBlocks(
   content: unknown,
   found: Violations,
 ): readonly (readonly [string, Fields])[] {
-  const blocks = found.objects(where, content);
-  if (Array.isArray(content) && content.length === 0) found.add(where, "is empty");
+  const blocks = found.someObjects(where, content);
   for (const [place, block] of blocks) checkBlock(place, block, found);
   return blocks;
 }

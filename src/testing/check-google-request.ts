@@ -6,7 +6,7 @@ export function checkGoogleRequest(body: Fields, found: Violations): void {
   const system = body["systemInstruction"] ?? body["system_instruction"];
   if (system !== undefined) checkContent("systemInstruction", isRecord(system) ? system : {}, found);
   if (body["tools"] !== undefined) checkTools(body["tools"], found);
-  checkContents(found.objects("contents", body["contents"]), found);
+  checkContents(found.someObjects("contents", body["contents"], "are empty"), found);
 }
 
 function checkTools(tools: unknown, found: Violations): void {
@@ -56,7 +56,6 @@ function checkSchema(where: string, schema: unknown, found: Violations): void {
 }
 
 function checkContents(contents: readonly (readonly [string, Fields])[], found: Violations): void {
-  if (contents.length === 0) found.add("contents", "are empty");
   if (contents[0] !== undefined && contents[0][1]["role"] !== "user")
     found.add("contents[0]", "is not of role user");
   let open: readonly Fields[] = [];
@@ -95,8 +94,7 @@ function checkAnswers(
 }
 
 function checkContent(where: string, content: Fields, found: Violations): readonly Fields[] {
-  const parts = found.objects(`${where}.parts`, content["parts"]);
-  if (parts.length === 0) found.add(`${where}.parts`, "are empty");
+  const parts = found.someObjects(`${where}.parts`, content["parts"], "are empty");
   for (const [place, part] of parts) checkPart(place, part, found);
   return parts.map(([, part]) => part);
 }

@@ -7,14 +7,13 @@ export function checkOpenAiChatRequest(body: Fields, found: Violations): void {
   if (body["stream_options"] !== undefined && body["stream"] !== true)
     found.add("stream_options", "are only allowed when streaming");
   if (body["tools"] !== undefined) {
-    const tools = found.objects("tools", body["tools"]);
-    if (tools.length === 0) found.add("tools", "are empty; leave the field out");
+    const tools = found.someObjects("tools", body["tools"], "are empty; leave the field out");
     for (const [where, tool] of tools) checkTool(where, tool, found);
   }
   if (body["parallel_tool_calls"] !== undefined && body["tools"] === undefined)
     found.add("parallel_tool_calls", "is given without tools");
   if (body["tool_choice"] !== undefined) found.toolChoice("tool_choice", namedChoice(body["tool_choice"]));
-  checkMessages(found.objects("messages", body["messages"]), found);
+  checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
 }
 
 function checkTool(where: string, tool: Fields, found: Violations): void {
@@ -34,7 +33,6 @@ function namedChoice(choice: unknown): unknown {
 }
 
 function checkMessages(messages: readonly (readonly [string, Fields])[], found: Violations): void {
-  if (messages.length === 0) found.add("messages", "are empty");
   let at = 0;
   while (at < messages.length) {
     const [where, message] = messages[at] ?? ["", {}];
@@ -54,8 +52,7 @@ function checkMessages(messages: readonly (readonly [string, Fields])[], found: 
 }
 
 function checkCalls(where: string, value: unknown, found: Violations): readonly string[] {
-  const calls = found.objects(where, value);
-  if (calls.length === 0) found.add(where, "are empty; leave the field out");
+  const calls = found.someObjects(where, value, "are empty; leave the field out");
   return calls.flatMap(([place, call]) => {
     found.callId(`${place}.id`, call["id"]);
     const inner = call["function"];
@@ -92,9 +89,8 @@ function checkMessage(where: string, message: Fields, found: Violations): void {
     return;
   }
   if (typeof content === "string") return;
-  const parts = found.objects(`${where}.content`, content);
-  if (parts.length === 0) found.add(`${where}.content`, "is empty");
-  for (const [place, part] of parts) checkPart(place, part, { allowed, found });
+  for (const [place, part] of found.someObjects(`${where}.content`, content))
+    checkPart(place, part, { allowed, found });
 }
 
 function checkPart(

@@ -17,11 +17,10 @@ export function checkOpenAiResponsesRequest(body: Fields, found: Violations): vo
   }
   const choice = body["tool_choice"];
   if (choice !== undefined) found.toolChoice("tool_choice", isRecord(choice) ? choice["name"] : undefined);
-  if (typeof body["input"] !== "string") checkItems(found.objects("input", body["input"]), found);
+  if (typeof body["input"] !== "string") checkItems(found.someObjects("input", body["input"]), found);
 }
 
 function checkItems(items: readonly (readonly [string, Fields])[], found: Violations): void {
-  if (items.length === 0) found.add("input", "is empty");
   const ids = new Set<string>();
   const calls: string[] = [];
   const answered: unknown[] = [];
@@ -73,10 +72,9 @@ function checkMessage(where: string, item: Fields, found: Violations): void {
   if (!["user", "assistant", "system", "developer"].includes(String(role)))
     found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
   if (typeof content === "string") return;
-  const parts = found.objects(`${where}.content`, content);
-  if (parts.length === 0) found.add(`${where}.content`, "is empty");
   const allowed = role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS;
-  for (const [place, part] of parts) checkPart(place, part, { allowed, found });
+  for (const [place, part] of found.someObjects(`${where}.content`, content))
+    checkPart(place, part, { allowed, found });
 }
 
 function checkPart(
@@ -99,9 +97,8 @@ function checkCall(where: string, item: Fields, found: Violations): void {
 
 function checkOutput(where: string, output: unknown, found: Violations): void {
   if (typeof output === "string") return;
-  const parts = found.objects(where, output);
-  if (parts.length === 0) found.add(where, "is empty");
-  for (const [place, part] of parts) checkPart(place, part, { allowed: INPUT_PARTS, found });
+  for (const [place, part] of found.someObjects(where, output))
+    checkPart(place, part, { allowed: INPUT_PARTS, found });
 }
 
 function checkReasoning(

@@ -2,8 +2,9 @@ import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 
 /**
- * A clock that stands still until a test moves it. Sleepers wake in the order of their time when {@link FakeClock.advance} passes
- * it. An aborted sleep rejects with the signal's reason, as with the machine's clock.
+ * A clock that stands still until a test moves it. Sleepers wake in the order of their time when
+ * {@link FakeClock.advance} passes it. An aborted sleep rejects with the signal's reason, as with the
+ * machine's clock.
  */
 export class FakeClock implements Clock {
   #nowMs: number;
@@ -57,7 +58,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Resolves once at least `count` sleepers wait (default 1), so that a test can let time pass exactly then. */
+  /** Resolves once `count` sleepers wait (default 1), so that a test can let time pass then. */
   untilSleeping(count = 1): Promise<void> {
     return new Promise((resolve) => {
       this.#watchers.push({ count, resolve });
@@ -66,8 +67,9 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time on by `ms` and wakes whoever is due, the earliest first, at its own time. Between two sleepers, and at the end,
-   * pending work gets to run, so that a sleeper that sleeps again within `ms` is woken again.
+   * Moves time on by `ms` and wakes whoever is due, the earliest first, at its own time. Between two
+   * sleepers, and at the end, pending work gets to run, so that a sleeper that sleeps again within `ms` is
+   * woken again.
    */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0))

@@ -7,7 +7,7 @@ export interface RecordModelOptions {
   readonly cassette: Cassette;
 }
 
-/** The model, with every exchange written to the cassette: answers, failures, and answers whose reader left. */
+/** The model, with every exchange recorded: answers, failures, answers whose reader left. */
 export function recordModel(model: Model, options: RecordModelOptions): Model {
   const { cassette } = options;
   cassette.provider = model.provider;

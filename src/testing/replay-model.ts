@@ -11,9 +11,10 @@ export interface ReplayModel extends Model {
 }
 
 /**
- * Answers the requests from the cassette, in the recorded order. Every request must equal the one recorded in its place
- * (`sessionId` apart): a changed one fails with `script_mismatch`, naming where it first differs and both values; so does a
- * request too many. No answer is ever guessed. Retries are replayed without their delay.
+ * Answers the requests from the cassette, in the recorded order. Every request must equal the one recorded in
+ * its place (`sessionId` apart): a changed one fails with `script_mismatch`, naming where it first differs
+ * and both values; so does a request too many. No answer is ever guessed. Retries are replayed without their
+ * delay.
  */
 export function replayModel(cassette: Cassette): ReplayModel {
   const exchanges = [...cassette.exchanges];

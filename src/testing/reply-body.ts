@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ReplyFaults } from "./server-step.ts";
 import type { Utterance } from "./speech.ts";
 
@@ -9,8 +11,8 @@ export interface SendOptions extends ReplyFaults {
 }
 
 /**
- * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one write. Resolves when
- * the body has ended, was cut, or nobody is there any more; a stall lasts until then.
+ * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one
+ * write. Resolves when the body has ended, was cut, or nobody is there any more; a stall lasts until then.
  */
 export async function sendBody(
   response: ServerResponse,
@@ -32,27 +34,20 @@ export async function sendBody(
 }
 
 /** Resolves when `until` settles, however, or when the signal is aborted. */
-export function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      signal.removeEventListener("abort", done);
-      if (until instanceof AbortSignal) until.removeEventListener("abort", done);
-      resolve();
-    };
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    signal.addEventListener("abort", done, { once: true });
-    if (!(until instanceof AbortSignal)) until.then(done, done);
-    else if (until.aborted) done();
-    else until.addEventListener("abort", done, { once: true });
-  });
+async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<void> {
+  const settles = until instanceof AbortSignal ? gone(until) : until.catch(() => undefined);
+  await Promise.race([settles, gone(signal)]);
+}
+
+/** Resolves when nobody is there any more. */
+export async function gone(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 class Outlet {
   readonly #response: ServerResponse;
   readonly #options: SendOptions;
+  readonly #gone: Promise<void>;
   #waiting: Buffer[] = [];
   #sent = 0;
   #pieces = 0;
@@ -61,6 +56,7 @@ class Outlet {
   constructor(response: ServerResponse, options: SendOptions) {
     this.#response = response;
     this.#options = options;
+    this.#gone = gone(options.signal);
   }
 
   /** True when nothing more can or shall be sent. */
@@ -88,8 +84,7 @@ class Outlet {
 
   #lastByte(): number {
     const { cut, stall } = this.#options;
-    const bounds = [cut, stall].filter((bound) => typeof bound === "number");
-    return Math.min(Number.POSITIVE_INFINITY, ...bounds);
+    return Math.min(...[cut, stall].map((bound) => (typeof bound === "number" ? bound : Infinity)));
   }
 
   #pieceSize(): number {
@@ -101,16 +96,11 @@ class Outlet {
 
   async #write(piece: Buffer): Promise<void> {
     const { dripMs, splitBytes, signal } = this.#options;
-    if (this.#pieces > 0 && dripMs !== undefined) await pause(dripMs, signal);
+    // A drip that is aborted has nothing more to send.
+    if (this.#pieces > 0 && dripMs !== undefined)
+      await sleep(dripMs, undefined, { signal }).catch(() => undefined);
     this.#pieces += 1;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        this.#response.off("close", done);
-        resolve();
-      };
-      this.#response.once("close", done);
-      this.#response.write(piece, done);
-    });
+    await Promise.race([new Promise((resolve) => this.#response.write(piece, resolve)), this.#gone]);
     // Lets each piece arrive on its own.
     if (splitBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -122,27 +112,6 @@ class Outlet {
       this.#response.socket?.destroy();
       return;
     }
-    await gone(this.#options.signal);
+    await this.#gone;
   }
-}
-
-/** Resolves when nobody is there any more. */
-export function gone(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-    if (signal.aborted) done();
-  });
 }

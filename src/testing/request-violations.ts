@@ -47,6 +47,17 @@ export class Violations {
     return items;
   }
 
+  /** {@link Violations.objects} of a list that must not be empty; `problem` says so. */
+  someObjects(
+    where: string,
+    value: unknown,
+    problem = "is empty",
+  ): readonly (readonly [where: string, item: Fields])[] {
+    const items = this.objects(where, value);
+    if (items.length === 0) this.add(where, problem);
+    return items;
+  }
+
   /** The value must be a text that is not empty. */
   nonEmpty(where: string, value: unknown): value is string {
     if (typeof value === "string" && value !== "") return true;

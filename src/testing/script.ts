@@ -4,7 +4,7 @@ import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 
-/** Something a scripted answer does. Made by {@link says}, {@link thinks}, {@link calls} and their like; plain data. */
+/** Something a scripted answer does; plain data, made by {@link says}, {@link calls} and their like. */
 export type ScriptPiece =
   | { readonly type: "says"; readonly text: string }
   | { readonly type: "thinks"; readonly text: string; readonly signature?: string }
@@ -25,7 +25,7 @@ export type ScriptPiece =
 /** One answer: a piece, or several in order. */
 export type ScriptAnswer = ScriptPiece | readonly ScriptPiece[];
 
-/** One step of a script: an answer, or a function that makes it from the request. `index` counts requests from 0. */
+/** An answer, or a function that makes it from the request. `index` counts requests from 0. */
 export type ScriptStep =
   | ScriptAnswer
   | ((request: ModelRequest, index: number) => ScriptAnswer | Promise<ScriptAnswer>);
@@ -41,14 +41,14 @@ export function thinks(text: string, signature?: string): ScriptPiece {
 }
 
 /**
- * The model calls a tool. A string as `input` is sent as the JSON text of the arguments exactly as it is, malformed or not.
- * Without an `id` the double counts: `call_1`, `call_2`…
+ * The model calls a tool. A string as `input` is sent as the JSON text of the arguments exactly as it is,
+ * malformed or not. Without an `id` the double counts: `call_1`, `call_2`…
  */
 export function calls(name: string, input: ToolInput | string = {}, id?: string): ScriptPiece {
   return id === undefined ? { type: "calls", name, input } : { type: "calls", name, input, id };
 }
 
-/** The request fails here, after whatever the answer streamed before. A string is a `provider_error` with that message. */
+/** The request fails here, after what was streamed. A string is a `provider_error`. */
 export function fails(error: Error | string): ScriptPiece {
   return {
     type: "fails",
@@ -61,12 +61,12 @@ export function waits(until: Promise<unknown> | AbortSignal): ScriptPiece {
   return { type: "waits", until };
 }
 
-/** Sets why the answer ends and what it costs. Default: `tool_use` after a call, else `stop`, and {@link SCRIPTED_USAGE}. */
+/** Why the answer ends and what it costs. Default: `tool_use` after a call, else `stop`. */
 export function finishes(reason: FinishReason["unified"] | FinishReason, usage?: Usage): ScriptPiece {
   return usage === undefined ? { type: "finishes", reason } : { type: "finishes", reason, usage };
 }
 
-/** What a scripted answer costs unless {@link finishes} says otherwise. */
+/** The cost of a scripted answer unless {@link finishes} says otherwise. */
 export const SCRIPTED_USAGE: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
 /** The pieces of an answer. */
@@ -93,8 +93,9 @@ export function endingOf(pieces: readonly ScriptPiece[]): {
 }
 
 /**
- * The steps of a script and how far it has come. Every double that plays one uses it, so that they fail alike: on a request too
- * many and on a step left over. A single step that is a function instead of a list answers every request.
+ * The steps of a script and how far it has come. Every double that plays one uses it, so that they fail
+ * alike: on a request too many and on a step left over. A single step that is a function instead of a list
+ * answers every request.
  */
 export class Script<Step> {
   readonly #steps: readonly Step[] | ((...args: never) => unknown);
@@ -109,7 +110,7 @@ export class Script<Step> {
     return this.#taken;
   }
 
-  /** The next step. `asked` describes the request for the message of the `script_mismatch` when there is no step left. */
+  /** The next step. `asked` describes the request, for the `script_mismatch` when there is none. */
   take(asked: () => string): Step {
     const steps = this.#steps;
     if (typeof steps === "function") {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { abortError } from "../core/base/abort.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { parseToolInput } from "../core/base/json.ts";
@@ -18,17 +19,19 @@ export interface ScriptedModelOptions {
 
 /**
  * A model that plays a script: one step a request. A request too many fails with `script_mismatch`, and
- * {@link ScriptedModel.assertFinished} fails on a step left over, so a test notices a loop that asks once more or once less.
- * A function instead of a list of steps answers every request. Calls without an id get `call_1`, `call_2`… in the order in which
- * they are played. Honours the signal: an aborted request fails with `aborted` before its next part, also during a wait.
+ * {@link ScriptedModel.assertFinished} fails on a step left over, so a test notices a loop that asks once
+ * more or once less. A function instead of a list of steps answers every request. Calls without an id get
+ * `call_1`, `call_2`… in the order in which they are played. Honours the signal: an aborted request fails
+ * with `aborted` before its next part, also during a wait.
  */
 export class ScriptedModel implements Model {
   readonly provider: string;
   readonly id: string;
   declare readonly info?: ModelInfo;
   /**
-   * Every request so far, in order. Each is a copy whose `messages` and `tools` are frozen lists of the very objects that were
-   * sent: those never change after they were sent ({@link ModelRequest}), a list might be one that is still growing.
+   * Every request so far, in order. Each is a copy whose `messages` and `tools` are frozen lists of the very
+   * objects that were sent: those never change after they were sent ({@link ModelRequest}), a list might be
+   * one that is still growing.
    */
   readonly requests: ModelRequest[] = [];
   readonly #script: Script<ScriptStep>;
@@ -131,29 +134,21 @@ export function* textChunks(text: string, size: number): Generator<string> {
   }
 }
 
-/** Resolves when `until` does, rejects when it does or when `signal` is aborted; leaves no listener behind. */
-function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      signal?.removeEventListener("abort", onAbort);
-      if (until instanceof AbortSignal) until.removeEventListener("abort", onDone);
-    };
-    const onDone = (): void => {
-      leave();
-      resolve();
-    };
-    const onError = (error: unknown): void => {
-      leave();
-      reject(error);
-    };
-    const onAbort = (): void => {
-      if (signal !== undefined) onError(abortError(signal, "The request was aborted."));
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (!(until instanceof AbortSignal)) until.then(onDone, onError);
-    else if (until.aborted) onDone();
-    else until.addEventListener("abort", onDone, { once: true });
-  });
+/** Settles as `until` does; rejects when `signal` is aborted. Leaves no listener behind. */
+async function settled(
+  until: Promise<unknown> | AbortSignal,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const over = new AbortController();
+  const aborted = (each: AbortSignal): Promise<unknown> =>
+    each.aborted ? Promise.resolve() : once(each, "abort", { signal: over.signal }).catch(() => undefined);
+  const settles = until instanceof AbortSignal ? aborted(until) : until;
+  try {
+    await (signal === undefined ? settles : Promise.race([settles, aborted(signal)]));
+  } finally {
+    over.abort();
+  }
+  throwIfAborted(signal);
 }
 
 function describeRequest(request: ModelRequest): string {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
@@ -5,7 +6,7 @@ import { isRecord, safeParse } from "../core/base/json.ts";
 import type { WireName } from "../core/message/block.ts";
 import { checkRequest } from "./check-request.ts";
 import { gone, sendBody } from "./reply-body.ts";
-import { piecesOf, Script, type ScriptAnswer } from "./script.ts";
+import { piecesOf, Script } from "./script.ts";
 import type { RecordedRequest, ServerAnswer, ServerReply, ServerStep } from "./server-step.ts";
 import { speakAnthropic } from "./speak-anthropic.ts";
 import { speakGoogle } from "./speak-google.ts";
@@ -23,10 +24,11 @@ export interface ScriptedServerOptions {
 }
 
 /**
- * Starts a server on 127.0.0.1 that plays a script as four vendors: Anthropic (`…/messages`), OpenAI (`…/chat/completions`,
- * `…/responses`) and Google (`…:streamGenerateContent`), whatever stands before these in the path. Steps are those of the
- * scripted model, rendered into the true events of the wire that asks, or whole HTTP answers, good or bad. A function instead of
- * a list answers every request. A request too many is refused with 400; {@link ScriptedServer.assertFinished} reports it.
+ * Starts a server on 127.0.0.1 that plays a script as four vendors: Anthropic (`…/messages`), OpenAI
+ * (`…/chat/completions`, `…/responses`) and Google (`…:streamGenerateContent`), whatever stands before these
+ * in the path. Steps are those of the scripted model, rendered into the true events of the wire that asks, or
+ * whole HTTP answers, good or bad. A function instead of a list answers every request. A request too many is
+ * refused with 400; {@link ScriptedServer.assertFinished} reports it.
  */
 export async function startScriptedServer(
   steps: readonly ServerStep[] | Extract<ServerStep, (...args: never) => unknown>,
@@ -36,10 +38,9 @@ export async function startScriptedServer(
   // Answers that stall or drip are the point of some tests.
   server.requestTimeout = 0;
   server.headersTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
+  server.listen(0, "127.0.0.1");
+  // Rejects with what the server reports instead.
+  await once(server, "listening");
   return new ScriptedServer(server, steps, options);
 }
 
@@ -73,7 +74,7 @@ export class ScriptedServer {
     });
   }
 
-  /** Throws `script_mismatch` when steps are left over, and what else went wrong: a request too many, one that was refused. */
+  /** Throws `script_mismatch` when steps are left over, and for a request too many or refused. */
   assertFinished(): void {
     const [mismatch] = this.#mismatches;
     if (mismatch !== undefined) throw mismatch;
@@ -90,10 +91,10 @@ export class ScriptedServer {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
-    await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
   }
 
   /** {@link ScriptedServer.close}, for `await using`. */
@@ -175,7 +176,8 @@ export class ScriptedServer {
       const { code, message } = toNanoAgentError(first.error, "provider_error");
       return errorBody(wire, { code, message, status: reply.status ?? statusOf(code) });
     }
-    return { status, type: EVENT_STREAM[wire], parts: SPEECHES[wire](pieces, this.#context(request)) };
+    const type = wire === "google" ? "text/event-stream" : "text/event-stream; charset=utf-8";
+    return { status, type, parts: SPEECHES[wire](pieces, this.#context(request)) };
   }
 
   #context(request: RecordedRequest): SpeechContext {
@@ -216,22 +218,8 @@ const SPEECHES: { readonly [W in WireName]: Speech } = {
   google: speakGoogle,
 };
 
-const EVENT_STREAM: { readonly [W in WireName]: string } = {
-  anthropic: "text/event-stream; charset=utf-8",
-  openai_chat: "text/event-stream; charset=utf-8",
-  openai_responses: "text/event-stream; charset=utf-8",
-  google: "text/event-stream",
-};
-
 function asReply(answer: ServerAnswer): ServerReply {
-  return isReply(answer) ? answer : { type: "replies", answer };
-}
-
-function isReply(answer: ServerAnswer): answer is ServerReply {
-  return (
-    !Array.isArray(answer) &&
-    (answer as ServerReply | Exclude<ScriptAnswer, readonly unknown[]>).type === "replies"
-  );
+  return "type" in answer && answer.type === "replies" ? answer : { type: "replies", answer };
 }
 
 function errorBody(
@@ -288,7 +276,7 @@ interface ReceivedRequest {
   readonly isUtf8: boolean;
 }
 
-/** The fault of a request beside its body: the encoding, the content type, and that it must ask for a stream. */
+/** Faults beside the body: the encoding, the content type, and that it must ask for a stream. */
 function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: ReceivedRequest): readonly string[] {
   const found = [...checkRequest(wire, body)];
   if (!isUtf8) found.push("body is not UTF-8");

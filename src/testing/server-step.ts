@@ -12,7 +12,7 @@ export interface RecordedRequest {
   readonly body: unknown;
   /** By its path; `undefined` for a path of no wire. */
   readonly wire: WireName | undefined;
-  /** What `checkRequest` found; such a request was refused with status 400 and used no step. */
+  /** The findings of `checkRequest`; such a request was refused with status 400 and used no step. */
   readonly violations: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface ServerReply extends ReplyFaults {
   readonly headers?: { readonly [name: string]: string };
   /** Sent as it is: bytes or text. */
   readonly body?: string | Uint8Array;
-  /** Rendered into the events of the wire that asked; one that begins with `fails` into an HTTP error of that wire. */
+  /** Rendered as events of the wire that asked; beginning with `fails`, as its HTTP error. */
   readonly answer?: ScriptAnswer;
   /** Rendered into the error body of the wire that asked. */
   readonly error?: string;

@@ -11,7 +11,7 @@ import {
 } from "./speech.ts";
 import { anthropicError } from "./vendor-error.ts";
 
-/** Renders an answer as the Messages API streams it (https://docs.anthropic.com/en/docs/build-with-claude/streaming). */
+/** Renders an answer as docs.anthropic.com/en/docs/build-with-claude/streaming describes it. */
 export function* speakAnthropic(
   pieces: readonly ScriptPiece[],
   context: SpeechContext,

@@ -11,9 +11,10 @@ import {
 import { googleError } from "./vendor-error.ts";
 
 /**
- * Renders an answer as `streamGenerateContent?alt=sse` streams it (https://ai.google.dev/api/generate-content). A call has an id
- * only when one is scripted, as older models send none. The signature of reasoning comes, as it does there, with the part that
- * follows. Malformed arguments cannot be sent in this format: the answer then ends with `MALFORMED_FUNCTION_CALL`.
+ * Renders an answer as `streamGenerateContent?alt=sse` streams it
+ * (https://ai.google.dev/api/generate-content). A call has an id only when one is scripted, as older models
+ * send none. The signature of reasoning comes, as it does there, with the part that follows. Malformed
+ * arguments cannot be sent in this format: the answer then ends with `MALFORMED_FUNCTION_CALL`.
  */
 export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechContext): Generator<Utterance> {
   const { reason, usage } = spokenEnding(pieces, REASONS);

@@ -11,8 +11,9 @@ import {
 import { openAiError } from "./vendor-error.ts";
 
 /**
- * Renders an answer as Chat Completions streams it (https://platform.openai.com/docs/api-reference/chat-streaming). Reasoning goes
- * into `reasoning_content`, as compatible servers send it; signatures have no place in this format.
+ * Renders an answer as Chat Completions streams it
+ * (https://platform.openai.com/docs/api-reference/chat-streaming). Reasoning goes into `reasoning_content`,
+ * as compatible servers send it; signatures have no place in this format.
  */
 export function* speakOpenAiChat(
   pieces: readonly ScriptPiece[],

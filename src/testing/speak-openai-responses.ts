@@ -11,7 +11,7 @@ import {
 } from "./speech.ts";
 import { openAiError } from "./vendor-error.ts";
 
-/** Renders an answer as the Responses API streams it (https://platform.openai.com/docs/api-reference/responses-streaming). */
+/** Renders an answer as platform.openai.com/docs/api-reference/responses-streaming describes it. */
 export function* speakOpenAiResponses(
   pieces: readonly ScriptPiece[],
   context: SpeechContext,

@@ -5,7 +5,7 @@ import type { FinishReason } from "../core/model/model.ts";
 import { endingOf, type ScriptPiece } from "./script.ts";
 import { textChunks } from "./scripted-model.ts";
 
-/** What a wire's speech needs beside the pieces. */
+/** The rest of what a wire's speech depends on. */
 export interface SpeechContext {
   /** Model the request asked for. */
   readonly model: string;
@@ -51,7 +51,7 @@ export function deltas(text: string, context: SpeechContext): readonly string[] 
   return [...textChunks(text, context.chunkSize)];
 }
 
-/** How an answer ends in a vendor's own words: the scripted `raw` where it differs from the unified word, else the vendor's. */
+/** How an answer ends: the scripted `raw` where it differs from the unified word, else the vendor's. */
 export function spokenEnding(
   pieces: readonly ScriptPiece[],
   words: { readonly [K in FinishReason["unified"]]?: string },

@@ -15,25 +15,25 @@ export function statusOf(code: ErrorCode): number {
 
 /** The body of an HTTP error as the vendor of this wire writes it. */
 export function vendorError(wire: WireName, fault: VendorFault): { readonly [key: string]: unknown } {
-  switch (wire) {
-    case "anthropic":
-      return { ...anthropicError(fault), request_id: "req_scripted" };
-    case "openai_chat":
-    case "openai_responses":
-      return openAiError(fault);
-    case "google":
-      return googleError(fault);
-  }
+  if (wire === "anthropic") return { ...anthropicError(fault), request_id: "req_scripted" };
+  return wire === "google" ? googleError(fault) : openAiError(fault);
 }
 
-/** An error as Anthropic writes it, in an HTTP answer and in a stream (https://docs.anthropic.com/en/api/errors). */
+/** An error as Anthropic writes it (https://docs.anthropic.com/en/api/errors), in streams too. */
 export function anthropicError(fault: VendorFault): { readonly [key: string]: unknown } {
   const type = ANTHROPIC[fault.status ?? statusOf(fault.code)] ?? "api_error";
   return { type: "error", error: { type, message: fault.message } };
 }
 
 /** An error as OpenAI writes it (https://platform.openai.com/docs/guides/error-codes). */
-export function openAiError(fault: VendorFault): { readonly error: OpenAiErrorBody } {
+export function openAiError(fault: VendorFault): {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: null;
+    readonly code: string | null;
+  };
+} {
   const status = fault.status ?? statusOf(fault.code);
   const [type, code] = OPENAI[status] ?? ["server_error", "server_error"];
   return {
@@ -44,14 +44,6 @@ export function openAiError(fault: VendorFault): { readonly error: OpenAiErrorBo
       code: fault.code === "context_overflow" ? "context_length_exceeded" : code,
     },
   };
-}
-
-/** What {@link openAiError} holds. */
-export interface OpenAiErrorBody {
-  readonly message: string;
-  readonly type: string;
-  readonly param: null;
-  readonly code: string | null;
 }
 
 /** An error as Google writes it (https://google.aip.dev/193). */

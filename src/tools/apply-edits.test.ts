@@ -207,7 +207,7 @@ describe("properties", () => {
         const marker = "\u{F0000}";
         const old = typeof wanted === "string" ? wanted : likePartOf(before, wanted);
         const result = applyEdits(before, [edit(old, marker)]);
-        // What is there in the line ends of the text is found before anything is folded.
+        // A match in the line ends of the text is found before anything is folded.
         const exact = countOf(before, old) || countOf(before, inEndingsOf(before, old));
         if ("error" in result) {
           if (old !== "" && exact === 1) throw new Error(`unique but ${result.error.kind}`);

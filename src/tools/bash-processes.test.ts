@@ -3,7 +3,7 @@ import { openShellRoom, type ShellRoom, steady, until } from "../../test/shell-r
 
 const SLEEP = "sleep 1000";
 
-/** What a call shows of a command that goes on as a job. */
+/** The result of a call about a command that goes on as a job. */
 async function leftOver(room: ShellRoom, command: string): Promise<readonly unknown[]> {
   const { metadata } = await room.bash({ command });
   // A process that is just becoming another program has no environment to be found by for a moment.

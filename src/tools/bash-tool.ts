@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
@@ -18,42 +19,39 @@ const MAX_TIMEOUT_MS = 600_000;
 /** Longer than the longest time between TERM and KILL, so that an aborted call can say how it ended. */
 const ABORT_GRACE_MS = 7000;
 
-/** Arguments of `bash`. */
-export interface BashInput {
-  readonly command: string;
-  /** Milliseconds; longer than ten minutes counts as ten minutes. Without effect on a background command. */
-  readonly timeout_ms?: number;
-  readonly background?: boolean;
-}
-
 /** Why a call came to its end. */
 type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
 
 /**
- * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it means. `metadata` holds
- * `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the `processes` left running, as far as they apply.
+ * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it
+ * means. `metadata` holds `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the
+ * `processes` left running, as far as they apply.
  */
 export function createBashTool(session: ShellSession): Tool {
   return defineTool({
     name: "bash",
     description:
       "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it.",
-    parameters: {
-      type: "object",
-      properties: {
-        command: { type: "string" },
-        timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
-        background: { type: "boolean", description: "Return at once with a job id" },
-      },
-      required: ["command"],
-      additionalProperties: false,
-    },
+    parameters: PARAMETERS,
     access: "exclusive",
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,
-    execute: (input: BashInput, context: ToolContext) => runBash(session, input, context),
+    execute: (input, context) => runBash(session, input, context),
   });
 }
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    command: { type: "string" },
+    timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
+    background: { type: "boolean", description: "Return at once with a job id" },
+  },
+  required: ["command"],
+  additionalProperties: false,
+} as const;
+
+type BashInput = FromJsonSchema<typeof PARAMETERS>;
 
 async function runBash(session: ShellSession, input: BashInput, context: ToolContext): Promise<ToolResult> {
   const problem = inputProblem(input);
@@ -93,7 +91,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 /** Longest time that a timer can wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Runs a command to its end, for somebody who reads its output as it is. Rejects when it cannot be started. */
+/** Runs a command to its end, its output as it is. Rejects when it cannot be started. */
 export async function runCommand(
   session: ShellSession,
   { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
@@ -190,7 +188,7 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
   };
 }
 
-/** What the command said and how it ended, without the time it took and the name of the file for long output. */
+/** Output and ending without what differs each time: how long it took, the name of a file. */
 function essence(ended: string, { text, path }: OutputText): string {
   return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
 }

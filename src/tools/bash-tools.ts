@@ -9,16 +9,17 @@ export interface BashTools {
   readonly job: Tool;
   /** `[bash, job]`. */
   readonly tools: readonly Tool[];
-  /** Runs a command to its end for a person: the output as it is, and its exit code, `null` when it was ended. Rejects when it cannot be started. */
+  /** Runs a command for a person. `exitCode` null: it was ended. Rejects when it cannot be started. */
   run(
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ): Promise<{ readonly output: string; readonly exitCode: number | null }>;
-  /** Does ahead, while the first answer is awaited, what the first command would wait for. Optional; never rejects. */
+  /** Does ahead what the first command would wait for. Optional; never rejects. */
   prepare(): Promise<void>;
   /**
-   * Ends jobs, running commands and whatever commands left behind (TERM, then KILL), and removes the temporary folder. Calls after that
-   * are answered with an error. Never rejects for processes that refuse to end.
+   * Ends jobs, running commands and whatever commands left behind (TERM, then KILL), and removes the
+   * temporary folder. Calls after that are answered with an error. Never rejects for processes that refuse to
+   * end.
    */
   dispose(): Promise<void>;
   /** {@link BashTools.dispose}, for `await using`. */
@@ -28,8 +29,8 @@ export interface BashTools {
 }
 
 /**
- * Makes the tools that run shell commands, for one session. They read nothing from this process's environment: pass `env`. Call
- * `dispose` when the session ends.
+ * Makes the tools that run shell commands, for one session. They read nothing from this process's
+ * environment: pass `env`. Call `dispose` when the session ends.
  */
 export function createBashTools(options: ShellOptions = {}): BashTools {
   const session = new ShellSession(options);

@@ -32,9 +32,10 @@ interface Done {
 }
 
 /**
- * The `batch` tool: one to ten calls in one. Each goes through `context.callTool`, so permission, hooks, limits and journal apply to it
- * as to any other call; calls that conflict run in order, the rest together (see `callTool`). The batch itself touches what its calls touch. It is an
- * error only when every call failed; results that are too long together are cut to fair shares.
+ * The `batch` tool: one to ten calls in one. Each goes through `context.callTool`, so permission, hooks,
+ * limits and journal apply to it as to any other call; calls that conflict run in order, the rest together
+ * (see `callTool`). The batch itself touches what its calls touch. It is an error only when every call
+ * failed; results that are too long together are cut to fair shares.
  */
 export function createBatchTool(): Tool {
   return defineTool({
@@ -143,7 +144,7 @@ function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["con
   return joined.length === 1 && first?.type === "text" ? first.text : joined;
 }
 
-/** What several calls touch together. */
+/** The access of several calls together. */
 function joinAccess(all: readonly ToolAccess[]): ToolAccess {
   if (all.includes("exclusive")) return "exclusive";
   const lists = all.filter((access) => typeof access !== "string");

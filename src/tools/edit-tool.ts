@@ -14,9 +14,10 @@ import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or none, as
- * {@link applyEdits} does. Written like the `write` tool: atomic, through links, mode kept. Files that are not UTF-8, or larger
- * than 64 MB, are refused. The model sees the changed lines with numbers; the unified diff is in the metadata.
+ * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or
+ * none, as {@link applyEdits} does. Written like the `write` tool: atomic, through links, mode kept. Files
+ * that are not UTF-8, or larger than 64 MB, are refused. The model sees the changed lines with numbers; the
+ * unified diff is in the metadata.
  */
 export function createEditTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();

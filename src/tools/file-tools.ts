@@ -13,8 +13,8 @@ import { createWriteTool } from "./write-tool.ts";
 export interface FileToolsOptions extends FileToolOptions, SearchToolOptions {}
 
 /**
- * The tools `read`, `write`, `edit`, `glob` and `grep`, which share what was read in a session: `write` and `edit` change only files
- * that the session has read and that are unchanged since.
+ * The tools `read`, `write`, `edit`, `glob` and `grep`, which share what was read in a session: `write` and
+ * `edit` change only files that the session has read and that are unchanged since.
  */
 export function fileTools(options: FileToolsOptions = {}): readonly Tool[] {
   const state = options.state ?? new FileState();

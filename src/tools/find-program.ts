@@ -3,9 +3,9 @@ import { delimiter, isAbsolute, join, sep } from "node:path";
 
 /** Where a program may come from. */
 export interface ProgramSearch {
-  /** Folders, as in the variable `PATH`. Relative and empty ones are passed over: they would be folders of the project. */
+  /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
   readonly path: string;
-  /** Folders, links resolved, whose programs are not used: what a project brings runs only when it is asked for. */
+  /** Folders, links resolved, whose programs are not used: a project's run only when asked for. */
   readonly avoid: readonly string[];
 }
 

@@ -13,11 +13,13 @@ import type { SearchToolOptions } from "./search/search-folder.ts";
 import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
 
 /**
- * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**` crosses folders, `{a,b}` are
- * alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left out, as are `.git` and, unless pattern or path name
- * it, `node_modules`; other hidden files are found. Links are not followed. The pattern cannot leave `path`.
+ * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`
+ * crosses folders, `{a,b}` are alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left
+ * out, as are `.git` and, unless pattern or path name it, `node_modules`; other hidden files are found. Links
+ * are not followed. The pattern cannot leave `path`.
  */
 export function createGlobTool(options: SearchToolOptions = {}): Tool {
+  const { timeoutMs = TIMEOUT_MS } = options;
   const ripgrep = options.locator ?? new RipgrepLocator(options.ripgrep);
   return defineTool({
     name: "glob",
@@ -29,18 +31,7 @@ export function createGlobTool(options: SearchToolOptions = {}): Tool {
       answerFileErrors(path, context.signal, () => {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
         const folder = permittedPath(path, { ...options, cwd }, context);
-        return glob(
-          {
-            pattern,
-            folder,
-            shown: path,
-            cwd,
-            ripgrep,
-            timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
-            excludes: options.excludes,
-          },
-          context,
-        );
+        return glob({ ...options, timeoutMs, pattern, folder, shown: path, cwd, ripgrep }, context);
       }),
   });
 }
@@ -56,14 +47,13 @@ const MAX_MATCHES = 20_000;
 const MAX_PATTERN_CHARS = 1000;
 const TIMEOUT_MS = 20_000;
 
-interface GlobRequest {
+interface GlobRequest extends Pick<SearchToolOptions, "excludes"> {
   readonly pattern: string;
   readonly folder: string;
   readonly shown: string;
   readonly cwd: string;
   readonly ripgrep: RipgrepLocator;
   readonly timeoutMs: number;
-  readonly excludes: SearchToolOptions["excludes"];
 }
 
 async function glob(request: GlobRequest, context: ToolContext): Promise<ToolResult> {

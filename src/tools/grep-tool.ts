@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
@@ -14,12 +15,14 @@ import { searchWithoutRipgrep } from "./search/search-without-ripgrep.ts";
 import type { TextSearch } from "./search/text-search.ts";
 
 /**
- * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none, by the engine of the
- * language. `mode`: `files` (default; newest first), `content` (lines under the name of their file, `12:` a match, `13-` a line
- * around it), or `count` (matching lines of each file). At most `limit` results (default 200), 30 KB and 500 characters a line.
- * Ignored, binary and hidden files are treated as by `glob`; a `glob` without a slash names files in any folder.
+ * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none,
+ * by the engine of the language. `mode`: `files` (default; newest first), `content` (lines under the name of
+ * their file, `12:` a match, `13-` a line around it), or `count` (matching lines of each file). At most
+ * `limit` results (default 200), 30 KB and 500 characters a line. Ignored, binary and hidden files are
+ * treated as by `glob`; a `glob` without a slash names files in any folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
+  const { timeoutMs = TIMEOUT_MS } = options;
   const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
   return defineTool({
     name: "grep",
@@ -32,8 +35,7 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
       answerFileErrors(input.path ?? ".", context.signal, () => {
         const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
         const path = permittedPath(input.path ?? ".", { ...options, cwd }, context);
-        const { timeoutMs = TIMEOUT_MS, excludes } = options;
-        return grep(input, { path, cwd, locator, timeoutMs, excludes }, context);
+        return grep(input, { ...options, timeoutMs, path, cwd, locator }, context);
       }),
   });
 }
@@ -59,24 +61,14 @@ const MAX_LIMIT = 2000;
 const MAX_CONTEXT = 50;
 const MAX_PROBLEM_CHARS = 1000;
 
-interface GrepInput {
-  readonly pattern: string;
-  readonly path?: string;
-  readonly glob?: string;
-  readonly mode?: TextSearch["mode"];
-  readonly context?: number;
-  readonly ignore_case?: boolean;
-  readonly multiline?: boolean;
-  readonly limit?: number;
-}
+type GrepInput = FromJsonSchema<typeof PARAMETERS>;
 
-interface GrepPlace {
+interface GrepPlace extends Pick<SearchToolOptions, "excludes"> {
   /** Canonical path of the folder or file to search. */
   readonly path: string;
   readonly cwd: string;
   readonly locator: RipgrepLocator;
   readonly timeoutMs: number;
-  readonly excludes: SearchToolOptions["excludes"];
 }
 
 async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): Promise<ToolResult> {

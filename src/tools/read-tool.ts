@@ -18,9 +18,10 @@ import { imageTypeOf } from "./files/text-encoding.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end), 2,000 lines or 50 KB a
- * page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF and WebP files come as image blocks, folders as
- * a list of entries. Only the page is read, whatever the size of the file; FIFOs, sockets and devices are refused without waiting.
+ * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end),
+ * 2,000 lines or 50 KB a page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF
+ * and WebP files come as image blocks, folders as a list of entries. Only the page is read, whatever the size
+ * of the file; FIFOs, sockets and devices are refused without waiting.
  */
 export function createReadTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -123,7 +124,7 @@ async function listPinned(
 }
 
 async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResult> {
-  const { firstLine, maxLines, state, context } = request;
+  const { state, context } = request;
   const stats = file.stat();
   const head = Buffer.alloc(12);
   const bytesRead = await file.read(head, 0, head.length, 0);
@@ -131,18 +132,21 @@ async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResul
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
   const open = await readPort(request.files, request.target, context.signal);
   if (open !== undefined) return readOpenText(open, request);
-  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
-  const page = await readPage(file, { ...limits, signal: context.signal });
+  const page = await readPageOf(file, request);
   state.remember(context.transcriptId, request.target, stampOf(stats, page.content));
   return pageResult(page, request, stats.size);
 }
 
 async function readOpenText(open: PortText, request: ReadRequest): Promise<ToolResult> {
-  const { firstLine, maxLines, state, context } = request;
-  const limits = { firstLine, maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
-  const page = await readPage(open, { ...limits, signal: context.signal });
+  const { state, context } = request;
+  const page = await readPageOf(open, request);
   state.remember(context.transcriptId, request.target, open.stamp);
   return pageResult(page, request, open.stamp.size);
+}
+
+function readPageOf(from: OpenFile | PortText, { firstLine, maxLines, context }: ReadRequest): Promise<Page> {
+  const limits = { maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
+  return readPage(from, { firstLine, ...limits, signal: context.signal });
 }
 
 async function readImage(

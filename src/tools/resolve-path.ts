@@ -11,9 +11,10 @@ export interface PathBase {
 }
 
 /**
- * The place on disk that the system would open for `path`: every link followed, also one whose target is not there yet, and `..`
- * taken after following. The part of a path that does not exist is kept as written. Never throws: where the system would refuse
- * (no permission, a file used as a folder, links in a circle) the rest is kept as written, and opening it will be refused.
+ * The place on disk that the system would open for `path`: every link followed, also one whose target is not
+ * there yet, and `..` taken after following. The part of a path that does not exist is kept as written. Never
+ * throws: where the system would refuse (no permission, a file used as a folder, links in a circle) the rest
+ * is kept as written, and opening it will be refused.
  */
 export function resolvePath(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);

@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
 
 /**
- * Cuts texts so that together they take at most `maxBytes` of UTF-8, the notes about the cuts included as far as there is room. Short
- * texts stay whole; the room they leave goes to the long ones, which keep equal shares: head and tail, with a note in between.
+ * Cuts texts so that together they take at most `maxBytes` of UTF-8, the notes about the cuts included as far
+ * as there is room. Short texts stay whole; the room they leave goes to the long ones, which keep equal
+ * shares: head and tail, with a note in between.
  */
 export function shareBytes(texts: readonly string[], maxBytes: number): readonly string[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));

@@ -20,9 +20,10 @@ const MARKS: { readonly [S in TodoStatus]: string } = {
 };
 
 /**
- * The `todo` tool: the model's list of what is to be done, the whole list with each call. The result says how far it is; the list itself
- * is in `metadata.todos` of the result, so the newest one in a journal is the list as it stands. Refused, with the list unchanged: more
- * than one item in progress, an item without text or with more than 500 characters, more than 100 items.
+ * The `todo` tool: the model's list of what is to be done, the whole list with each call. The result says how
+ * far it is; the list itself is in `metadata.todos` of the result, so the newest one in a journal is the list
+ * as it stands. Refused, with the list unchanged: more than one item in progress, an item without text or
+ * with more than 500 characters, more than 100 items.
  */
 export function createTodoTool(): Tool {
   return defineTool({

@@ -22,9 +22,10 @@ export interface WebFetchOptions {
 const PAGE_CHARS = 50_000;
 
 /**
- * The `web_fetch` tool: a page as Markdown, 50,000 characters a call with a hint how to go on. HTML is converted, other text comes as it is,
- * anything else is refused. Without cookies and credentials; addresses of this machine and of private networks are refused, also
- * behind a name; a redirect to another host is reported, not followed, for it is another question for permission.
+ * The `web_fetch` tool: a page as Markdown, 50,000 characters a call with a hint how to go on. HTML is
+ * converted, other text comes as it is, anything else is refused. Without cookies and credentials; addresses
+ * of this machine and of private networks are refused, also behind a name; a redirect to another host is
+ * reported, not followed, for it is another question for permission.
  */
 export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
   const { timeoutMs = 20_000, maxBytes = 5_000_000, privateHosts = [], proxyEnv } = options;

@@ -182,7 +182,7 @@ describe("only what was read is replaced", () => {
     await read("a");
     await read("b");
     truncateSync(join(root, "b"), 10);
-    // Whether such a change is compared in time depends on the machine.
+    // The machine decides if such a change is compared in time.
     const said = (await write("a", "new\n")).replace(", +1 -100000", "");
     expect([said, await write("b", "new\n")]).toEqual([
       "Updated a (1 line, was 100000).",

@@ -10,9 +10,10 @@ import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and that is unchanged since.
- * Links are followed, and the target is what is written. Replacing is atomic and keeps the mode and, where permitted, the owner;
- * a file without a write bit and anything but a regular file is refused. The unified diff is in the result's metadata.
+ * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
+ * that is unchanged since. Links are followed, and the target is what is written. Replacing is atomic and
+ * keeps the mode and, where permitted, the owner; a file without a write bit and anything but a regular file
+ * is refused. The unified diff is in the result's metadata.
  */
 export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -75,8 +76,6 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
 }
 
 function countLines(text: string): number {
-  if (text === "") return 0;
-  let count = text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+  const last = text === "" || text.endsWith("\n") ? 0 : 1;
+  return (text.match(/\n/g)?.length ?? 0) + last;
 }

@@ -84,3 +84,49 @@ test("agents list and skills list show what there is, where it comes from, and w
   const wrong = await runCommand(["agents", "show"], { cwd });
   expect([none.stdout.split(".")[0], wrong.code]).toEqual(["There are no skills", 2]);
 });
+
+test("what an extension throws in a timer or a promise of its own is told once, and the run goes on", async () => {
+  const cwd = tempFolder({});
+  const home = tempFolder({
+    ".config/nano-agent/extensions/poll.ts": `
+      export default (agent: { tool(tool: object): void }): void => {
+        let ticks = 0;
+        const lost = async (): Promise<void> => { await null; throw new Error("no answer"); };
+        agent.tool({
+          name: "wait", description: "Waits.", inputSchema: { type: "object", properties: {} }, readOnly: true,
+          execute: () => new Promise((resolve) => {
+            const timer = setInterval(() => {
+              if (++ticks < 3) throw new Error("tick " + ticks);
+              clearInterval(timer);
+              void lost();
+              setImmediate(resolve, "waited");
+            }, 1);
+          }),
+        });
+      };`,
+  });
+  const server = await modelServer([calls("wait"), says("done")]);
+  const { code, stdout, stderr } = await runCommand(["-p", "--allowed-tools", "wait", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd,
+  });
+  const path = join(home, ".config/nano-agent/extensions/poll.ts");
+  expect([code, stdout, stderr.split("\n")]).toEqual([
+    0,
+    "done\n",
+    [
+      `nano-agent: the extension poll.ts failed where nobody called it: tick 1 The run goes on. Catch in ${path} what its timers and promises throw, or remove it`,
+      "",
+    ],
+  ]);
+});
+
+test("what nobody's extension threw ends the program as ever", async () => {
+  const preload = tempFolder({ "stray.mjs": 'setImmediate(() => { throw new Error("not yours"); });' });
+  const server = await modelServer([says("done")]);
+  const { code, stderr } = await runCommand(["-p", "go"], {
+    env: { ...serverEnv(server), NODE_OPTIONS: `--import=${join(preload, "stray.mjs")}` },
+    cwd: tempFolder({}),
+  });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/stray\.mjs:1\n[^]*Error: not yours\n +at /)]);
+});

@@ -1,5 +1,7 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
@@ -132,6 +134,58 @@ test("over HTTP it answers who has the token, on this machine, and ends with its
     143,
   ]);
 });
+
+test.each(["stdio", "http"])(
+  "a client of the newest version of the protocol is answered in it (%s)",
+  async (over) => {
+    const model = await modelServer([calls("read", { path: "a.txt" }), says("Seen.")]);
+    const cwd = tempFolder({ "a.txt": "inside\n" });
+    const client = new Client(
+      { name: "test", version: "1" },
+      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
+    const progress: unknown[] = [];
+    if (over === "stdio") {
+      const env = { PATH: process.env["PATH"] ?? "", HOME: tempFolder(), ...serverEnv(model) };
+      const args = [BIN, "mcp", "serve", "--tools"];
+      await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, env }));
+    } else {
+      const running = startCommand(["mcp", "serve", "--tools", "--http", "0"], {
+        env: serverEnv(model),
+        cwd,
+      });
+      onTestFinished(async () => {
+        running.child.kill("SIGTERM");
+        await running.end;
+      });
+      let printed = "";
+      running.child.stdout?.on("data", (text: string) => (printed += text));
+      await running.says("token: ");
+      const [, url = "", token = ""] = /^(\S+)\ntoken: (\S+)$/m.exec(printed) ?? [];
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+    }
+    onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    const onprogress = ({ message }: { readonly message?: string | undefined }): void =>
+      void progress.push(message);
+    const ran = await client.callTool({ name: "run", arguments: { prompt: "go" } }, { onprogress });
+    const read = await client.callTool({ name: "read", arguments: { path: "a.txt" } });
+    expect([
+      client.getNegotiatedProtocolVersion(),
+      tools.map(({ name }) => name).slice(0, 4),
+      ran.content,
+      progress,
+      JSON.stringify(read.content).includes("inside"),
+    ]).toEqual([
+      "2026-07-28",
+      ["run", "resume", "sessions", "read"],
+      [{ type: "text", text: "Seen." }],
+      ["turn 1", "read a.txt", "turn 2"],
+      true,
+    ]);
+  },
+);
 
 test("a port that is none is refused", async () => {
   const { code, stderr } = await runCommand(["mcp", "serve", "--http", "99999"]);

@@ -4,13 +4,15 @@ import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
 import { KEYS } from "./terminal-program.ts";
 
 test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
   const { program } = await openScreen([]);
   program.type("?");
-  await program.shows("names a file of the project");
+  await program.shows(
+    (screen) => screen.includes("names a file of the project") && screen.includes("alt+enter"),
+  );
   program.type("q");
   await program.shows(READY);
   program.type("/mod");
@@ -79,7 +81,7 @@ test("Escape twice goes back to before a message: conversation and files, and it
   program.type("\r");
   await program.shows("Conversation and files");
   program.type("\r");
-  await program.shows("went back");
+  await program.shows("Went back");
   await program.shows("❯ write a file");
   expect(existsSync(join(program.cwd, "new.txt"))).toBe(false);
 });
@@ -94,7 +96,11 @@ test("a session is gone on with from a list, and what was typed before is there 
   expect(await leave(first)).toBe(0);
   const second = openTerminal({ home, cwd, env, args: ["-r"] });
   await second.shows("Go on with");
+  // The list is of what was asked; what is typed is looked for in all that was said.
+  second.type("answer");
+  await second.shows("❯ First answer.");
   second.type("\r");
+  await second.shows((screen) => !screen.includes("Go on with"));
   await second.shows("First answer.");
   second.type(KEYS.up);
   await second.shows((screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."));
@@ -175,13 +181,8 @@ test("the editor of the environment gets the text and gives it back, and the scr
 
 test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was written", async () => {
   const server = await modelServer([says("Hello.")]);
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...serverEnv(server), PS1: "prompt> " },
-  });
-  await program.shows("prompt>");
-  const bin = join(import.meta.dirname, "../../dist/bin.mjs");
-  program.type(`${process.execPath} ${bin}\r`);
+  const program = await openShell({ env: serverEnv(server) });
+  program.type(`${COMMAND}\r`);
   await program.shows(READY);
   program.type("a draft");
   await program.shows("❯ a draft");
@@ -196,6 +197,26 @@ test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was writ
   program.type(KEYS.ctrl("d"));
   await program.shows("To go on:");
   expect(program.emulator.modes.wraparound).toBe(true);
+});
+
+test("Ctrl+Z in the middle of a run leaves a usable shell, and fg brings back what has come meanwhile", async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = await modelServer([[says("The beginning, "), waits(gate.promise), says("and the end.")]]);
+  const program = await openShell({ env: serverEnv(server) });
+  program.type(`${COMMAND} go\r`);
+  await program.shows("The beginning,");
+  program.type(KEYS.ctrl("z"));
+  await program.shows("Stopped");
+  gate.resolve();
+  program.type("echo in the $((1+1))nd shell\r");
+  await program.shows("in the 2nd shell");
+  program.type("fg\r");
+  await program.shows("The beginning, and the end.");
+  await program.hides("esc stops");
+  program.type(KEYS.ctrl("d"));
+  await program.shows("To go on:");
+  program.type("exit $?\r");
+  expect((await program.end).code).toBe(0);
 });
 
 test("plain mode writes lines only, numbers its choices and takes a refusal with its reason", async () => {

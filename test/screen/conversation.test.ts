@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
-import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
 import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
 
 test("a question is answered on the screen, stays in the scrollback, and the terminal is as it was", async () => {
@@ -179,15 +179,8 @@ for (const [name, code] of [
 
 test("the shell that started it has its terminal back: echo and line ends work, and no late reply is typed into it", async () => {
   const server = await modelServer([says("Hello.")]);
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...serverEnv(server), PS1: "prompt> " },
-  });
-  await program.shows("prompt>");
-  const bin = join(import.meta.dirname, "../../dist/bin.mjs");
-  program.type(
-    `stty -a > before; ${process.execPath} ${bin}; stty -a > after; cmp before after && echo same settings\r`,
-  );
+  const program = await openShell({ env: serverEnv(server) });
+  program.type(`stty -a > before; ${COMMAND}; stty -a > after; cmp before after && echo same settings\r`);
   await program.shows(READY);
   program.type(KEYS.ctrl("d"));
   await program.shows((screen) => /^same settings$/m.test(screen));

@@ -1,7 +1,15 @@
 import { onTestFinished } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
 import { type ScreenProgram, type ScreenProgramOptions, startScreen } from "./screen-program.ts";
-import { type ProgramInTerminal, startInTerminal, type TerminalProgramOptions } from "./terminal-program.ts";
+import {
+  BIN,
+  type ProgramInTerminal,
+  startInTerminal,
+  type TerminalProgramOptions,
+} from "./terminal-program.ts";
+
+/** How a shell starts the built command. */
+export const COMMAND: string = `${process.execPath} ${BIN}`;
 
 /** How a program is started in a terminal; its folders are temporary ones where none are named. */
 type WithFolders<T extends TerminalProgramOptions> = Omit<T, "cwd" | "home"> &
@@ -11,6 +19,19 @@ type WithFolders<T extends TerminalProgramOptions> = Omit<T, "cwd" | "home"> &
 export function openTerminal(options: WithFolders<TerminalProgramOptions> = {}): ProgramInTerminal {
   const program = startInTerminal(withFolders(options));
   onTestFinished(program.close);
+  return program;
+}
+
+/** Opens a shell in a terminal, from which {@link COMMAND} is started as a person does. */
+export async function openShell(
+  options: WithFolders<TerminalProgramOptions> & { readonly env: Readonly<Record<string, string>> },
+): Promise<ProgramInTerminal> {
+  const program = openTerminal({
+    ...options,
+    command: ["bash", "--norc", "--noprofile", "-i"],
+    env: { ...options.env, PS1: "prompt> " },
+  });
+  await program.shows("prompt>");
   return program;
 }
 

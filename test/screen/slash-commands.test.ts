@@ -35,7 +35,7 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
   expect(existsSync(path)).toBe(false);
   program.type("/redo\r");
   await program.shows("Redone:");
-  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("went back"))]).toEqual([
+  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Went back"))]).toEqual([
     long,
     false,
   ]);
@@ -110,7 +110,7 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
   program.type("/context\r");
   await program.shows((screen) => screen.includes("system prompt") && screen.includes("free"));
   program.type("/cost\r");
-  await program.shows("for 1 runs");
+  await program.shows("for 1 run, 1 request, 0 calls");
   expect(JSON.stringify(server.requests[0]?.body)).toContain("AGENTS.md at its root");
 });
 

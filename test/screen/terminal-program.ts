@@ -3,7 +3,8 @@ import * as pty from "@lydell/node-pty";
 import { NO_LOCAL_SERVERS } from "../../scripts/hermetic-environment.ts";
 import { Emulator, type EmulatorSize } from "./emulator.ts";
 
-const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
+/** The built command. */
+export const BIN: string = join(import.meta.dirname, "../../dist/bin.mjs");
 
 /** How a program is started in a terminal. */
 export interface TerminalProgramOptions extends Partial<EmulatorSize> {

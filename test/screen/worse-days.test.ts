@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
 import { modelEnv, startScreen } from "./screen-program.ts";
-import { KEYS } from "./terminal-program.ts";
+import { BIN, KEYS } from "./terminal-program.ts";
 
-const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
 const NEVER = new Promise<never>(() => undefined);
 
 test("a line of megabytes in an answer is printed whole, and what follows it too", async () => {
@@ -190,12 +189,8 @@ test("what the shell printed before stays in the scrollback, whatever the width 
       home: tempFolder(),
     },
   );
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...modelEnv(server), PS1: "prompt> " },
-  });
-  await program.shows("prompt>");
-  program.type(`for i in $(seq 1 50); do echo before-$i; done; ${process.execPath} ${BIN}\r`);
+  const program = await openShell({ env: modelEnv(server) });
+  program.type(`for i in $(seq 1 50); do echo before-$i; done; ${COMMAND}\r`);
   await program.shows(READY);
   program.type("go\r");
   await program.shows("row 39");
@@ -219,13 +214,8 @@ test("what the shell printed before stays in the scrollback, whatever the width 
 
 test("a reply of the terminal that comes after the end is typed into no shell", async () => {
   const { close, server } = await startScreen([says("Hello.")], { cwd: tempFolder(), home: tempFolder() });
-  const program = openTerminal({
-    command: ["bash", "--norc", "--noprofile", "-i"],
-    env: { ...modelEnv(server), PS1: "prompt> " },
-    answers: false,
-  });
-  await program.shows("prompt>");
-  program.type(`${process.execPath} ${BIN}\r`);
+  const program = await openShell({ env: modelEnv(server), answers: false });
+  program.type(`${COMMAND}\r`);
   await program.shows(READY);
   program.type(KEYS.ctrl("d"));
   program.type("\u001B]11;rgb:0000/0000/0000\u001B\\\u001B[?62;22c");

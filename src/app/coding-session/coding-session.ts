@@ -9,6 +9,7 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
+import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { RollbackReport } from "../../session/checkpoints/rollback.ts";
@@ -67,6 +68,12 @@ export interface CodingSessionOptions {
    * Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are.
    */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
+  /**
+   * For hosts that listen to `uncaughtException`: gets, for each extension file that is loaded, a function
+   * that tells an error as a notice, once, if code of that file threw it, and says whether that is so.
+   * Default: such errors end the process.
+   */
+  readonly adoptErrors?: AdoptErrors | undefined;
   /**
    * Asked after each part of an answer: the next one is read when the promise is settled. For whoever passes
    * answers on to a reader that may be slower than the model. Default: nothing is waited for.

@@ -1,9 +1,10 @@
+import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { isAroundHome } from "../checkpoints.ts";
-import { composeAgent } from "../compose.ts";
+import { type ComposeOptions, composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
 import { currentFolder, existingFolder } from "../config/paths.ts";
 import { findSession, type OpenSession, type SessionChoice } from "../open-session.ts";
@@ -87,7 +88,6 @@ class Preparation implements PreparedSession {
   readonly open = async (): Promise<CodingSession> => {
     const options = this.#options;
     const { settings } = this;
-    const { keep = true, addDirs = [], remembers = keep, tools, ports, model, acceptServer, pace } = options;
     const { paths, cwd } = settings;
     const found = findSession(sessionChoice(options), { paths, cwd, newId: this.#sessionId });
     this.#sessionId = found.sessionId;
@@ -98,20 +98,14 @@ class Preparation implements PreparedSession {
       record: (question) => recordQuestion(opened.session?.journal, settings, question),
       diffOf: async (tool, input) => {
         const { questionDiff } = await import("./question-diff.ts");
-        return questionDiff({ tool, input, settings, files: ports?.files });
+        return questionDiff({ tool, input, settings, files: options.ports?.files });
       },
       rulesFile: `${paths.configFolder}/config.json`,
     });
     try {
       const composed = await composeAgent({
+        ...passedOn(options),
         settings,
-        addDirs,
-        remembers,
-        ...(typeof model === "object" ? { model } : {}),
-        ...(tools === undefined ? {} : { tools }),
-        ports,
-        acceptServer,
-        pace,
         elicit:
           options.elicit ??
           elicitAt(desk, async (asked) => opened.hooks?.notify("elicitation_dialog", asked)),
@@ -174,6 +168,14 @@ class Preparation implements PreparedSession {
     if (repairs !== undefined && path !== undefined && hasRepairs(repairs))
       this.#notices.add({ level: "warning", code: "repaired", path, repairs });
   }
+}
+
+/** What the composition gets as it was given. */
+function passedOn(options: CopyOptions): Omit<ComposeOptions, "settings" | "openJournal" | "onNotice"> {
+  const { keep = true, remembers = keep, addDirs = [], model, tools, ports } = options;
+  const { acceptServer, adoptErrors, pace } = options;
+  const given = defined({ tools, model: typeof model === "object" ? model : undefined });
+  return { ...given, remembers, addDirs, ports, acceptServer, adoptErrors, pace };
 }
 
 /** Why it could not be opened is what matters, not what giving it back says. */

@@ -8,7 +8,7 @@ import type { Confinement } from "../confine.ts";
 import { FileGuard } from "../file-guard.ts";
 import { webFetchOptions } from "../network-options.ts";
 import type { Settings } from "../settings.ts";
-import { openPlugins, type Plugins } from "./open-plugins.ts";
+import { type OpenPluginsOptions, openPlugins, type Plugins } from "./open-plugins.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 
 /** What {@link openParts} works with. */
@@ -18,6 +18,7 @@ export interface OpenPartsOptions {
   readonly tools?: readonly Tool[];
   readonly ports?: SessionPorts | undefined;
   readonly openJournal: () => Promise<Journal>;
+  readonly adoptErrors?: OpenPluginsOptions["adoptErrors"];
   readonly onNotice: OnNotice;
 }
 
@@ -27,7 +28,7 @@ export async function openParts(options: OpenPartsOptions, confined: Confinement
   const guard = new FileGuard();
   const builtin = builtinTools(options, confined, guard);
   const own = [...builtin.tools, ...added];
-  const { settings, ...plugins } = await openPlugins(given, { taken: own, onNotice });
+  const { settings, ...plugins } = await openPlugins(given, { ...options, taken: own });
   const opened: { journal?: Journal } = {};
   const hooks = await hooksOf(settings, { ...plugins, confined, opened, onNotice });
   return {

@@ -3,7 +3,7 @@ import type { Tool } from "../../core/tool/tool.ts";
 import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
 import type { Finding } from "../../extensions/markdown/origin.ts";
 import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
-import type { LoadedExtension } from "../../extensions/modules/load-extensions.ts";
+import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../coding-session/notice.ts";
 import type { CommandSource } from "../coding-session/session-command.ts";
 import { EXTRA_TOOLS } from "../config/config-schema.ts";
@@ -23,16 +23,23 @@ export interface Plugins {
   readonly status: () => readonly string[];
 }
 
+/** What {@link openPlugins} works with. */
+export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors"> {
+  /** Tools whose names are not to be had. */
+  readonly taken: readonly Tool[];
+  readonly onNotice: OnNotice;
+}
+
 /**
  * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and costs its own part. Loads no code
  * where there is neither. Never rejects.
  */
 export async function openPlugins(
   settings: Settings,
-  { taken, onNotice }: { readonly taken: readonly Tool[]; readonly onNotice: OnNotice },
+  { taken, adoptErrors, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
   const warn = about("extension", onNotice);
-  const extensions = await loadedExtensions(settings, warn);
+  const extensions = await loadedExtensions(settings, { adoptErrors, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);
@@ -58,14 +65,14 @@ export async function openPlugins(
 
 async function loadedExtensions(
   settings: Settings,
-  warn: (message: string) => void,
+  options: Pick<LoadExtensionsOptions, "adoptErrors" | "onFailure">,
 ): Promise<readonly LoadedExtension[]> {
   const { files, findings: missing } = findExtensionFiles(settings);
-  tellFaults(missing, warn);
+  tellFaults(missing, options.onFailure);
   if (files.length === 0) return [];
   const { loadExtensions } = await import("./plugin-loaders.ts");
-  const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, onFailure: warn });
-  tellFaults(findings, warn);
+  const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, ...options });
+  tellFaults(findings, options.onFailure);
   return extensions;
 }
 

@@ -1,6 +1,6 @@
 import { defined } from "../base/defined.ts";
 import { isNanoAgentError } from "../base/errors.ts";
-import type { StopReason } from "../base/stop-reason.ts";
+import { isWaiting } from "../base/stop-reason.ts";
 import { assistantMessage } from "../message/message.ts";
 import type { BudgetLimit } from "../model/ledger.ts";
 import { budgetDetail } from "./limits.ts";
@@ -61,8 +61,4 @@ export function resultOf(run: RunContext, ending: Ending): RunResult {
     cost: state.run.costUsd,
     sessionId: run.journal.sessionId,
   } as RunResult;
-}
-
-function isWaiting(stopReason: StopReason): boolean {
-  return stopReason === "awaiting_approval" || stopReason === "awaiting_external";
 }

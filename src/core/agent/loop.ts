@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
@@ -149,7 +150,7 @@ function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): E
   const { text, output } = finish;
   if (run.finishTool !== undefined && output !== undefined)
     return { stopReason: "structured_output", text, output };
-  return { stopReason: "finish_tool", text, ...(output === undefined ? {} : { output }) };
+  return { stopReason: "finish_tool", text, ...defined({ output }) };
 }
 
 function isCut(finish: FinishReason): boolean {

@@ -1,3 +1,4 @@
+import { defined } from "../base/defined.ts";
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { type AssistantMessage, toolCallsOf } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
@@ -80,7 +81,7 @@ async function recordAnswer(
   });
   if (failure !== undefined) return failed(run, failure);
   const { cappedBy } = account;
-  return { type: "answer", message, finishReason, ...(cappedBy === undefined ? {} : { cappedBy }) };
+  return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
 }
 
 /** The answer as plugins leave it. Where one fails it is the model's own, which was paid for and is kept. Never throws. */

@@ -121,11 +121,6 @@ export class RunError extends NanoAgentError {
   }
 }
 
-/** Whether a run came to its end by itself. */
-export function isAnswered({ stopReason }: RunResult): boolean {
-  return stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
-}
-
 const KEPT = "The conversation is kept: run() without an input goes on with it.";
 
 const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {

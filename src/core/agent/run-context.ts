@@ -66,41 +66,35 @@ export interface RunSettings {
 
 /** The settings with the defaults filled in. */
 export function runSettings(given: Partial<RunSettings>): RunSettings {
-  return {
-    toolChoice: given.toolChoice,
-    maxIterations: given.maxIterations ?? 20,
-    onMaxIterations: given.onMaxIterations ?? "summarize",
-    budget: given.budget ?? {},
-    memory: given.memory ?? "full",
-    permission: given.permission,
-    approve: given.approve,
-    approvals: given.approvals ?? {},
-    onAsk: given.onAsk ?? "deny",
-    openCalls: given.openCalls ?? "close",
-    checkpointer: given.checkpointer,
-    ...callSettings(given),
-    cwd: given.cwd ?? "",
-    redact: given.redact,
-    clock: given.clock ?? systemClock,
-    wrapModel: given.wrapModel ?? ((model) => model),
-  };
+  const named = Object.entries(DEFAULTS).map(([name, usual]) => [
+    name,
+    given[name as keyof RunSettings] ?? usual,
+  ]);
+  return Object.fromEntries(named) as unknown as RunSettings;
 }
 
-/** The settings of its tool calls. */
-type CallSettings = Pick<
-  RunSettings,
-  "parallelToolCalls" | "maxParallelToolCalls" | "maxCallsPerAnswer" | "toolTimeoutMs" | "maxToolResultChars"
->;
-
-function callSettings(given: Partial<CallSettings>): CallSettings {
-  return {
-    parallelToolCalls: given.parallelToolCalls ?? true,
-    maxParallelToolCalls: given.maxParallelToolCalls ?? 64,
-    maxCallsPerAnswer: given.maxCallsPerAnswer ?? 128,
-    toolTimeoutMs: given.toolTimeoutMs ?? 600_000,
-    maxToolResultChars: given.maxToolResultChars ?? 400_000,
-  };
-}
+const DEFAULTS: RunSettings = {
+  toolChoice: undefined,
+  maxIterations: 20,
+  onMaxIterations: "summarize",
+  budget: {},
+  memory: "full",
+  permission: undefined,
+  approve: undefined,
+  approvals: {},
+  onAsk: "deny",
+  openCalls: "close",
+  checkpointer: undefined,
+  parallelToolCalls: true,
+  maxParallelToolCalls: 64,
+  maxCallsPerAnswer: 128,
+  toolTimeoutMs: 600_000,
+  maxToolResultChars: 400_000,
+  cwd: "",
+  redact: undefined,
+  clock: systemClock,
+  wrapModel: (model) => model,
+};
 
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
 export interface ModelChoice {

@@ -1,3 +1,4 @@
+import { isWaiting } from "../base/stop-reason.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { LONG_TERM_MEMORY, type Message } from "../message/message.ts";
 import { MessageLabels } from "../message/message-labels.ts";
@@ -216,7 +217,7 @@ export class SessionState {
   #end(entry: RunEndEntry): void {
     if (entry.stopReason === "aborted") this.#isCut = true;
     // Calls left to the caller stay open; any other open call will never be answered.
-    this.#endedWaiting = entry.stopReason === "awaiting_external" || entry.stopReason === "awaiting_approval";
+    this.#endedWaiting = isWaiting(entry.stopReason);
     if (this.#endedWaiting) return;
     this.transcript.closeOpenCalls();
     this.#closeApprovals();

@@ -9,11 +9,19 @@ export interface LinkedController {
 /** Makes a controller that follows `parent`, reason included. Cheaper than `AbortSignal.any`, and leaves no listener behind. */
 export function linkController(parent: AbortSignal | undefined): LinkedController {
   const controller = new AbortController();
-  const follow = (): void => controller.abort(parent?.reason);
-  if (parent?.aborted === true) follow();
-  else parent?.addEventListener("abort", follow, { once: true });
-  return { controller, unlink: () => parent?.removeEventListener("abort", follow) };
+  (controller.signal as OwnSignal)[SOURCE] = new SharedSource(controller.signal);
+  if (parent === undefined) return { controller, unlink: NOTHING_TO_UNLINK };
+  if (parent.aborted) {
+    controller.abort(parent.reason);
+    return { controller, unlink: NOTHING_TO_UNLINK };
+  }
+  const source = sourceOf(parent);
+  const follow = (): void => controller.abort(parent.reason);
+  source.add(follow);
+  return { controller, unlink: () => source.remove(follow) };
 }
+
+const NOTHING_TO_UNLINK = (): void => undefined;
 
 /** The error an aborted signal stands for: its reason when that is an error of ours, else one with code `aborted`. */
 export function abortError(
@@ -24,22 +32,72 @@ export function abortError(
   return new NanoAgentError("aborted", what, { cause: reason });
 }
 
+/** What tells of the abort of a signal. */
+interface AbortSource {
+  /** Calls back at the abort, never before. */
+  readonly add: (callback: () => void) => void;
+  readonly remove: (callback: () => void) => void;
+}
+
+/**
+ * One listener for all that wait for a signal which lives as long as they do: a run waits several times a turn, and with a listener each the
+ * loop without a network takes 1.05 of the time.
+ */
+class SharedSource implements AbortSource {
+  /** A list, for there are seldom more than a few. */
+  #callbacks: (() => void)[] = [];
+
+  constructor(signal: AbortSignal) {
+    const callBack = (): void => {
+      const callbacks = this.#callbacks;
+      this.#callbacks = [];
+      for (const callback of callbacks) callback();
+    };
+    signal.addEventListener("abort", callBack, { once: true });
+  }
+
+  add(callback: () => void): void {
+    this.#callbacks.push(callback);
+  }
+
+  remove(callback: () => void): void {
+    const at = this.#callbacks.lastIndexOf(callback);
+    if (at !== -1) this.#callbacks.splice(at, 1);
+  }
+}
+
+/** Where a signal of our own keeps its source; a weak map with short-lived keys is looked through at every garbage collection. */
+const SOURCE = Symbol("source");
+
+type OwnSignal = AbortSignal & { [SOURCE]?: SharedSource };
+
+/** What tells of the abort of a signal. Leaves no listener on one that somebody else made. */
+function sourceOf(signal: AbortSignal): AbortSource {
+  return (
+    (signal as OwnSignal)[SOURCE] ?? {
+      add: (callback) => signal.addEventListener("abort", callback, { once: true }),
+      remove: (callback) => signal.removeEventListener("abort", callback),
+    }
+  );
+}
+
 /**
  * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is aborted, whichever
  * comes first. The grace lets work that honours the signal end by itself and say how it ended.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
+  const source = sourceOf(signal);
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const settle = (): void => {
+      if (timer === undefined) source.remove(onAbort);
+      else clearTimeout(timer);
+    };
     const onAbort = (): void => {
       timer = setTimeout(() => reject(abortError(signal)), graceMs);
     };
-    const settle = (): void => {
-      signal.removeEventListener("abort", onAbort);
-      clearTimeout(timer);
-    };
     if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
+    else source.add(onAbort);
     promise.then(
       (value) => {
         settle();

@@ -49,8 +49,7 @@ function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
   const { patterns, properties, required, additional, names } = keywords;
   const checks: Check[] = [];
   if (properties.size > 0 || patterns.length > 0 || additional !== undefined || names !== undefined) {
-    const checkField =
-      patterns.length === 0 && names === undefined ? plainField(keywords) : anyField(keywords);
+    const checkField = fieldCheck(keywords);
     checks.push((value, run) => (isRecord(value) ? checkFields(value, checkField, run) : value));
   }
   if (required.size > 0) {
@@ -88,17 +87,7 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
   return copy ?? fields;
 }
 
-function plainField(keywords: ObjectKeywords): CheckField {
-  const { properties } = keywords;
-  return (key, value, run) => {
-    const check = properties.get(key);
-    return check === undefined
-      ? additionalField(keywords, key, value, run)
-      : knownField(keywords, key, check, value, run);
-  };
-}
-
-function anyField(keywords: ObjectKeywords): CheckField {
+function fieldCheck(keywords: ObjectKeywords): CheckField {
   const { properties, patterns, names } = keywords;
   return (key, value, run) => {
     if (names !== undefined && !run.holds(names, key))

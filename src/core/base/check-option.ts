@@ -1,4 +1,4 @@
-import { NanoAgentError } from "./errors.ts";
+import { misuse } from "./errors.ts";
 import { nearest } from "./text.ts";
 
 /** `value`, if it is a whole number from `least` on; else throws `invalid_argument`. */
@@ -49,10 +49,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["needsApproval", "permission"],
   ["checkpointSaver", "journal"],
 ]);
-
-function misuse(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
-}
 
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);

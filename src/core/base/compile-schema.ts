@@ -1,4 +1,4 @@
-import { errorMessage, type Json, NanoAgentError } from "./errors.ts";
+import { errorMessage, type Json, misuse } from "./errors.ts";
 import { isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
   CompiledSchema,
@@ -25,8 +25,7 @@ export function compileSchema<const S extends SchemaInput>(schema: S): CompiledS
 
 function compileJson(schema: unknown): CompiledSchema {
   if (!isPlainObject(schema)) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `A schema must be a JSON Schema object or a Standard Schema (zod 4.2 or later, for one), not ${kindOf(schema)}.`,
     );
   }
@@ -57,8 +56,7 @@ type MaybePromise<T> = T | Promise<T>;
 function standardJsonSchema(standard: Standard): JsonSchema {
   const { vendor, jsonSchema } = standard;
   if (jsonSchema === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `This ${vendor} schema cannot say what it is as JSON Schema (zod can from version 4.2). Pass JSON Schema instead.`,
       { details: { vendor } },
     );
@@ -67,8 +65,7 @@ function standardJsonSchema(standard: Standard): JsonSchema {
   try {
     written = jsonSchema.input({ target: "draft-2020-12" });
   } catch (error) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `This ${vendor} schema cannot be written as JSON Schema: ${errorMessage(error)}. Use types that JSON has, or pass JSON Schema.`,
       { cause: error, details: { vendor } },
     );

@@ -83,6 +83,11 @@ export class NanoAgentError extends Error {
   }
 }
 
+/** An error that says what is wrong with how something is used. */
+export function misuse(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message, options);
+}
+
 /** Whether `error` is a {@link NanoAgentError} (of any installed copy), optionally with one of the given codes. */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;

@@ -89,6 +89,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** The same as the sentence ` Did you mean …?` behind a message; empty when none is close. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const guess = nearest(word, candidates);
+  return guess === undefined ? "" : ` Did you mean ${guess}?`;
+}
+
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 1000;
 

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../base/errors.ts";
+import { misuse, type NanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { UserBlock } from "./block.ts";
 import { type Message, userMessage } from "./message.ts";
@@ -110,5 +110,5 @@ function nameOf(value: unknown): string {
 }
 
 function wrong(where: string, fault: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", `${where} ${fault}.`);
+  return misuse(`${where} ${fault}.`);
 }

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../base/errors.ts";
+import { misuse } from "../base/errors.ts";
 import { type Input, toMessages } from "./given-message.ts";
 import type { Message } from "./message.ts";
 
@@ -8,11 +8,7 @@ export function inputMessages(input: Input): readonly Message[] {
   const empty = messages.every((message) =>
     message.content.every((block) => block.type === "text" && block.text.trim() === ""),
   );
-  if (empty)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "The input is empty: pass a text, content blocks or messages.",
-    );
+  if (empty) throw misuse("The input is empty: pass a text, content blocks or messages.");
   return messages.map(wellFormed);
 }
 
@@ -21,8 +17,7 @@ export function runMessages(input: Input | undefined): readonly Message[] {
   if (input === undefined) return [];
   const messages = inputMessages(input);
   if (messages.at(-1)?.role === "user") return messages;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     "The input ends with a message of the assistant, so there is nothing to answer: end it with one of the user.",
   );
 }

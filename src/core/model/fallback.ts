@@ -1,4 +1,11 @@
-import { type ErrorCode, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/defined.ts";
+import {
+  type ErrorCode,
+  isNanoAgentError,
+  misuse,
+  type NanoAgentError,
+  toNanoAgentError,
+} from "../base/errors.ts";
 import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } from "./model.ts";
 
 /** How {@link fallbackModel} chooses. */
@@ -42,10 +49,7 @@ export function isFallbackError(error: NanoAgentError): boolean {
 export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
   const [first] = models;
   if (first === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      "fallbackModel got an empty list of models. Pass at least one.",
-    );
+    throw misuse("fallbackModel got an empty list of models. Pass at least one.");
   }
   return new FallbackModel(first, models, options);
 }
@@ -103,5 +107,5 @@ class FallbackModel implements Model {
 }
 
 function factsOf({ provider, id, info }: Model): NonNullable<FinishPart["answeredBy"]> {
-  return { provider, id, ...(info === undefined ? {} : { info }) };
+  return { provider, id, ...defined({ info }) };
 }

@@ -1,5 +1,6 @@
 import { compileSchema } from "../base/compile-schema.ts";
-import { NanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/defined.ts";
+import { misuse } from "../base/errors.ts";
 import type { JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
@@ -13,47 +14,25 @@ const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalPr
  * provider would refuse, a missing description, or a schema that is not an object schema or cannot be expressed as JSON Schema.
  */
 export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
-  const { name, description, parameters, execute, access, needsApproval, ...rest } = definition;
+  const { parameters, ...own } = definition;
+  const { name, description, execute, needsApproval } = own;
   assertToolName(name);
-  if (typeof description !== "string") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool "${name}" needs a description: the model chooses by it.`,
-    );
-  }
-  if (execute !== undefined && typeof execute !== "function") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`,
-    );
-  }
-  if (
-    needsApproval !== undefined &&
-    typeof needsApproval !== "boolean" &&
-    typeof needsApproval !== "function"
-  ) {
-    throw new NanoAgentError(
-      "invalid_argument",
+  if (typeof description !== "string")
+    throw misuse(`Tool "${name}" needs a description: the model chooses by it.`);
+  if (!["undefined", "function"].includes(typeof execute))
+    throw misuse(`execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
+  if (!["undefined", "boolean", "function"].includes(typeof needsApproval))
+    throw misuse(
       `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
-  }
   assertOwnNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
-  if (schema.jsonSchema["type"] !== "object") {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Parameters of tool "${name}" are of type ${JSON.stringify(schema.jsonSchema["type"] ?? "unknown")}; providers accept an object schema only. Wrap the value in an object.`,
+  const { type = "unknown" } = schema.jsonSchema;
+  if (type !== "object")
+    throw misuse(
+      `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
     );
-  }
-  return {
-    ...rest,
-    name,
-    description,
-    schema,
-    ...(execute === undefined ? {} : { execute }),
-    ...(access === undefined ? {} : { access }),
-    ...(needsApproval === undefined ? {} : { needsApproval }),
-  };
+  return { ...defined(own), schema };
 }
 
 /** Without them a tool would have no arguments, or wait for the caller to do its work. */
@@ -65,18 +44,14 @@ function assertOwnNames(tool: string, definition: object): void {
     if (own in definition) continue;
     const other = others.find((name) => name in definition);
     if (other === undefined) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `Tool "${tool}" has ${other}, which is ${own} here: rename it.`,
-    );
+    throw misuse(`Tool "${tool}" has ${other}, which is ${own} here: rename it.`);
   }
 }
 
 /** Throws `invalid_argument` for a tool name that some provider refuses. */
 export function assertToolName(name: unknown): asserts name is string {
   if (typeof name === "string" && TOOL_NAME.test(name)) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
   );
 }

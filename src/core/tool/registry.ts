@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../base/errors.ts";
+import { misuse } from "../base/errors.ts";
 import type { ToolSpec } from "../model/model.ts";
 import { assertToolName } from "./define-tool.ts";
 import type { Tool } from "./tool.ts";
@@ -20,22 +20,13 @@ export class ToolRegistry {
   /** Adds a tool. Throws `invalid_argument` when its name is taken. */
   add(tool: Tool): void {
     if (typeof tool !== "object" || tool === null)
-      throw new NanoAgentError(
-        "invalid_argument",
-        `A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`,
-      );
+      throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);
     assertToolName(tool.name);
     if (typeof tool.schema?.validate !== "function") {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`,
-      );
+      throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
     }
     if (this.#tools.has(tool.name)) {
-      throw new NanoAgentError(
-        "invalid_argument",
-        `Tool "${tool.name}" is defined twice: rename or remove one of them.`,
-      );
+      throw misuse(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
     }
     this.#tools.set(tool.name, tool);
     this.#changed();

@@ -43,7 +43,7 @@ export class EventHooks {
     return [...commands, ...handlers].some((hook) => hook.event === event);
   }
 
-  /** Runs the hooks of an event side by side and waits for all of them. Never rejects: a hook that fails is told in `problems`. */
+  /** Runs the hooks of an event side by side. Never rejects: a hook that fails is told in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
     const isWanted = (hook: HookCommand | HookHandler): boolean =>
@@ -87,18 +87,12 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
     context: answers.flatMap(({ context }) => context),
     problems: answers.flatMap(({ problems }) => problems),
   };
-  for (const { decision, reason, by, updatedInput, updatedBy, stop } of answers) {
-    if (decision !== undefined && STRICTNESS[decision] > STRICTNESS[verdict.decision ?? "none"]) {
-      verdict.decision = decision;
-      if (reason === undefined) delete verdict.reason;
-      else verdict.reason = reason;
-      if (by !== undefined) verdict.by = by;
-    }
-    if (updatedInput !== undefined) {
-      verdict.updatedInput = updatedInput;
-      if (updatedBy !== undefined) verdict.updatedBy = updatedBy;
-    }
+  let strictest: HookAnswer | undefined;
+  for (const answer of answers) {
+    const { decision = "none", updatedInput, updatedBy, stop } = answer;
+    if (STRICTNESS[decision] > STRICTNESS[strictest?.decision ?? "none"]) strictest = answer;
+    if (updatedInput !== undefined) Object.assign(verdict, { updatedInput, updatedBy });
     if (stop !== undefined) verdict.stop ??= stop;
   }
-  return verdict;
+  return { ...strictest, ...verdict };
 }

@@ -1,6 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 
-/** What a command hook may stand at. The names, settings and answers are those that Claude Code made common. */
+/** The events of hooks. Names, settings and answers are those that Claude Code made common. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
@@ -35,7 +35,7 @@ export interface HookInput {
 /** One command of the settings. */
 export interface HookCommand {
   readonly event: HookEvent;
-  /** Regular expression over the whole name of the tool (or of what the event is about); absent: everything. */
+  /** Regular expression over the whole name of the tool, or of what happened; absent: everything. */
   readonly matcher?: string;
   readonly command: string;
   /** Default 60,000. */

@@ -8,8 +8,8 @@ export type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 const NOTHING: HookAnswer = { context: [], problems: [] };
 
 /**
- * What the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard error as the reason, anything else is
- * told and blocks nothing.
+ * What the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard error as the
+ * reason, anything else is told and blocks nothing.
  */
 export function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure } = end;
@@ -38,7 +38,7 @@ export function hookName({ command, source }: HookCommand): string {
 function blocked(hook: HookCommand, stderr: string): HookAnswer {
   const name = hookName(hook);
   const reason = stderr === "" ? `the hook ${name} blocked it` : stderr;
-  // Interpreters end with 2 as well when the script itself is not there: a person has to know why everything is blocked.
+  // Interpreters end with 2 as well when the script is not there: a person has to know why all is blocked.
   const isMissing = /can't open file|No such file or directory|not found/i.test(stderr);
   const problems = isMissing
     ? [

@@ -12,8 +12,9 @@ export interface ReadHooks {
 }
 
 /**
- * Reads the value of `hooks` in settings: `{ PreToolUse: [{ matcher, hooks: [{ type: "command", command, timeout }] }] }`, `timeout` in
- * seconds. Never throws: one that is malformed is left out and told, the others count. `source` is where they stand.
+ * Reads the value of `hooks` in settings: `{ PreToolUse: [{ matcher, hooks: [{ type: "command", command,
+ * timeout }] }] }`, `timeout` in seconds. Never throws: one that is malformed is left out and told, the
+ * others count. `source` is where they stand.
  */
 export function readHooks(value: unknown, source: string): ReadHooks {
   const hooks: HookCommand[] = [];
@@ -103,8 +104,8 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
 };
 
 /**
- * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for its script looks for the name
- * that its matcher has. `undefined`: the hook is not meant.
+ * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for
+ * its script looks for the name that its matcher has. `undefined`: the hook is not meant.
  */
 export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;

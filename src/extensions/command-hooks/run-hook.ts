@@ -16,7 +16,7 @@ export interface HookEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why it counts as failed: could not be started, took too long, ended by a signal, or the run was aborted. */
+  /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
   readonly failure?: string;
 }
 
@@ -29,8 +29,9 @@ export interface HookPlace {
 }
 
 /**
- * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the whole group with it: what it
- * left running does not hold the run. Waits for its exit, not for the end of its pipes. Never rejects.
+ * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the
+ * whole group with it: what it left running does not hold the run. Waits for its exit, not for the end of its
+ * pipes. Never rejects.
  */
 export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
   return new Promise((resolve) => {
@@ -86,7 +87,7 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
     child.on("exit", (code, signal) => {
       ended = code;
       if (signal !== null) failure ??= `it was ended by ${signal}`;
-      // Without the rest of its group nobody writes any more and the pipes close, unless a process left the group.
+      // Without the rest of its group nobody writes any more, unless a process left the group.
       endGroup();
       drain = setTimeout(finish, DRAIN_MS);
     });

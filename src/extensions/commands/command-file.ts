@@ -2,12 +2,12 @@ import type { Origin } from "../markdown/origin.ts";
 
 /** A prompt kept in a file, which a person calls by its name: `/review src`. */
 export interface CommandFile {
-  /** Path below its folder without the ending, `:` between folders: `git:commit`. Called with `/` before it. */
+  /** Path below its folder without the ending, `:` between folders: `git:commit`, called as `/git:commit`. */
   readonly name: string;
   readonly description: string;
   /** What to show behind the name: `[file]`. */
   readonly argumentHint?: string;
-  /** Permission rules that hold while the command runs, as they stand in the file. Left out where the project is not trusted. */
+  /** Permission rules that hold while it runs. Left out where the project is not trusted. */
   readonly allowedTools: readonly string[];
   /** Model to run it with. */
   readonly model?: string;
@@ -27,7 +27,7 @@ export interface CommandCall {
   readonly args: string;
 }
 
-/** Reads a prompt as a call: `/name` or `/folder:name` at its very beginning, then arguments. `undefined` for any other prompt: a blank before it makes a text. */
+/** Reads a prompt as a call: `/name` or `/folder:name` at its very beginning, then arguments. */
 export function parseCommandCall(prompt: string): CommandCall | undefined {
   const [, name, args = ""] =
     /^\/([\p{L}\p{N}_][\p{L}\p{N}_.:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt.trimEnd()) ?? [];

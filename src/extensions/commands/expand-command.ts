@@ -19,8 +19,8 @@ export interface CommandPorts {
 }
 
 /**
- * The pieces of a command's own text, in order. They are found once: neither the output of a command, nor a file, nor an argument is
- * looked through again, so nothing in them can run or be read.
+ * The pieces of a command's own text, in order. They are found once: neither the output of a command, nor a
+ * file, nor an argument is looked through again, so nothing in them can run or be read.
  */
 export function commandParts(body: string): readonly CommandPart[] {
   const parts: CommandPart[] = [];
@@ -44,8 +44,8 @@ const PART =
   /!`(?<run>[^`]+)`|\$(?<argument>ARGUMENTS\b|[1-9](?!\d))|(?<=^|[\s(])@(?<file>[^\s`'"()<>[\]{}@]*[^\s`'"()<>[\]{}@.,;:!?])/gmu;
 
 /**
- * The prompt a command makes: commands and files of its own text first, arguments last. Without a place for them, arguments stand at its
- * end. Rejects with what the ports reject with.
+ * The prompt a command makes: commands and files of its own text first, arguments last. Without a place for
+ * them, arguments stand at its end. Rejects with what the ports reject with.
  */
 export async function expandCommand(
   { body, mayRun }: Pick<CommandFile, "body" | "mayRun">,
@@ -80,7 +80,7 @@ async function partText(part: CommandPart, { mayRun, ports, args, words }: Expan
   }
 }
 
-/** The words of an argument text, as people expect of a shell: parted by blanks, quotes keep them together. */
+/** The words of an argument text, parted by blanks as in a shell; quotes keep them together. */
 export function splitArguments(text: string): readonly string[] {
   const words: string[] = [];
   for (const [, double, single, plain] of text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g))

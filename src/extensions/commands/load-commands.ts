@@ -1,8 +1,6 @@
 import { hash } from "node:crypto";
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { errorMessage } from "../../core/base/errors.ts";
-import { namesIn, textField } from "../markdown/fields.ts";
+import { modelField, namesIn, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import {
   type Finding,
@@ -11,7 +9,7 @@ import {
   type SourceFolder,
   trustsNoProject,
 } from "../markdown/origin.ts";
-import { readTextFile } from "../markdown/read-text-file.ts";
+import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
 import type { CommandFile } from "./command-file.ts";
 import { commandParts } from "./expand-command.ts";
 
@@ -36,8 +34,8 @@ export interface LoadCommandsOptions {
 }
 
 /**
- * Finds the commands of some folders: each `*.md` in them and below. Of several of one name the first is used. Never rejects: what cannot
- * be used is told in `findings`. Folders that are not there hold nothing.
+ * Finds the commands of some folders: each `*.md` in them and below. Of several of one name the first is
+ * used. Never rejects: what cannot be used is told in `findings`. Folders that are not there hold nothing.
  */
 export async function loadCommands(options: LoadCommandsOptions): Promise<LoadedCommands> {
   const commands = new Map<string, CommandFile>();
@@ -55,12 +53,12 @@ export async function loadCommands(options: LoadCommandsOptions): Promise<Loaded
   return { commands: [...commands.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), findings };
 }
 
-/** Paths of the Markdown files below a folder, relative to it with `/`, in order. Links and hidden names are passed over. */
+/** Paths of the Markdown files below a folder, with `/`, in order; links and hidden names left out. */
 function markdownFiles(folder: string, findings: Finding[]): readonly string[] {
   const found: string[] = [];
   const walk = (below: string, depth: number): void => {
-    for (const entry of entriesOf(join(folder, below), findings)) {
-      if (entry.name.startsWith(".") || found.length >= MAX_FILES) continue;
+    for (const entry of readFolder(join(folder, below), findings)) {
+      if (found.length >= MAX_FILES) return;
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
         if (depth < MAX_DEPTH) walk(path, depth + 1);
@@ -69,17 +67,6 @@ function markdownFiles(folder: string, findings: Finding[]): readonly string[] {
   };
   walk("", 1);
   return found;
-}
-
-function entriesOf(folder: string, findings: Finding[]): readonly import("node:fs").Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOENT" && code !== "ENOTDIR")
-      findings.push({ path: folder, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
-    return [];
-  }
 }
 
 interface LoadPlace {
@@ -133,7 +120,7 @@ function readFields(
   if (allowedTools === undefined) note("allowed-tools is left out: write names, or a list of them");
   const optional = {
     argumentHint: hintIn(fields),
-    model: modelIn(fields, note),
+    model: modelField(fields, note),
     agent: textField(fields, "agent"),
   };
   return {
@@ -143,20 +130,6 @@ function readFields(
     allowedTools: allowedTools ?? [],
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
   };
-}
-
-/** Short names of other agents (`sonnet`) name nothing here. */
-function modelIn(
-  fields: Readonly<Record<string, unknown>>,
-  note: (message: string) => void,
-): string | undefined {
-  const model = textField(fields, "model");
-  if (model === undefined || model === "inherit") return undefined;
-  if (/^[^\s/]+\/\S+$/.test(model)) return model;
-  note(
-    `the model ${JSON.stringify(model.slice(0, 80))} is not a provider/id: the model of the session is used`,
-  );
-  return undefined;
 }
 
 /** What a command without a description is shown with. */

@@ -21,8 +21,24 @@ export function textField(fields: Readonly<Record<string, unknown>>, name: strin
 }
 
 /**
- * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML list of texts. A bracket that is
- * never closed stays with its name: without it the name would mean more.
+ * The model that a definition asks for; undefined for that of the run. Short names of other agents (`sonnet`)
+ * name nothing here, which `note` is told.
+ */
+export function modelField(
+  fields: Readonly<Record<string, unknown>>,
+  note: (message: string) => void,
+): string | undefined {
+  const model = textField(fields, "model");
+  if (model === undefined || model === "inherit") return undefined;
+  if (/^[^\s/]+\/\S+$/.test(model)) return model;
+  const shown = JSON.stringify(model.slice(0, 80));
+  note(`the model ${shown} is not of the form provider/id: the model of the run is used`);
+  return undefined;
+}
+
+/**
+ * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML
+ * list of texts. A bracket that is never closed stays with its name: without it the name would mean more.
  * `undefined` for anything else.
  */
 export function namesIn(value: unknown): readonly string[] | undefined {
@@ -37,7 +53,34 @@ export function namesIn(value: unknown): readonly string[] | undefined {
   return names;
 }
 
-/** The names a map of switches turns off, e.g. `{ write: false, bash: true }`; undefined for anything else. */
+/** Characters of a description in the list of a tool. */
+const MAX_LINE_CHARS = 250;
+
+/**
+ * What a tool offers, for its own description: one line for each name. Of those beyond `maxChars` the number
+ * is told; `tool` and `parameter` are what to call for all names.
+ */
+export function offeredList(
+  offered: readonly { readonly name: string; readonly description: string }[],
+  {
+    tool,
+    parameter,
+    maxChars,
+  }: { readonly tool: string; readonly parameter: string; readonly maxChars: number },
+): string {
+  let list = "";
+  for (const [index, { name, description }] of offered.entries()) {
+    const isLong = description.length > MAX_LINE_CHARS;
+    const text = isLong ? `${description.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…` : description;
+    const line = `${list === "" ? "" : "\n"}- ${name}: ${text}`;
+    if (list.length + line.length > maxChars)
+      return `${list}\n(${offered.length - index} more without room: call ${tool} with the ${parameter} "?" for all names)`;
+    list += line;
+  }
+  return list;
+}
+
+/** The names that a map such as `{ write: false, bash: true }` turns off; undefined for anything else. */
 export function switchedOff(value: unknown): readonly string[] | undefined {
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);

@@ -15,8 +15,9 @@ export interface DocumentFault {
 }
 
 /**
- * Reads the head of a Markdown document: YAML between two lines of `---`, the first of which begins the document. Only plain data is
- * made of it (YAML core schema, no tags of programs). The YAML reader is loaded with the first head that needs it.
+ * Reads the head of a Markdown document: YAML between two lines of `---`, the first of which begins the
+ * document. Only plain data is made of it (YAML core schema, no tags of programs). The YAML reader is loaded
+ * with the first head that needs it.
  */
 export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
   const split = splitFrontMatter(text);
@@ -33,8 +34,8 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
 }
 
 /**
- * Cuts a document into the text between its `---` lines and what follows them. Without a `---` line at the very beginning (a byte
- * order mark aside) there is no front matter, and the body is the document.
+ * Cuts a document into the text between its `---` lines and what follows them. Without a `---` line at the
+ * very beginning (a byte order mark aside) there is no front matter, and the body is the document.
  */
 export function splitFrontMatter(
   text: string,

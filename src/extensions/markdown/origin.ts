@@ -1,4 +1,6 @@
-/** Where something came from: the package, the user's own folders, or the folders of a project, which anybody may have written. */
+/**
+ * Where something came from: the package, the user's folders, or a project, which anybody may have written.
+ */
 export type Origin = "builtin" | "user" | "project";
 
 /** A folder that is searched. Of two things of one name that of the earlier folder is used. */
@@ -43,7 +45,7 @@ export interface TrustItem {
   readonly contentHash: string;
 }
 
-/** Whether the acting parts of something may be used. Asked about things of a project only; the default refuses them. */
+/** Decides about the acting parts of things of a project; the default refuses them. */
 export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
 
 /** Trusts nothing that a project brings. */

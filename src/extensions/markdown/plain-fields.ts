@@ -1,6 +1,7 @@
 /**
- * The fields of a front matter in its simplest form: lines of `name: text` or `name: 12` with nothing in them that YAML gives a meaning of
- * its own. Undefined for every other, which the YAML reader is for: it takes many times as long to load as all files to read.
+ * The fields of a front matter in its simplest form: lines of `name: text` or `name: 12` with nothing in them
+ * that YAML gives a meaning of its own. Undefined for every other, which the YAML reader is for: it takes
+ * many times as long to load as all files to read.
  */
 export function plainFields(front: string): Readonly<Record<string, unknown>> | undefined {
   const fields = new Map<string, unknown>();

@@ -1,7 +1,17 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+} from "node:fs";
 import { sep } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
+import type { Finding } from "./origin.ts";
 
 /** What may be read, and how much of it. */
 export interface ReadTextOptions {
@@ -13,7 +23,7 @@ export interface ReadTextOptions {
 /** A text file, why it cannot be used (a sentence without its path), or undefined when there is none. */
 export type TextFile = { readonly text: string } | { readonly fault: string } | undefined;
 
-/** Reads a whole small text file. Only a regular file of valid UTF-8 is one; what would do harm in a terminal or a request is replaced. */
+/** Reads a regular file of valid UTF-8. What would do harm in a terminal or a request is replaced. */
 export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions): TextFile {
   let file: number | undefined;
   try {
@@ -40,7 +50,22 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   }
 }
 
-/** Whether a path, links resolved, is a folder or below it. */
+/**
+ * The entries of a folder in the order of their names, hidden ones left out. A folder that is not there holds
+ * nothing; why another one cannot be read is told in `findings`.
+ */
+export function readFolder(path: string, findings: Finding[]): readonly Dirent[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
+    return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+  } catch (error) {
+    if (!isAbsent(error))
+      findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
+    return [];
+  }
+}
+
+/** True for a path, links resolved, that is a folder or below it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -19,8 +19,9 @@ const PROJECT_PARENTS = {
 } as const;
 
 /**
- * The folders that may hold skills, subagents or commands, those whose things are used first: of the project from the working folder up to its
- * root, then of the user. The home folder is the user's, also where it is part of a project.
+ * The folders that may hold skills, subagents or commands, those whose things are used first: of the project
+ * from the working folder up to its root, then of the user. The home folder is the user's, also where it is
+ * part of a project.
  */
 export function sourceFolders(
   kind: keyof typeof PROJECT_PARENTS,

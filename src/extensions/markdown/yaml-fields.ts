@@ -6,8 +6,8 @@ import { isRecord } from "../../core/base/json.ts";
 const MAX_ALIASES = 16;
 
 /**
- * The fields of a front matter, plain data only (YAML core schema, no tags of programs); or what is wrong, without a subject. Lines are
- * counted as in the document, whose first is the fence.
+ * The fields of a front matter, plain data only (YAML core schema, no tags of programs); or what is wrong,
+ * without a subject. Lines are counted as in the document, whose first is the fence.
  */
 export function readYamlFields(
   front: string,

@@ -13,7 +13,7 @@ export interface ExtensionTool {
   readonly inputSchema?: JsonSchema;
   /** True when a call changes nothing. A hint; whether it runs is decided by the permission rules. */
   readonly readOnly?: boolean;
-  /** Returns text, or anything that becomes JSON. Throwing makes an error result that the model can act on. */
+  /** Returns text, or what becomes JSON. Throwing makes an error result that the model can act on. */
   readonly execute: (input: never, context: ToolContext) => ToolOutput;
 }
 
@@ -67,7 +67,10 @@ export type HookFunction = (
   signal: AbortSignal,
 ) => HookReply | void | Promise<HookReply | void>;
 
-/** What an extension gets: `export default (agent: ExtensionApi) => { … }`. Everything is to be registered before the function returns. */
+/**
+ * The parameter of an extension: `export default (agent: ExtensionApi) => { … }`. Everything is to be
+ * registered before the function returns.
+ */
 export interface ExtensionApi {
   /** The working folder of the session. */
   readonly cwd: string;

@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Origin, SourceFolder } from "../markdown/origin.ts";
+import { readFolder } from "../markdown/read-text-file.ts";
 
 /** Files that are looked at in one folder. */
 const MAX_FILES = 100;
@@ -13,7 +13,7 @@ export interface ExtensionFile {
   readonly origin: Exclude<Origin, "builtin">;
 }
 
-/** The extension files of some folders, in the order of their names: `*.ts`, `*.mts`, `*.mjs`, and folders with an `index` of that kind. */
+/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
@@ -25,14 +25,8 @@ export function extensionFiles(folders: readonly SourceFolder[]): readonly Exten
   );
 }
 
+/** The names in a folder; what is none, or cannot be read, holds no extensions. */
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => !name.startsWith(".") && name !== "node_modules")
-      .sort()
-      .slice(0, MAX_FILES);
-  } catch {
-    // No folder holds no extensions.
-    return [];
-  }
+  const names = readFolder(folder, []).map(({ name }) => name);
+  return names.filter((name) => name !== "node_modules").slice(0, MAX_FILES);
 }

@@ -9,6 +9,7 @@ import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
 import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider, ExtensionTool } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
+import { isThrownBy } from "./thrown-by.ts";
 
 /** One extension that was loaded. */
 export interface LoadedExtension extends ExtensionFile {
@@ -20,10 +21,15 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
+/** Gets, with the path of a file, what tells an error if code of that file threw it, and says whether that is so. */
+export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
+
 /** What {@link loadExtensions} works with. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;
+  /** See {@link import("../../app/coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
+  readonly adoptErrors?: AdoptErrors | undefined;
   /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
@@ -32,18 +38,19 @@ export interface LoadExtensionsOptions {
 const MAX_LOAD_MS = 10_000;
 
 /**
- * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, whole: nothing of it counts.
- * `onFailure` hears of one that fails later, once; its hooks and status items are then switched off.
+ * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, and
+ * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items are then
+ * switched off.
  */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
-  { cwd, onFailure, clock = systemClock }: LoadExtensionsOptions,
+  { clock = systemClock, ...options }: LoadExtensionsOptions,
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
   for (const file of files) {
     try {
-      const load = () => loadExtension(file, { cwd, onFailure });
+      const load = () => loadExtension(file, options);
       extensions.push(await inTime(load, { ms: MAX_LOAD_MS, clock }));
     } catch (error) {
       const message = `the extension ${file.name} is not used: ${errorMessage(error)}`;
@@ -55,19 +62,15 @@ export async function loadExtensions(
 
 async function loadExtension(
   file: ExtensionFile,
-  { cwd, onFailure }: LoadExtensionsOptions,
+  { cwd, onFailure, adoptErrors }: LoadExtensionsOptions,
 ): Promise<LoadedExtension> {
+  adoptErrors?.(file.path, tellerOf(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      "it has no default export that is a function: write export default (agent) => { … }",
-    );
-  const loaded = {
-    tools: [] as Tool[],
-    commands: [] as ExtensionCommand[],
-    providers: [] as ExtensionProvider[],
-  };
+    throw unusable("it has no default export that is a function: write export default (agent) => { … }");
+  const tools: Tool[] = [];
+  const commands: ExtensionCommand[] = [];
+  const providers: ExtensionProvider[] = [];
   const hooks: HookHandler[] = [];
   const statuses: (() => string | undefined)[] = [];
   let isOff = false;
@@ -77,17 +80,13 @@ async function loadExtension(
   };
   const api: ExtensionApi = {
     cwd,
-    tool: (tool) => loaded.tools.push(toTool(tool)),
-    command: (command) => loaded.commands.push(checkedCommand(command)),
-    provider: (provider) => loaded.providers.push(checkedProvider(provider)),
+    tool: (tool) => tools.push(toTool(tool)),
+    command: (command) => commands.push(checkedCommand(command)),
+    provider: (provider) => providers.push(checkedProvider(provider)),
     hook: (event, handler, options = {}) => {
       if (!HOOK_EVENTS.includes(event))
-        throw new NanoAgentError(
-          "invalid_argument",
-          `there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`,
-        );
-      if (typeof handler !== "function")
-        throw new NanoAgentError("invalid_argument", `the ${event} hook is not a function`);
+        throw unusable(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
+      if (typeof handler !== "function") throw unusable(`the ${event} hook is not a function`);
       const { matcher } = options;
       hooks.push({
         event,
@@ -110,31 +109,36 @@ async function loadExtension(
     },
   };
   await (module.default as (agent: ExtensionApi) => unknown)(api);
-  return { ...file, ...loaded, hooks, statuses };
+  return { ...file, tools, commands, providers, hooks, statuses };
+}
+
+/** Tells once what an extension throws where nobody called it. */
+function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error: unknown) => boolean {
+  let isTold = false;
+  return (error) => {
+    if (!isThrownBy(error, file)) return false;
+    if (!isTold)
+      tell(
+        `the extension ${file.name} failed where nobody called it: ${errorMessage(error)} The run goes on. Catch in ${file.path} what its timers and promises throw, or remove it`,
+      );
+    isTold = true;
+    return true;
+  };
 }
 
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: ExtensionTool | ToolDefinition<JsonSchema>): Tool {
   if (!("inputSchema" in given)) return defineTool(given as ToolDefinition<JsonSchema>);
-  const { inputSchema, ...rest } = given;
-  return defineTool({
-    ...rest,
-    ...(inputSchema === undefined ? {} : { parameters: inputSchema }),
-  } as ToolDefinition<JsonSchema>);
+  const { inputSchema: parameters, ...rest } = given;
+  return defineTool({ ...rest, ...(parameters && { parameters }) } as ToolDefinition<JsonSchema>);
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `a command is named ${JSON.stringify(name)}: use letters, digits, - and _`,
-    );
+    throw unusable(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
   if (typeof description !== "string" || typeof run !== "function")
-    throw new NanoAgentError(
-      "invalid_argument",
-      `the command /${name} needs a description and a function run`,
-    );
+    throw unusable(`the command /${name} needs a description and a function run`);
   return command;
 }
 
@@ -142,14 +146,14 @@ function checkedProvider(provider: ExtensionProvider): ExtensionProvider {
   const { name, wire, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"];
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
-    throw new NanoAgentError(
-      "invalid_argument",
-      `a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`,
-    );
+    throw unusable(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
   if (!wires.includes(wire) || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw unusable(
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
   return provider;
+}
+
+function unusable(message: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message);
 }

@@ -1,10 +1,10 @@
-import { readdirSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { field, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type Finding, replacedFinding, type SourceFolder } from "../markdown/origin.ts";
-import { isWithin, readTextFile, realFolder } from "../markdown/read-text-file.ts";
+import { isWithin, readFolder, readTextFile, realFolder } from "../markdown/read-text-file.ts";
 import type { Skill } from "./skill.ts";
 
 /** Bytes a `SKILL.md` may have. */
@@ -22,8 +22,9 @@ export interface LoadedSkills {
 }
 
 /**
- * Finds the skills of some folders: each subfolder with a `SKILL.md` whose head names and describes it. Of several of one name the first is
- * used. Never rejects: what cannot be used is told in `findings`. Folders that are not there hold nothing.
+ * Finds the skills of some folders: each subfolder with a `SKILL.md` whose head names and describes it. Of
+ * several of one name the first is used. Never rejects: what cannot be used is told in `findings`. Folders
+ * that are not there hold nothing.
  */
 export async function loadSkills(folders: readonly SourceFolder[]): Promise<LoadedSkills> {
   const skills = new Map<string, Skill>();
@@ -58,24 +59,10 @@ function keep(skill: Skill, skills: Map<string, Skill>, findings: Finding[]): vo
 
 /** The subfolders, in the order of their names. */
 function skillFolders({ path }: SourceFolder, findings: Finding[]): readonly string[] {
-  try {
-    const names = readdirSync(path)
-      .filter((name) => !name.startsWith("."))
-      .sort();
-    if (names.length > MAX_SKILLS) {
-      findings.push({
-        path,
-        level: "fault",
-        message: `has ${names.length} entries, of which the first ${MAX_SKILLS} are looked at`,
-      });
-    }
-    return names.slice(0, MAX_SKILLS).map((name) => join(path, name));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOENT" && code !== "ENOTDIR")
-      findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
-    return [];
-  }
+  const entries = readFolder(path, findings);
+  const message = `has ${entries.length} entries, of which the first ${MAX_SKILLS} are looked at`;
+  if (entries.length > MAX_SKILLS) findings.push({ path, level: "fault", message });
+  return entries.slice(0, MAX_SKILLS).map(({ name }) => join(path, name));
 }
 
 type Found = { readonly skill: Skill; readonly findings: readonly Finding[] } | Finding | undefined;

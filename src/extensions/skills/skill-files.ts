@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readFolder } from "../markdown/read-text-file.ts";
 
 /** Entries of a skill's folder that are looked at, and how deep. */
 const MAX_ENTRIES = 500;
@@ -18,15 +19,16 @@ export interface SkillFiles {
   readonly cut: boolean;
 }
 
-/** Looks through the folder of a skill. Links and hidden files are passed over. Never throws: what cannot be read is not there. */
+/** The files of a skill, links and hidden ones left out. Never throws: what cannot be read is not there. */
 export function skillFiles(folder: string): SkillFiles {
   const texts: string[] = [];
   const scripts: string[] = [];
   let entries = 0;
   let cut = false;
   const walk = (below: string, depth: number): void => {
-    for (const entry of listed(join(folder, below))) {
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    // A folder that is gone or closed to us holds nothing that could be offered.
+    for (const entry of readFolder(join(folder, below), [])) {
+      if (entry.name === "node_modules") continue;
       if (++entries > MAX_ENTRIES) {
         cut = true;
         return;
@@ -44,7 +46,7 @@ export function skillFiles(folder: string): SkillFiles {
   return { texts, scripts, cut };
 }
 
-/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to be looked at as a whole. */
+/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to look at. */
 export function skillHash(folder: string, text: string, { scripts, cut }: SkillFiles): string | undefined {
   if (cut) return undefined;
   const parts = [hash("sha256", text)];
@@ -57,17 +59,6 @@ export function skillHash(folder: string, text: string, { scripts, cut }: SkillF
     parts.push(JSON.stringify([path, hash("sha256", content)]));
   }
   return hash("sha256", parts.join("\n"));
-}
-
-function listed(path: string): readonly import("node:fs").Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true }).sort((left, right) =>
-      left.name < right.name ? -1 : 1,
-    );
-  } catch {
-    // A folder that is gone or closed to us holds nothing that could be offered.
-    return [];
-  }
 }
 
 function isScript(file: string, path: string): boolean {

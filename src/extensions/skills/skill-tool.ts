@@ -1,7 +1,8 @@
-import { nearest, truncateMiddle } from "../../core/base/text.ts";
+import { didYouMean, truncateMiddle } from "../../core/base/text.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import { offeredList } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
@@ -10,9 +11,8 @@ import type { Skill } from "./skill.ts";
 import { type SkillFiles, skillFiles } from "./skill-files.ts";
 import { mayUseScripts } from "./skill-scripts.ts";
 
-/** Characters of the tool's description that the list of skills takes, and one description in it. */
-const MAX_LIST_CHARS = 6_000;
-const MAX_LINE_CHARS = 250;
+/** What the list of skills may take of the tool's description. */
+const LIST = { tool: "skill", parameter: "name", maxChars: 6_000 };
 /** Bytes of a skill's text that reach the model, and files that are listed behind it. */
 const MAX_BODY_BYTES = 48_000;
 const MAX_FILES = 50;
@@ -31,8 +31,9 @@ export interface SkillInput {
 }
 
 /**
- * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes with a call, together with
- * the files it may speak of. Undefined when there is no skill the model may use: no skills, no tokens.
+ * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes
+ * with a call, together with the files it may speak of. Undefined when there is no skill the model may use:
+ * no skills, no tokens.
  */
 export function createSkillTool(skills: readonly Skill[], options: SkillToolOptions = {}): Tool | undefined {
   const offered = skills.filter(({ forModel }) => forModel);
@@ -40,7 +41,7 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
   const { isTrusted = trustsNoProject } = options;
   return defineTool({
     name: "skill",
-    description: `Load a skill, instructions for a kind of task, before such a task.\n${listOf(offered)}`,
+    description: `Load a skill, instructions for a kind of task, before such a task.\n${offeredList(offered, LIST)}`,
     parameters: {
       type: "object",
       properties: { name: { type: "string" }, arguments: { type: "string" } },
@@ -51,23 +52,6 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
     access: "none",
     execute: (input: SkillInput) => loadSkill(input, offered, isTrusted),
   });
-}
-
-function listOf(skills: readonly Skill[]): string {
-  let list = "";
-  for (const [index, { name, description }] of skills.entries()) {
-    const line = `- ${name}: ${clipped(description)}`;
-    if (list.length + line.length > MAX_LIST_CHARS) {
-      const rest = skills.slice(index);
-      return `${list}\n(${rest.length} more without room: call skill with the name "?" for all names)`;
-    }
-    list += list === "" ? line : `\n${line}`;
-  }
-  return list;
-}
-
-function clipped(text: string): string {
-  return text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
 }
 
 /** The text of one of some skills, with the files it may speak of, as the `skill` tool gives it. */
@@ -125,8 +109,7 @@ function filesText({ folder }: Skill, files: SkillFiles, withScripts: boolean): 
 
 function unknownSkill(wanted: string, skills: readonly Skill[]): ToolResult {
   const names = skills.map(({ name }) => name);
-  const guess = nearest(wanted, names);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  const hint = didYouMean(wanted, names);
   return errorResult(
     `There is no skill ${JSON.stringify(wanted.slice(0, 100))}.${hint} Skills: ${names.join(", ")}.`,
   );

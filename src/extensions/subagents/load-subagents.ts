@@ -1,7 +1,5 @@
 import { hash } from "node:crypto";
-import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { errorMessage } from "../../core/base/errors.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import {
@@ -11,7 +9,7 @@ import {
   type SourceFolder,
   trustsNoProject,
 } from "../markdown/origin.ts";
-import { readTextFile } from "../markdown/read-text-file.ts";
+import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
 import type { LoadedSubagent, Subagent } from "./subagent.ts";
 import { readDefinition } from "./subagent-definition.ts";
@@ -39,8 +37,8 @@ export interface LoadedSubagents {
 }
 
 /**
- * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects: what cannot be used is told
- * in `findings`. Folders that are not there hold nothing.
+ * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects:
+ * what cannot be used is told in `findings`. Folders that are not there hold nothing.
  */
 export async function loadSubagents(options: LoadSubagentsOptions): Promise<LoadedSubagents> {
   const agents = new Map<string, LoadedSubagent>();
@@ -71,23 +69,10 @@ export async function loadSubagents(options: LoadSubagentsOptions): Promise<Load
 }
 
 function definitions({ path }: SourceFolder, findings: Finding[]): readonly string[] {
-  try {
-    const names = readdirSync(path)
-      .filter((name) => name.endsWith(".md") && !name.startsWith("."))
-      .sort();
-    if (names.length > MAX_FILES)
-      findings.push({
-        path,
-        level: "fault",
-        message: `has ${names.length} definitions, of which the first ${MAX_FILES} are read`,
-      });
-    return names.slice(0, MAX_FILES).map((name) => join(path, name));
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOENT" && code !== "ENOTDIR")
-      findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
-    return [];
-  }
+  const names = readFolder(path, findings).flatMap(({ name }) => (name.endsWith(".md") ? [name] : []));
+  const message = `has ${names.length} definitions, of which the first ${MAX_FILES} are read`;
+  if (names.length > MAX_FILES) findings.push({ path, level: "fault", message });
+  return names.slice(0, MAX_FILES).map((name) => join(path, name));
 }
 
 async function load(
@@ -148,11 +133,6 @@ function actingTools(subagent: Subagent, tools: readonly Tool[]): readonly strin
 
 function isGiven({ name }: Tool, { tools, disallowedTools = [] }: Subagent): boolean {
   if (isNamed(name, disallowedTools)) return false;
-  return (
-    tools === undefined ||
-    isNamed(
-      name,
-      tools.filter((each) => typeof each === "string"),
-    )
-  );
+  const names = tools?.filter((each) => typeof each === "string");
+  return names === undefined || isNamed(name, names);
 }

@@ -1,6 +1,6 @@
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import { field, namesIn, switchedOff, textField } from "../markdown/fields.ts";
+import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
 import type { MarkdownDocument } from "../markdown/front-matter.ts";
 import type { Subagent } from "./subagent.ts";
 import { namedTools } from "./tool-names.ts";
@@ -27,8 +27,9 @@ export interface DefinitionContext {
 }
 
 /**
- * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`, `disallowedTools`, `model`,
- * `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt. Fields of other agents are tolerated.
+ * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`,
+ * `disallowedTools`, `model`, `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt.
+ * Fields of other agents are tolerated.
  */
 export function readDefinition(
   { fields, body }: MarkdownDocument,
@@ -49,13 +50,14 @@ export function readDefinition(
   if ("fault" in toolFields) return { fault: `the subagent ${name} ${toolFields.fault}` };
   for (const each of WITHOUT_EFFECT)
     if (field(fields, each) !== undefined) notes.push(`the field ${each} has no effect`);
+  const model = modelField(fields, (note) => notes.push(note));
   const subagent: Subagent = {
     name,
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
     systemPrompt: body.trim(),
     ...toolFields,
     ...readMode(fields, notes),
-    ...readModel(fields, notes),
+    ...(model === undefined ? {} : { model }),
     ...readEffort(fields, notes),
     ...readIterations(fields, notes),
   };
@@ -97,16 +99,6 @@ function readMode(fields: Readonly<Record<string, unknown>>, notes: string[]): P
   if (mode === "plan") return { readOnly: true };
   if (mode !== undefined && mode !== "default" && mode !== "inherit")
     notes.push(`permissionMode ${mode} has no effect: the permission of the run holds`);
-  return {};
-}
-
-function readModel(fields: Readonly<Record<string, unknown>>, notes: string[]): Pick<Subagent, "model"> {
-  const model = textField(fields, "model");
-  if (model === undefined || model === "inherit") return {};
-  if (/^[^\s/]+\/\S+$/.test(model)) return { model };
-  notes.push(
-    `the model ${JSON.stringify(model.slice(0, 80))} is not of the form provider/id: the model of the run is used`,
-  );
   return {};
 }
 

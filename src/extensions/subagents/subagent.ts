@@ -2,7 +2,7 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { Origin } from "../markdown/origin.ts";
 
-/** An agent for a kind of task, which another agent can start. Data: it runs when the `task` tool is called with its name. */
+/** An agent for a kind of task, as data: it runs when the `task` tool is called with its name. */
 export interface Subagent {
   /** Letters, digits, `-` and `_`. */
   readonly name: string;
@@ -10,8 +10,8 @@ export interface Subagent {
   readonly description: string;
   readonly systemPrompt: string;
   /**
-   * Its tools: names of tools of the run (`mcp__server__*` for all of a server), or tools of its own. What the run does not have it does
-   * not get. Default: all tools of the run.
+   * Its tools: names of tools of the run (`mcp__server__*` for all of a server), or tools of its own. What
+   * the run does not have it does not get. Default: all tools of the run.
    */
   readonly tools?: readonly (string | Tool)[];
   /** Names of tools it does not get. */
@@ -31,6 +31,6 @@ export interface LoadedSubagent extends Subagent {
   readonly origin: Origin;
   /** Its file; absent for one that is built in. */
   readonly path?: string;
-  /** Whether the user trusts what it may do. Absent where there is nothing to trust: it is the user's own, or only reads. */
+  /** Trust of the user in what it may do; absent where it is the user's own, or only reads. */
   readonly trusted?: boolean;
 }

@@ -3,8 +3,9 @@ import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
 
 /**
- * What the agent that handed on a task is told: the subagent's last message, and in one last line how it ended and what it took. A
- * subagent that did not come to an end of its own is an error, with what it had written.
+ * What the agent that handed on a task is told: the subagent's last message, and in one last line how it
+ * ended and what it took. A subagent that did not come to an end of its own is an error, with what it had
+ * written.
  */
 export function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;

@@ -1,10 +1,11 @@
 import { assertCount } from "../../core/base/check-option.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentTask, Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { offeredList } from "../markdown/fields.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
 import type { Subagent } from "./subagent.ts";
 import { taskReport } from "./task-report.ts";
@@ -13,10 +14,9 @@ import { isNamed } from "./tool-names.ts";
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-/** Characters of the tool's description that the list of subagents takes, and one description in it. */
-const MAX_LIST_CHARS = 4_000;
-const MAX_LINE_CHARS = 250;
-/** Longer than any tool of a subagent takes to end after an abort, so that the task can report what there was. */
+/** What the list of subagents may take of the tool's description. */
+const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
+/** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
 /** Said to every subagent behind its own prompt. */
@@ -27,11 +27,11 @@ const REPORT_RULE =
 export interface TaskToolOptions {
   /** Default: {@link BUILT_IN_SUBAGENTS}. */
   readonly agents?: readonly Subagent[];
-  /** Finds the model of a name such as `openai/gpt-5`, asked for by a subagent. Default: a subagent that asks for one cannot run. */
+  /** Finds the model that a subagent names. Default: a subagent that asks for one cannot run. */
   readonly models?: (name: string) => Model | Promise<Model>;
   /** How deep subagents may be nested; 1: a subagent starts none. Default 2. */
   readonly maxDepth?: number;
-  /** Characters of a subagent's report that reach the agent; the middle of more is left out. Default 16,000. */
+  /** Characters of a report that reach the agent; the middle of more is left out. Default 16,000. */
   readonly maxReportChars?: number;
   /** Added to the prompt of a subagent, e.g. where it works. */
   readonly surroundings?: (agent: Subagent) => string;
@@ -44,9 +44,10 @@ export interface TaskInput {
 }
 
 /**
- * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read run at the same time, also beside
- * other reading calls; one that may change something runs alone, for what it will touch is not known before. Permission, budget,
- * journal and abort are those of the run. Throws `invalid_argument` for no subagents, for two of one name and for a limit that is none.
+ * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read
+ * run at the same time, also beside other reading calls; one that may change something runs alone, for what
+ * it will touch is not known before. Permission, budget, journal and abort are those of the run. Throws
+ * `invalid_argument` for no subagents, for two of one name and for a limit that is none.
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
   const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);
@@ -54,7 +55,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${listOf(agents)}`,
+    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${offeredList([...agents.values()], LIST)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
@@ -85,44 +86,15 @@ function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
   for (const agent of agents) {
     const { name, description, systemPrompt } = agent;
     if ([name, description, systemPrompt].some((text) => typeof text !== "string"))
-      throw new NanoAgentError(
-        "invalid_argument",
+      throw unusable(
         `A subagent is { name, description, systemPrompt, … }, and ${JSON.stringify(name) ?? "one"} lacks some of that. An Agent is none: its tool is context.runAgent().`,
       );
     if (map.has(agent.name))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `The subagent "${agent.name}" is defined twice: rename or remove one of them.`,
-      );
+      throw unusable(`The subagent "${agent.name}" is defined twice: rename or remove one of them.`);
     map.set(agent.name, agent);
   }
-  if (map.size === 0)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "createTaskTool() got no subagents: leave the tool out instead.",
-    );
+  if (map.size === 0) throw unusable("createTaskTool() got no subagents: leave the tool out instead.");
   return map;
-}
-
-function listOf(agents: ReadonlyMap<string, Subagent>): string {
-  const lines: string[] = [];
-  let room = MAX_LIST_CHARS;
-  for (const { name, description } of agents.values()) {
-    const text =
-      description.length <= MAX_LINE_CHARS
-        ? description
-        : `${description.slice(0, MAX_LINE_CHARS - 1).toWellFormed()}…`;
-    const line = `- ${name}: ${text}`;
-    room -= line.length + 1;
-    if (room < 0) {
-      lines.push(
-        `(${agents.size - lines.length} more without room: call task with the agent "?" for all names)`,
-      );
-      break;
-    }
-    lines.push(line);
-  }
-  return lines.join("\n");
 }
 
 async function runTask(
@@ -167,8 +139,7 @@ function toolsOf(agent: Subagent, context: ToolContext): readonly Tool[] {
 async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): Promise<Model | undefined> {
   if (typeof model !== "string") return model;
   if (models === undefined)
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw unusable(
       `The subagent ${name} wants the model ${model}, and createTaskTool() got no models to look it up with.`,
     );
   return models(model);
@@ -176,9 +147,12 @@ async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): 
 
 function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): ToolResult {
   const names = [...agents.keys()];
-  const guess = nearest(wanted, names);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  const hint = didYouMean(wanted, names);
   return errorResult(
     `There is no subagent ${JSON.stringify(wanted.slice(0, 100))}.${hint} Subagents: ${names.join(", ")}.`,
   );
+}
+
+function unusable(message: string): NanoAgentError {
+  return new NanoAgentError("invalid_argument", message);
 }

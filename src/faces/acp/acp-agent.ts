@@ -33,7 +33,10 @@ export interface AcpAgentOptions {
   readonly environment: Environment;
   readonly version: string;
   /** What the command line says, for every session. */
-  readonly session: Pick<CodingSessionOptions, "settings" | "keep" | "addDirs" | "permissionMode">;
+  readonly session: Pick<
+    CodingSessionOptions,
+    "settings" | "keep" | "addDirs" | "permissionMode" | "adoptErrors"
+  >;
   /** Hears what a session notices, as a line for a person. */
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
 }

@@ -94,7 +94,7 @@ export class AcpSession {
     this.send({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** One prompt from its beginning to its end. Rejects with the protocol's error when it failed, or when another one is at work. */
+  /** One prompt to its end. Rejects with the protocol's error when it failed, or when another is at work. */
   async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     if (this.#running !== undefined)
       throw RequestError.invalidRequest(undefined, "A prompt of this session is at work: cancel it or wait.");
@@ -139,19 +139,16 @@ export class AcpSession {
   }
 }
 
-interface FoundCall {
-  readonly item: ToolItem;
-  /** The subagent that made it. */
-  readonly agent?: string | undefined;
-}
-
-/** A call, from the newest backwards, those of subagents included. */
-function findCall(items: readonly ViewItem[], callId: string, agent?: string): FoundCall | undefined {
-  for (let index = items.length - 1; index >= 0; index--) {
-    const item = items[index];
-    if (item?.type !== "tool") continue;
+/** A call, from the newest backwards, those of subagents included, and the subagent that made it. */
+function findCall(
+  items: readonly ViewItem[],
+  callId: string,
+  agent?: string,
+): { readonly item: ToolItem; readonly agent: string | undefined } | undefined {
+  for (const item of items.toReversed()) {
+    if (item.type !== "tool") continue;
     if (item.callId === callId) return { item, agent };
-    const inner = item.agent === undefined ? undefined : findCall(item.agent.items, callId, item.agent.name);
+    const inner = findCall(item.agent?.items ?? [], callId, item.agent?.name);
     if (inner !== undefined) return inner;
   }
   return undefined;

@@ -26,7 +26,7 @@ export interface QuestionPlace {
 
 const REFUSED: QuestionReply = { choice: "no" };
 
-/** Puts a question to the person at the editor. Resolves to a refusal when the editor cannot ask, fails, or the prompt was cancelled. */
+/** Asks the person at the editor. An editor that cannot ask or fails, and a cancelled prompt, refuse. */
 export async function askClient(question: Question, place: QuestionPlace): Promise<QuestionReply> {
   try {
     return question.type === "permission"

@@ -3,7 +3,7 @@ import { type BlobResourceContents, type ContentBlock, RequestError } from "@age
 import type { UserBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 
-/** A prompt of an editor as input of a run: texts in one message, files it embeds as text, images as images. */
+/** A prompt of an editor as input of a run: texts in one message, with the files it embeds; images. */
 export function promptInput(prompt: readonly ContentBlock[]): Input {
   const blocks = prompt.map(toBlock);
   // A plain text stays one, so that a command at its beginning is seen.

@@ -55,15 +55,18 @@ export class ViewPublisher {
     this.#mode = view.mode;
   }
 
-  /** Sends what is new in an item. What a person typed is known to the editor, unless the conversation is replayed. */
+  /** Sends what is new in an item. The editor knows what a person typed, unless it is a replay. */
   item(
     item: ViewItem,
     { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},
   ): void {
     if (this.#sent.get(item.id)?.version === item.version) return;
     if (item.type === "user" && agent === undefined) this.#title(item.text);
-    if (item.type === "tool") this.#call(item, agent);
-    else if (!("text" in item)) this.#note(item, "");
+    if (item.type === "tool") {
+      this.announce(item, agent);
+      for (const inner of item.agent?.items ?? [])
+        if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
+    } else if (!("text" in item)) this.#note(item, "");
     else if (item.type === "user" && !isReplay) this.#note(item, item.text);
     else if (agent === undefined) this.#chunk(CHUNKS[item.type], item);
   }
@@ -74,13 +77,6 @@ export class ViewPublisher {
     if (this.#hasTitle || title === "") return;
     this.#hasTitle = true;
     this.#options.send({ sessionUpdate: "session_info_update", title });
-  }
-
-  /** A call, and those of the subagent that it started. */
-  #call(item: ToolItem, agent: string | undefined): void {
-    this.#tool(item, agent);
-    for (const inner of item.agent?.items ?? [])
-      if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
   /** Sends what has changed beside the items. */
@@ -104,11 +100,6 @@ export class ViewPublisher {
     send({ sessionUpdate: "usage_update", used: Math.round(used), size, ...cost });
   }
 
-  /** Sends a call as it is now. */
-  announce(item: ToolItem, agent?: string): void {
-    this.#tool(item, agent);
-  }
-
   #chunk(
     sessionUpdate: (typeof CHUNKS)[keyof typeof CHUNKS],
     item: ViewItem & { readonly text: string },
@@ -126,7 +117,8 @@ export class ViewPublisher {
     this.#sent.set(id, { version, length: text.length, begin: text.slice(0, 64) });
   }
 
-  #tool(item: ToolItem, agent: string | undefined): void {
+  /** Sends a call as it is now; `agent` is the subagent that made it. */
+  announce(item: ToolItem, agent?: string): void {
     const isKnown = this.#sent.has(item.id);
     this.#note(item, "");
     const { send, cwd } = this.#options;

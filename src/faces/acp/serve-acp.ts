@@ -3,8 +3,8 @@ import { type AnyMessage, methods, ndJsonStream } from "@agentclientprotocol/sdk
 import { AcpAgent, type AcpAgentOptions } from "./acp-agent.ts";
 
 /**
- * Speaks the Agent Client Protocol with an editor on a pair of streams until it goes away or `signal` aborts; then every run is ended. Nothing else may
- * be written to `output`.
+ * Speaks the Agent Client Protocol with an editor on a pair of streams until it goes away or `signal` aborts;
+ * then every run is ended. Nothing else may be written to `output`.
  */
 export async function serveAcp(
   options: AcpAgentOptions,
@@ -31,7 +31,7 @@ export async function serveAcp(
   }
 }
 
-/** Handlers of notifications start later than those of requests: a cancel would hit the prompt that was written behind it. */
+/** Handlers of notifications start later than those of requests: a cancel would hit the prompt behind it. */
 function inOrder(): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     transform: async (message, controller) => {

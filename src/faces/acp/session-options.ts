@@ -22,70 +22,45 @@ export function modeState({ view }: CodingSession): SessionModeState {
   };
 }
 
-/** What a person can change between prompts: model, effort, mode. `models` are offered beside the one in use. */
+/** The options that can change between prompts; `models` are offered beside the one in use. */
 export function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
-  const { model, effort, mode } = view;
-  const names = [...new Set([model, ...models])];
+  const { model, effort = "default", mode } = view;
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
+  const modes = PERMISSION_MODES.map((value) => ({ value, ...MODES[value] }));
+  const offered = named([...new Set([model, ...models])]);
+  const efforts = named(["default", ...EFFORTS]);
   return [
+    { id: "model", name: "Model", category: "model", currentValue: model, options: offered },
     {
-      type: "select",
-      id: "model",
-      name: "Model",
-      category: "model",
-      currentValue: model,
-      options: names.map((name) => ({ value: name, name })),
-    },
-    {
-      type: "select",
       id: "effort",
       name: "Reasoning effort",
       category: "thought_level",
-      currentValue: effort ?? "default",
-      options: ["default", ...EFFORTS].map((name) => ({ value: name, name })),
+      currentValue: effort,
+      options: efforts,
     },
-    {
-      type: "select",
-      id: "mode",
-      name: "Permission mode",
-      category: "mode",
-      currentValue: mode,
-      options: PERMISSION_MODES.map((value) => ({ value, ...MODES[value] })),
-    },
-  ];
+    { id: "mode", name: "Permission mode", category: "mode", currentValue: mode, options: modes },
+  ].map((option) => ({ type: "select", ...option }));
 }
 
 /** Changes one option. Throws the protocol's error for an option or value that does not exist. */
 export async function changeOption(session: CodingSession, id: string, value: unknown): Promise<void> {
-  if (typeof value !== "string")
-    throw RequestError.invalidParams({ id, value }, `The option ${id} takes a text.`);
-  switch (id) {
-    case "model":
-      return session.setModel(value);
-    case "mode":
-      return session.setMode(toMode(value));
-    case "effort": {
-      const effort = EFFORTS.find((each) => each === value);
-      if (effort === undefined && value !== "default")
-        throw RequestError.invalidParams(
-          { value },
-          `Effort ${value}: one of default, ${EFFORTS.join(", ")}.`,
-        );
-      return session.setEffort(effort);
-    }
-    default:
-      throw RequestError.invalidParams(
-        { id },
-        `There is no option ${id}: model, effort and mode can be set.`,
-      );
-  }
+  if (typeof value !== "string") throw invalid({ id, value }, `The option ${id} takes a text.`);
+  if (id === "model") return session.setModel(value);
+  if (id === "mode") return session.setMode(toMode(value));
+  if (id !== "effort") throw invalid({ id }, `There is no option ${id}: model, effort and mode can be set.`);
+  const effort = EFFORTS.find((each) => each === value);
+  if (effort === undefined && value !== "default")
+    throw invalid({ value }, `Effort ${value}: one of default, ${EFFORTS.join(", ")}.`);
+  return session.setEffort(effort);
 }
 
 /** A permission mode by its name. Throws the protocol's error for another. */
 export function toMode(name: string): PermissionMode {
   const mode = PERMISSION_MODES.find((each) => each === name);
   if (mode !== undefined) return mode;
-  throw RequestError.invalidParams(
-    { mode: name },
-    `There is no mode ${name}: ${PERMISSION_MODES.join(", ")}.`,
-  );
+  throw invalid({ mode: name }, `There is no mode ${name}: ${PERMISSION_MODES.join(", ")}.`);
+}
+
+function invalid(data: object, message: string): RequestError {
+  return RequestError.invalidParams(data, message);
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import type { ToolItem } from "../../app/coding-session/view.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 
@@ -29,15 +29,15 @@ export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFact
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
   return {
     kind: KINDS[name] ?? "other",
-    locations: isPlace ? [{ path: absolute(path, cwd), ...line }] : [],
+    locations: isPlace ? [{ path: resolve(cwd, path), ...line }] : [],
   };
 }
 
-/** What a call changes in files, as the text before and after: each edit by itself, a written file as a whole. */
+/** The change of a call in files: each edit by itself, a written file as a whole. */
 export function diffContent(name: string, input: ToolInput, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
   if (typeof path !== "string") return [];
-  const place = { type: "diff", path: absolute(path, cwd) } as const;
+  const place = { type: "diff", path: resolve(cwd, path) } as const;
   if (name === "write" && typeof content === "string") return [{ ...place, newText: content }];
   if (name !== "edit" || !Array.isArray(edits)) return [];
   return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
@@ -46,21 +46,11 @@ export function diffContent(name: string, input: ToolInput, cwd: string): ToolCa
   });
 }
 
-/** State of a call in the words of the protocol. What was refused or stopped has failed. */
-export function toolStatus(state: ToolItem["state"]): "pending" | "in_progress" | "completed" | "failed" {
-  switch (state) {
-    case "writing":
-    case "asking":
-      return "pending";
-    case "running":
-      return "in_progress";
-    case "ok":
-      return "completed";
-    default:
-      return "failed";
-  }
-}
+const PENDING: ReadonlySet<ToolItem["state"]> = new Set(["writing", "asking"]);
 
-function absolute(path: string, cwd: string): string {
-  return resolve(cwd, path);
+/** State of a call in the words of the protocol. What was refused or stopped has failed. */
+export function toolStatus(state: ToolItem["state"]): ToolCallStatus {
+  if (PENDING.has(state)) return "pending";
+  if (state === "running") return "in_progress";
+  return state === "ok" ? "completed" : "failed";
 }

@@ -30,7 +30,7 @@ export interface ResultLook {
   readonly named: boolean;
 }
 
-/** How a call ended: one line, and below it the change it made to a file, or the end of what a failed one wrote. */
+/** How a call ended, and below it the change it made to a file or the end of what a failed one wrote. */
 export function resultLines(event: ToolResultEntry, { style, named }: ResultLook): readonly string[] {
   const indent = event.parentCallId === undefined ? "  " : "    ";
   const text = textOf(event.result.content, "\n");
@@ -50,7 +50,7 @@ export function resultLines(event: ToolResultEntry, { style, named }: ResultLook
   return [head, ...tail.map((line) => `${indent}  ${style.dim(terminalLine(line, MAX_COLUMNS))}`)];
 }
 
-/** What changed in a file: lines with their numbers, without those around them. A new file is told by its title. */
+/** The lines that changed in a file, with their numbers. A new file is told by its title. */
 function changeLines({ metadata }: ToolResultEntry, style: Style, indent: string): readonly string[] {
   const text = metadata?.["diff"];
   if (typeof text !== "string" || metadata?.["created"] === true) return [];

@@ -1,4 +1,4 @@
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
 import { actionForm, type CommandAction, type CommandSpec, RUN_OPTIONS } from "./command-spec.ts";
@@ -71,9 +71,7 @@ function chooseAction(
   const names = command.actions.map(({ name = "" }) => name);
   const usage = `Write nano-agent ${command.name} ${names.join("|")}; nano-agent ${command.name} --help says more.`;
   if (word === undefined) throw usageError(`${command.name} needs one more word. ${usage}`);
-  const guess = nearest(word, names);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  throw usageError(`${command.name} has no ${JSON.stringify(word)}.${hint} ${usage}`);
+  throw usageError(`${command.name} has no ${JSON.stringify(word)}.${didYouMean(word, names)} ${usage}`);
 }
 
 function assertCount(

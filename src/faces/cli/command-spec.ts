@@ -47,10 +47,20 @@ export function action(
   help: string,
   options: { readonly [form: string]: string } = {},
 ): CommandAction {
-  const [before = "", behind] = form.split(/ ?-- /);
-  const [, name, places = ""] = /^([a-z]+)?(.*)$/.exec(before) ?? [];
-  const words = places.split(" ").filter((place) => place !== "");
-  return { name, words, behind, options: optionTable(options), help };
+  const [before = "", behind] = form.split("-- ");
+  const words = before.split(" ").filter((word) => word !== "");
+  // Placeholders are in capitals.
+  const name = words[0] === words[0]?.toLowerCase() ? words.shift() : undefined;
+  return {
+    name,
+    words,
+    behind,
+    // Every start makes these tables, and most look at none of them.
+    get options() {
+      return optionTable(options);
+    },
+    help,
+  };
 }
 
 /** How an action is written: `sessions export [ID] [--format FORMAT] …`. */

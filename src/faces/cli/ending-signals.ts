@@ -1,6 +1,21 @@
 import { type EndingSignal, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 
+/**
+ * Does some work that ends by itself when its signals abort. Resolves to what it resolves to, or to the exit
+ * code of the signal that came.
+ */
+export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {
+  const signals = new EndingSignals();
+  signals.allowGrace();
+  try {
+    const code = await work(signals);
+    return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
+  } finally {
+    signals.close();
+  }
+}
+
 /** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
 const GRACE_MS = 700;
 
@@ -47,7 +62,7 @@ export class EndingSignals {
     this.#graceMs = GRACE_MS;
   }
 
-  /** Stops listening, unless a signal came: the program ends with the code of that one, and a further one must not take it away. */
+  /** Stops listening, unless a signal came: a further one must not take its exit code away. */
   close(): void {
     clearTimeout(this.#timer);
     if (this.#received !== undefined) return;

@@ -19,6 +19,7 @@ import type { RunFlags } from "./run-flags.ts";
 import { readRunInput, readSchema } from "./run-input.ts";
 import { RunTeller } from "./run-teller.ts";
 import { sessionOptionsOf } from "./session-options.ts";
+import { StrayErrors } from "./stray-errors.ts";
 import { type WaitingContext, withWaitingLine } from "./waiting-line.ts";
 
 /**
@@ -37,6 +38,7 @@ class HeadlessRun {
   readonly #signals = new EndingSignals();
   readonly #broken = new AbortController();
   readonly #teller: RunTeller;
+  readonly #strays = new StrayErrors();
   #startedAt = performance.now();
   #cwd = "";
   #prepared: PreparedSession | undefined;
@@ -59,6 +61,15 @@ class HeadlessRun {
   }
 
   async run(): Promise<number> {
+    const close = this.#strays.listen();
+    try {
+      return await this.#run();
+    } finally {
+      close();
+    }
+  }
+
+  async #run(): Promise<number> {
     const ended = await Promise.race([
       this.#perform().catch((error: unknown) => {
         this.#fail(error);
@@ -88,6 +99,7 @@ class HeadlessRun {
     this.#prepared = await prepareCodingSession({
       ...sessionOptionsOf(flags, { cwd, environment, newId: this.#newId }),
       acceptServer: canAsk(stderr, flags.outputFormat) ? (found) => askAboutServer(found, stderr) : undefined,
+      adoptErrors: this.#strays.adopt,
       pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
       onNotice: (notice) => this.#teller.notice(notice),
     });

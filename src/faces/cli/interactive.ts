@@ -12,6 +12,7 @@ import { EndingSignals } from "./ending-signals.ts";
 import { readPromptIfAny } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { sessionOptionsOf } from "./session-options.ts";
+import { StrayErrors } from "./stray-errors.ts";
 
 /** Options of a run on the screen. */
 export interface InteractiveFlags extends RunFlags {
@@ -39,6 +40,7 @@ export async function runInteractive(
   const settings = Promise.withResolvers<ConfigFile>();
   const { openScreen, wantsPlain } = await import("../tui/open-screen.ts");
   let prepared: PreparedSession | undefined;
+  const strays = new StrayErrors();
   try {
     return await openScreen({
       environment,
@@ -57,6 +59,7 @@ export async function runInteractive(
         prepared = await prepareCodingSession({
           ...options,
           acceptServer,
+          adoptErrors: strays.adopt,
           // An id that was asked for is that of the first session alone.
           sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
           ...(goesOn === undefined ? {} : { resume: goesOn }),
@@ -65,6 +68,7 @@ export async function runInteractive(
         settings.resolve(prepared.settings.config.values);
         return prepared.open();
       },
+      takesError: strays.take,
       settings: () => settings.promise,
       store: sessionStore(userPaths(environment)),
       endings: signals,

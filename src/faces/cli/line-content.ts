@@ -8,7 +8,7 @@ export interface OutputLine {
   readonly [field: string]: unknown;
 }
 
-/** Content blocks for a line: the fields of the Anthropic Messages API, what providers keep for themselves left out. */
+/** Content blocks with the fields of the Anthropic Messages API alone: none that providers want back. */
 export function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
   return blocks.map((block) => {
     switch (block.type) {
@@ -57,7 +57,7 @@ export function lineUsage(usage: Usage): LineUsage {
   };
 }
 
-/** The Anthropic words for finish reasons, whatever wire they came from; others mean an answer that was cut. */
+/** The Anthropic words for finish reasons, whatever the wire; others mean an answer that was cut. */
 const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = {
   stop: "end_turn",
   tool_use: "tool_use",

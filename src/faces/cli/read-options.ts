@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 
 /**
  * An option of the command line. One table makes what is read, the help, the completions and the reference.
@@ -9,9 +9,7 @@ export interface CommandOption {
   readonly form: string;
   readonly name: `--${string}`;
   readonly short: string | undefined;
-  /**
-   * Placeholder of its value, in brackets where it may be left out; undefined for an option that stands alone.
-   */
+  /** Placeholder of its value, in brackets where it may be left out; undefined where it takes none. */
   readonly value: string | undefined;
   /** The only values it takes. */
   readonly choices: readonly string[] | undefined;
@@ -24,9 +22,13 @@ export interface CommandOption {
  */
 export function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
   return Object.entries(table).map(([form, help]) => {
-    const [, short, name = "", value] = /^(?:(-\w), )?--(\S+)(?: (.+))?$/.exec(form) ?? [];
-    const choices = /^[a-z-]+(?:\|[a-z-]+)+$/.test(value ?? "") ? value?.split("|") : undefined;
-    return { form, name: `--${name}`, short, value, choices, help };
+    const words = form.split(" ");
+    const short = form.startsWith("--") ? undefined : words.shift()?.replace(",", "");
+    const name = words.shift() as CommandOption["name"];
+    const value = words.length === 0 ? undefined : words.join(" ");
+    // Placeholders are in capitals, values are not.
+    const isClosed = value?.includes("|") === true && value === value.toLowerCase();
+    return { form, name, short, value, choices: isClosed ? value.split("|") : undefined, help };
   });
 }
 
@@ -95,13 +97,8 @@ export function oneOf<const T extends string>(
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;
   throw fail(
-    `${name} ${JSON.stringify(text)}: unknown.${guess(text, choices)} One of: ${choices.join(", ")}.`,
+    `${name} ${JSON.stringify(text)}: unknown.${didYouMean(text, choices)} One of: ${choices.join(", ")}.`,
   );
-}
-
-function guess(text: string, known: readonly string[]): string {
-  const near = nearest(text, known);
-  return near === undefined ? "" : ` Did you mean ${near}?`;
 }
 
 /** Writes out that an option with an optional value has none: at the end, or before another option. */
@@ -142,7 +139,7 @@ function readOption(
   const option = optionAt(`--${name}`, options);
   if (option === undefined) {
     const known = [...options.map((each) => each.name), "--help"];
-    throw fail(`Unknown option ${rawName}.${guess(rawName, known)}`);
+    throw fail(`Unknown option ${rawName}.${didYouMean(rawName, known)}`);
   }
   if (option.value === undefined) {
     if (value === undefined) return { name: option.name, value: "" };

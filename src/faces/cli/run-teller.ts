@@ -32,7 +32,7 @@ export interface RunTellerOptions {
   readonly newId: string;
 }
 
-/** Tells what a run without a screen does: its result on standard output, everything for people on standard error. */
+/** Tells what a run does: its result on standard output, everything for people on standard error. */
 export class RunTeller {
   readonly #options: RunTellerOptions;
   /** Tells programs; undefined where the answer is text. */
@@ -171,7 +171,9 @@ const BEAT_MS = 1_000;
 /** Characters of a session's id that are enough to go on with it. */
 const SHOWN_ID = 8;
 
-/** The answer is shown while it is written only where a person sees both streams; a value for a schema is one piece. */
+/**
+ * An answer is shown while it is written only where a person sees both streams, and no value in one piece.
+ */
 function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
   // What phases say is work on the answer, and the last thing said need not be the answer.
   if (config.pattern === "plan" || config.pattern === "reflection") return false;

@@ -20,7 +20,7 @@ export interface WaitingContext extends CommandContext {
   readonly waiting: WaitingLine | undefined;
 }
 
-/** A context whose outputs stand aside for a waiting line, where standard error is a terminal that can take one back. */
+/** A context whose outputs stand aside for a waiting line, where a terminal can take one back. */
 export function withWaitingLine(context: CommandContext): WaitingContext {
   const { stdout, stderr, environment } = context;
   if (!stderr.isTerminal || environment["TERM"] === "dumb") return { ...context, waiting: undefined };
@@ -51,8 +51,8 @@ const WAITS: ReadonlyMap<AgentEvent["type"], string> = new Map([
 ]);
 
 /**
- * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each {@link draw}, and taken away
- * before anything else is written through {@link over}.
+ * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
+ * {@link draw}, and taken away before anything else is written through {@link over}.
  */
 export class WaitingLine {
   readonly #options: WaitingLineOptions;

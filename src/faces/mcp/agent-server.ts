@@ -26,38 +26,41 @@ export interface AgentServerOptions {
   readonly version: string;
 }
 
-/** A server for one client, not connected yet. */
+/** What serves a client, or all clients that bring everything with each request. */
 export interface AgentServer {
-  readonly server: McpServer;
-  /** Ends every run that its client began. */
+  /** A server that is not connected yet; what those of one client begin belongs together. */
+  readonly newServer: () => McpServer;
+  /** Ends every run that was begun. */
   readonly close: () => Promise<void>;
 }
 
 type Answer = Awaited<ReturnType<Parameters<McpServer["registerTool"]>[2]>>;
 
 /**
- * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is, and where it is asked for the built-in
- * tools. Permission is what was given at the start: there is nobody to ask, so what no rule allows is refused.
+ * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is, and
+ * where it is asked for the built-in tools. Nobody can be asked, so what no rule of the start allows is
+ * refused.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const schemas = { jsonSchemaValidator: SCHEMA_VALIDATOR };
-  const server = new McpServer({ name: "nano-agent", version: options.version }, schemas);
   const ending = new AbortController();
   const work = new AgentWork(options, ending.signal);
-  register(server, RUN, (input, context) => work.run(input, context));
-  register(server, RESUME, (input, context) => work.run(input, context));
-  register(server, SESSIONS, async (input) => work.sessions(input));
-  if (options.tools)
-    for (const { name, description, schema } of describedTools(options.settings))
-      register(server, { name, description, schema: schema.jsonSchema }, (input, context) =>
-        work.callTool(name, input, context),
-      );
   return {
-    server,
+    newServer: () => {
+      const server = new McpServer({ name: "nano-agent", version: options.version }, schemas);
+      register(server, RUN, (input, context) => work.run(input, context));
+      register(server, RESUME, (input, context) => work.run(input, context));
+      register(server, SESSIONS, async (input) => work.sessions(input));
+      if (options.tools)
+        for (const { name, description, schema } of describedTools(options.settings))
+          register(server, { name, description, schema: schema.jsonSchema }, (input, context) =>
+            work.callTool(name, input, context),
+          );
+      return server;
+    },
     close: async () => {
       ending.abort(new NanoAgentError("aborted", "The client of the server is gone."));
       await work.close();
-      await server.close();
     },
   };
 }

@@ -2,7 +2,12 @@ import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import type { AgentServer } from "./agent-server.ts";
 
 /** A server on the loopback interface. */
@@ -14,23 +19,29 @@ export interface HttpServing {
   readonly close: () => Promise<void>;
 }
 
+/** A client with a session, which is how the versions up to 2025-11-25 are spoken. */
 interface Connected {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly agent: AgentServer;
 }
 
 const MAX_BODY_BYTES = 10_000_000;
+const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /**
- * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the token; those that name another
- * host, or come from a page of another origin, are refused. Rejects when the port is taken.
+ * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the
+ * token; those that name another host, or come from a page of another origin, are refused. Rejects when the
+ * port is taken.
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");
   const clients = new Map<string, Connected>();
+  // Later versions know no sessions: whoever speaks them brings everything with each request.
+  const single = newServer();
+  const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
   const server = createServer((request, response) => {
     const refusal = refusalOf(request, token);
-    if (refusal === undefined) void answer(request, response, { clients, newServer });
+    if (refusal === undefined) void answer(request, response, { clients, newServer, newer });
     else response.writeHead(refusal, { "content-type": "text/plain", "www-authenticate": "Bearer" }).end();
   });
   await new Promise<void>((resolve, reject) => {
@@ -43,13 +54,16 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
     token,
     close: async () => {
       server.close();
-      await Promise.all([...clients.values()].map(({ agent }) => agent.close()));
+      await Promise.all(
+        [single, ...[...clients.values()].map(({ agent }) => agent)].map((agent) => agent.close()),
+      );
+      await newer.close();
       server.closeAllConnections();
     },
   };
 }
 
-/** The status a request is refused with. Pages of other sites can make a browser ask here; they neither know the token nor our name. */
+/** The status a request is refused with: browsers ask here for pages of other sites, without the token. */
 function refusalOf({ headers, url }: IncomingMessage, token: string): number | undefined {
   const { host = "", origin, authorization = "" } = headers;
   if (!isLoopback(`http://${host}`) || (origin !== undefined && !isLoopback(origin))) return 403;
@@ -67,24 +81,23 @@ function isLoopback(address: string): boolean {
 interface Serving {
   readonly clients: Map<string, Connected>;
   readonly newServer: () => AgentServer;
+  readonly newer: McpHttpHandler;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
   try {
     const body = await bodyOf(request);
     if (body === undefined) return void response.writeHead(413).end();
-    const transport = await transportFor(String(request.headers["mcp-session-id"] ?? ""), serving);
-    if (transport === undefined) return void response.writeHead(404).end();
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    const answered = await transport.handleRequest(
-      new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
-        method: request.method ?? "GET",
-        headers: headersOf(request),
-        signal: gone.signal,
-        ...(body.length === 0 ? {} : { body }),
-      }),
-    );
+    const asked = new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
+      method: request.method ?? "GET",
+      headers: headersOf(request),
+      signal: gone.signal,
+      ...(body.length === 0 ? {} : { body }),
+    });
+    const answered = await answerTo(asked, serving);
+    if (answered === undefined) return void response.writeHead(404).end();
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     if (answered.body === null) return void response.end();
     Readable.fromWeb(answered.body as never)
@@ -95,6 +108,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
     if (!response.headersSent) response.writeHead(400);
     response.end();
   }
+}
+
+/** What is said to a request; `undefined` for a session that there is not. */
+async function answerTo(asked: Request, serving: Serving): Promise<Response | undefined> {
+  const session = asked.headers.get("mcp-session-id") ?? "";
+  const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));
+  if (!isOlder) return serving.newer.fetch(asked);
+  return (await transportFor(session, serving))?.handleRequest(asked);
 }
 
 /** The transport of a client; a new one for a client without a session. */
@@ -112,7 +133,7 @@ async function transportFor(
       await agent.close();
     },
   });
-  await agent.server.connect(transport);
+  await agent.newServer().connect(transport);
   return transport;
 }
 

@@ -1,8 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio as serveOver } from "@modelcontextprotocol/server/stdio";
 import type { AgentServer } from "./agent-server.ts";
 
-/** Serves one client on standard input and output until it is gone or the signal is aborted. Resolves when its runs have ended. */
+/**
+ * Serves one client on standard input and output, in the version of the protocol that it begins with, until it is gone or the signal is
+ * aborted. Resolves when its runs have ended.
+ */
 export async function serveStdio(
   agent: AgentServer,
   {
@@ -16,7 +19,8 @@ export async function serveStdio(
   input.once("end", gone.resolve).once("close", gone.resolve);
   output.once("error", gone.resolve);
   signal.addEventListener("abort", () => gone.resolve(), { once: true });
-  await agent.server.connect(transport);
+  const connection = serveOver(agent.newServer, { transport });
   await gone.promise;
   await agent.close();
+  await connection.close();
 }

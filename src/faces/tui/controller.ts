@@ -280,6 +280,7 @@ export class Controller implements Control {
   #endEditing(): void {
     if (this.#editedFrom === undefined) return;
     this.#editedFrom = undefined;
+    this.screen.clearHint();
     this.screen.session?.queue.release();
   }
 

@@ -65,23 +65,23 @@ export class InputLine {
 
   /** Letters that were typed. */
   type(text: string): void {
-    this.#set(insertText(this.#editor, cleanPaste(text)));
+    this.#editor = insertText(this.#editor, cleanPaste(text));
   }
 
   /** Something that was pasted in one piece. */
   paste(text: string): void {
-    this.#set(insertText(this.#editor, this.#attachments.paste(text, this.#options.cwd)));
+    this.#editor = insertText(this.#editor, this.#attachments.paste(text, this.#options.cwd));
   }
 
   addImage(image: Parameters<Attachments["addImage"]>[0]): void {
-    this.#set(insertText(this.#editor, `${this.#attachments.addImage(image)} `));
+    this.#editor = insertText(this.#editor, `${this.#attachments.addImage(image)} `);
   }
 
   /** Another text in the place of what is written; undo brings that back. `images`: those that its marks stand for. */
   replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
     this.#past = undefined;
     this.#attachments.takeBack(text, images);
-    this.#set(replaceText(this.#editor, text));
+    this.#editor = replaceText(this.#editor, text);
   }
 
   /** Does what an editing key says. At the first and last line, up and down go through what was typed before. */
@@ -101,14 +101,14 @@ export class InputLine {
     }
     const next = applyEdit(this.#editor, command);
     if (next.text !== this.#editor.text) this.#past = undefined;
-    this.#set(next);
+    this.#editor = next;
   }
 
   /** A backslash before Enter makes a new line. */
   takeBackslash(): boolean {
     const { text, caret } = this.#editor;
     if (text[caret - 1] !== "\\") return false;
-    this.#set(replaceRange(this.#editor, { from: caret - 1, to: caret }, "\n"));
+    this.#editor = replaceRange(this.#editor, { from: caret - 1, to: caret }, "\n");
     return true;
   }
 
@@ -126,7 +126,7 @@ export class InputLine {
     const item = completion?.items[this.#marked];
     if (completion === undefined || item === undefined) return undefined;
     const isCommand = item.text.startsWith("/");
-    this.#set(replaceRange(this.#editor, completion, item.text));
+    this.#editor = replaceRange(this.#editor, completion, item.text);
     if (!item.text.endsWith("/")) this.#quietFor = this.#editor.text;
     this.#completion = undefined;
     return isCommand ? "command" : "file";
@@ -167,8 +167,8 @@ export class InputLine {
   }
 
   /** Empties the line; it is kept in the history. */
-  clear({ keep = true }: { readonly keep?: boolean } = {}): void {
-    if (keep) this.#options.history.add(this.whole);
+  clear(): void {
+    this.#options.history.add(this.whole);
     this.#past = undefined;
     this.#attachments = new Attachments();
     this.#completion = undefined;
@@ -197,16 +197,12 @@ export class InputLine {
     });
   }
 
-  #set(editor: Editor): void {
-    this.#editor = editor;
-  }
-
   #travel(by: 1 | -1): void {
     const past = this.#past ?? { texts: this.#options.history.all(), at: 0, draft: this.#editor.text };
     const at = Math.max(0, Math.min(past.texts.length, past.at + by));
     if (at === past.at) return;
     const text = at === 0 ? past.draft : (past.texts[past.texts.length - at] ?? "");
-    this.#set(replaceText(this.#editor, text));
+    this.#editor = replaceText(this.#editor, text);
     this.#past = at === 0 ? undefined : { ...past, at };
   }
 }

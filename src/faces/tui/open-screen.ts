@@ -62,6 +62,8 @@ export interface OpenScreenOptions {
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
+  /** True when an error that nobody caught has been told and is no reason to end. */
+  readonly takesError: (error: unknown) => boolean;
   readonly settings: () => Promise<ScreenSettings>;
   /** The sessions of this user. */
   readonly store: SessionStore;
@@ -282,6 +284,7 @@ class ScreenProgram {
   }
 
   #crash(error: unknown): void {
+    if (this.#options.takesError(error)) return;
     this.#screen.session?.killNow();
     this.#screen.finish([]);
     this.#terminal.leaveNow();
@@ -302,12 +305,9 @@ class ScreenProgram {
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
     await this.#leave(goOnLines(session));
     if (session !== undefined) {
-      const closed = session.close().then(
-        () => "closed" as const,
-        () => "failed" as const,
-      );
-      const how = await Promise.race([closed, after(STOP_MS * 2)]);
-      if (how === undefined) session.killNow();
+      const ended = (): true => true;
+      const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);
+      if (isClosed === undefined) session.killNow();
     }
     this.#ended.resolve(code ?? this.#controller.exitCode);
   }
@@ -386,8 +386,6 @@ function after(ms: number): Promise<undefined> {
 
 /** Whether the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
-  const asked = variable(environment, "NANO_AGENT_PLAIN");
-  return (
-    variable(environment, "TERM") === "dumb" || (asked !== undefined && asked !== "0" && asked !== "false")
-  );
+  const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
+  return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);
 }

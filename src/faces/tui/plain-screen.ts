@@ -1,8 +1,7 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
-import type { Keymap } from "./editor/keymap.ts";
 import { InputLine } from "./input-line.ts";
-import { type Line, line } from "./paint/line.ts";
+import { type Line, line, shownText } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
@@ -21,6 +20,13 @@ const PROMPT_MS = 50;
 export class PlainScreen implements ScreenFace {
   readonly input: InputLine;
   readonly question: undefined;
+  // What was written stays: lines are the terminal's own, a hint is one as every other, and no key does anything to them.
+  readonly redraw: () => void = nothing;
+  readonly repaint: () => void = nothing;
+  readonly resized: () => void = nothing;
+  readonly setReflow: () => void = nothing;
+  readonly setKeymap: () => void = nothing;
+  readonly clearHint: () => void = nothing;
   readonly #options: ScreenOptions;
   readonly #scroll = { now: new Scroll() };
   #look: Look;
@@ -105,10 +111,6 @@ export class PlainScreen implements ScreenFace {
     this.print([line(`(${text})`)]);
   }
 
-  clearHint(): void {
-    // A hint is a line like every other.
-  }
-
   open(panel: Panel): void {
     this.#panel = panel;
     const choices = panel.choices;
@@ -167,28 +169,8 @@ export class PlainScreen implements ScreenFace {
     this.draw();
   }
 
-  redraw(): void {
-    // What was written stays.
-  }
-
-  repaint(): void {
-    // What was written stays.
-  }
-
   setLook(look: Look): void {
     this.#look = look;
-  }
-
-  setReflow(): void {
-    // Lines are the terminal's own.
-  }
-
-  setKeymap(_keymap: Keymap): void {
-    // Lines have no keys.
-  }
-
-  resized(): void {
-    // What was written stays as it is.
   }
 
   resume(): void {
@@ -248,7 +230,7 @@ export class PlainScreen implements ScreenFace {
       .map(
         (row) =>
           `${row
-            .map((each) => each.text)
+            .map((each) => shownText(each, this.#look))
             .join("")
             .trimEnd()}\n`,
       )
@@ -256,4 +238,8 @@ export class PlainScreen implements ScreenFace {
     this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }
+}
+
+function nothing(): void {
+  // There is nothing to do.
 }

@@ -4,7 +4,7 @@ import { type Recorder, type RunContext, type RunPlugin, record } from "../../co
 import type { SessionState } from "../../core/agent/session-state.ts";
 import { orAborted } from "../../core/base/abort.ts";
 import { defined } from "../../core/base/defined.ts";
-import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 
@@ -49,10 +49,7 @@ export function previewCompaction(
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoable;
   if (target === undefined) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      "There is no compaction to take back: the newest one can be, once.",
-    );
+    throw misuse("There is no compaction to take back: the newest one can be, once.");
   }
   await record(recorder, { type: "compaction_undone", target });
 }
@@ -95,8 +92,7 @@ async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
 
 function assertCompactor(compactor: Compactor | false | undefined): Compactor {
   if (compactor !== undefined && compactor !== false) return compactor;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
   );
 }

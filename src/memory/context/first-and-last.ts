@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
@@ -18,15 +18,9 @@ export interface FirstAndLastOptions {
 export function firstAndLast(count: number, options: FirstAndLastOptions = {}): Compactor {
   const { max = count } = options;
   if (!Number.isSafeInteger(count) || count < 2)
-    throw new NanoAgentError(
-      "invalid_argument",
-      `firstAndLast(${String(count)}): it must be a whole number from 2.`,
-    );
+    throw misuse(`firstAndLast(${String(count)}): it must be a whole number from 2.`);
   if (!Number.isSafeInteger(max) || max < count)
-    throw new NanoAgentError(
-      "invalid_argument",
-      `firstAndLast: max is ${String(max)}; it must be a whole number from ${count}.`,
-    );
+    throw misuse(`firstAndLast: max is ${String(max)}; it must be a whole number from ${count}.`);
   return new MessageWindow(count, max);
 }
 

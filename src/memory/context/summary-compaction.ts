@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { type ContextLimits, contextLimits } from "./context-limits.ts";
@@ -258,9 +258,5 @@ function assertFigure(
   value: number,
   { isRight, form }: { readonly isRight: boolean; readonly form: string },
 ): void {
-  if (!isRight)
-    throw new NanoAgentError(
-      "invalid_argument",
-      `compaction.${name} is ${String(value)}; it must be ${form}.`,
-    );
+  if (!isRight) throw misuse(`compaction.${name} is ${String(value)}; it must be ${form}.`);
 }

@@ -40,8 +40,6 @@ interface SearchedFolder {
   readonly isOwn: boolean;
 }
 
-/** Spelled in the only way it can be: no empty part, no `.`, no `..`, no home, nothing to be taken away. */
-const PLAIN_PATH = /^(?!~)\/?(?!\.\.?(?:\/|$))[^/\0]+(?:\/(?!\.\.?(?:\/|$))[^/\0]+)*$/;
 /** No system opens a longer path: there is nothing to look up. */
 const MAX_PATH = 32_768;
 /** Folders above a path that are remembered one by one. */
@@ -124,8 +122,6 @@ export class PathSpace {
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
-    const plain = this.#plainPath(given, base ?? this.#options.cwd);
-    if (plain !== undefined) return { given, written: [plain], resolved: this.#placeOf(plain) };
     const system = this.#windows ? win32 : posix;
     const expanded = this.#expandHome(given);
     const cwd = base ?? this.#options.cwd;
@@ -145,14 +141,6 @@ export class PathSpace {
       resolved: isTooLong ? "/" : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
-  }
-
-  /** The absolute form of a path that is spelled in the only way it can be. */
-  #plainPath(given: string, from: string): string | undefined {
-    if (this.#windows || !PLAIN_PATH.test(given)) return undefined;
-    if (!given.startsWith("/") && !PLAIN_PATH.test(from)) return undefined;
-    const path = given.startsWith("/") ? given : `${from}/${given}`;
-    return path.length > MAX_PATH ? undefined : path;
   }
 
   /** Whether a resolved path is a folder of the workspace or below one. */

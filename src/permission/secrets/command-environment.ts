@@ -1,5 +1,5 @@
 import { wordSet } from "../match-text.ts";
-import { isCredentialName } from "./credential-name.ts";
+import { isCredentialName } from "./secret-value.ts";
 import { replaceTokens } from "./token-shapes.ts";
 import { holdsUrlLogin } from "./url-credentials.ts";
 

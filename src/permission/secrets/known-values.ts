@@ -1,7 +1,6 @@
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import { isCredentialName } from "./credential-name.ts";
 import type { Secret } from "./known-secrets.ts";
-import { looksSecret } from "./secret-value.ts";
+import { isCredentialName, looksSecret } from "./secret-value.ts";
 import { urlPasswords } from "./url-credentials.ts";
 
 /** More is no set of credentials. */

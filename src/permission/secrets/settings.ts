@@ -1,5 +1,4 @@
-import { isAnyKey, isCredentialName } from "./credential-name.ts";
-import { isCode, isPhrase, looksGenerated, looksRandom } from "./secret-value.ts";
+import { isAnyKey, isCode, isCredentialName, isPhrase, looksGenerated, looksRandom } from "./secret-value.ts";
 
 /**
  * What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so that

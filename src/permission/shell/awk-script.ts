@@ -1,5 +1,5 @@
 import { wordSet } from "../match-text.ts";
-import { isPlainRegex } from "./plain-regex.ts";
+import { isPlainRegex } from "./sed-script.ts";
 
 /** What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read and counts as `runs`. */
 export type AwkEffect = "none" | "reads" | "runs";

@@ -1,7 +1,7 @@
 import { wordSet } from "../match-text.ts";
 import { hasBeginning, optionTable, readOptions } from "./option-reader.ts";
 import { type ShellWord, textAt } from "./shell-command.ts";
-import type { WordGuard } from "./word-guard.ts";
+import type { WordGuard } from "./shell-unit.ts";
 
 /** Options before the sub-command that change nothing git runs. */
 const PLAIN_GLOBALS = wordSet(`
@@ -168,3 +168,18 @@ function configGuards(sub: string, words: readonly ShellWord[], at: number): rea
   const reason = `${textAt(words, from)} can name a program that git runs later`;
   return [{ from, to: words.length, reason }];
 }
+
+/** Whether a format of `git log` and its like only prints fields of commits: none that runs gpg (`%G?`) or is not known. */
+export function isPlainLogFormat(format: string): boolean {
+  return !format.includes("%") || LOG.test(format);
+}
+
+/** Whether a format of `git branch`, `git tag` or `git for-each-ref` only prints fields of references. */
+export function isPlainRefFormat(format: string): boolean {
+  return !format.includes("%") || REF.test(format);
+}
+
+const LOG =
+  /^(?:[^%]|%[-+ ]?(?:[%nmHTPhtpdDeBbsfNS]|[ac][nNeElLdDrtiIsh]|g[DdnNeEsS]|x[\da-fA-F]{2}|C(?:red|green|blue|reset|\([\w ,#-]*\))|w\([\d, ]*\)|[<>]{1,2}\|?\([\d, a-z-]*\)|\((?:decorate|trailers)(?::[\w=, -]*)?\)))*$/s;
+const REF =
+  /^(?:[^%]|%%|%[\da-fA-F]{2}|%\((?:\*?(?:refname|objectname|objecttype|objectsize|deltabase|tree|parent|numparent|object|type|tag|upstream|push|HEAD|subject|body|contents|trailers|creator|creatordate|(?:author|committer|tagger)(?:name|email|date)?|version|symref|worktreepath|color|align|if|then|else|end)(?:[:=][\w =,./~+-]*)?)\))*$/s;

@@ -4,20 +4,22 @@ import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
 import {
   isAsWritten,
+  type KnownVariables,
   literalWord,
   resolvedText,
   type ShellObstacle,
   type ShellRedirect,
   type ShellWord,
   type SimpleCommand,
+  standsAlone,
   textOf,
+  VariableScope,
   type WorkFolders,
 } from "./shell-command.ts";
 import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
 import type { Unwrapped } from "./unwrapped.ts";
-import { type KnownVariables, VariableScope } from "./variable-scope.ts";
 import { foldersFrom, START } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
@@ -124,8 +126,7 @@ class Planner {
     for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
     if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
-    const seen = new Set<string>();
-    for (const command of reading.commands) if (!isRepeated(command, seen)) this.#words(command, level);
+    this.#commands(reading.commands, level);
     if (level.depth > 0) this.#variables = outer;
   }
 
@@ -163,6 +164,11 @@ class Planner {
     }
     this.#guessed.add(text);
     this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
+  }
+
+  #commands(commands: readonly SimpleCommand[], level: Level): void {
+    const seen = new Set<string>();
+    for (const command of commands) if (!isRepeated(command, seen)) this.#words(command, level);
   }
 
   #words(command: SimpleCommand, level: Level): void {
@@ -318,12 +324,11 @@ class Planner {
   }
 }
 
-/** Whether a command that nothing around it changes stands in the line already. */
+/** Whether a command that depends on nothing before it stands in the line already. */
 function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
-  const { words, assignments, piped, input, folders, source } = command;
-  if (folders !== START || assignments.length + piped.length + input.length > 0) return false;
-  if (words.some(({ names }) => names.length > 0)) return false;
-  const key = `${source}\0${resolvedText(words)}`;
+  if (command.folders !== START || !standsAlone(command)) return false;
+  const { source, words } = command;
+  const key = words.every(isLiteral) ? source : `${source}\0${resolvedText(words)}`;
   if (seen.has(key)) return true;
   seen.add(key);
   return false;

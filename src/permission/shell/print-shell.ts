@@ -54,6 +54,7 @@ export function printShell(
 }
 
 const MAX_DEPTH = 60;
+const MAX_KNOWN = 1000;
 
 class ShellPrinter implements CommandPrinter {
   readonly cursor: SourceCursor;
@@ -61,6 +62,8 @@ class ShellPrinter implements CommandPrinter {
   readonly #words: WordPrinter;
   readonly #plainDiffs: boolean;
   #depth = 0;
+  /** Commands that came before, and how deep they stood: where they hold substitutions, reading them again takes longest. */
+  readonly #known = new Map<string, { readonly text: string; readonly depth: number }>();
   /** Conditions around this place: Bash loses its way in a here-document in one. */
   #tests = 0;
 
@@ -106,24 +109,25 @@ class ShellPrinter implements CommandPrinter {
     const { cursor } = this;
     if (++this.#depth > MAX_DEPTH) cursor.fail("it is nested too deeply");
     cursor.breaks();
-    const texts: string[] = [];
+    let text = "";
     let isEnded = true;
     for (const { command, background } of statements) {
       if (!isEnded) cursor.fail("two commands stand side by side");
-      const text =
+      if (text !== "") text += " ";
+      text +=
         command.type === "AndOr" ? this.#chain(command.commands, command.operators) : this.#pipeline(command);
       if (background === true) {
         cursor.blank();
         cursor.match(BACKGROUND);
-        texts.push(`${text} &`);
+        text += " &";
       } else {
         isEnded = cursor.separator();
-        texts.push(`${text};`);
+        text += ";";
       }
       cursor.breaks();
     }
     this.#depth--;
-    return { text: texts.join(" "), isEnded };
+    return { text, isEnded };
   }
 
   #chain(nodes: readonly PipelineNode[], operators: readonly string[]): string {
@@ -319,6 +323,22 @@ class ShellPrinter implements CommandPrinter {
   }
 
   #command(command: Command): string {
+    const { cursor } = this;
+    const source = cursor.slice(command.pos, command.end);
+    // What spans lines, and what ends in backticks, is read where it stands.
+    if (!source.includes("$(") || /[`\n]|<</.test(source)) return this.#simpleCommand(command);
+    const known = this.#known.get(source);
+    if (known !== undefined && known.depth >= this.#depth && cursor.at === command.pos) {
+      cursor.expect(source);
+      cursor.endOfWord();
+      return known.text;
+    }
+    const text = this.#simpleCommand(command);
+    if (this.#known.size < MAX_KNOWN) this.#known.set(source, { text, depth: this.#depth });
+    return text;
+  }
+
+  #simpleCommand(command: Command): string {
     const { cursor } = this;
     const { prefix, name, suffix } = command;
     const diff = this.#plainDiffs ? diffWord(command) : undefined;

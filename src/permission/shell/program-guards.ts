@@ -5,8 +5,8 @@ import { hasBeginning, hasWord, optionTable } from "./option-reader.ts";
 import { COMMON_LONG, OUTPUT_IS_NO_FILE, PROGRAM_OPTIONS, type ProgramOptions } from "./program-options.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./script-programs.ts";
 import { isAsWritten, literalWord, type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
+import type { WordGuard } from "./shell-unit.ts";
 import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
-import type { WordGuard } from "./word-guard.ts";
 
 /** Tells whether a word could take a value that the line chooses, options included. */
 export type IsChosen = (word: ShellWord) => boolean;
@@ -91,17 +91,25 @@ function addOptionGuards(guards: WordGuard[], name: string, words: readonly Shel
   for (let index = 1; index < words.length; index++) {
     const { text, literal, glob } = words[index] ?? literalWord("");
     if (text === "--" && options.traits.has("ends")) break;
-    const isGuarded =
-      options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true ||
-      // A glob that finds nothing stays as it is written.
-      ((literal || glob) && options.text?.test(text) === true) ||
-      (index === 1 && options.traits.has("plugins") && text.includes("/")) ||
-      // Behind its first word tar takes only what has a dash for options.
-      ((name !== "tar" || index === 1 || text.startsWith("-")) && isGuardedOption(name, text, options));
+    const isPair = options.pair?.test(`${textAt(words, index - 1)} ${text}`) === true;
+    // A glob that finds nothing stays as it is written.
+    const isText = (literal || glob) && options.text?.test(text) === true;
+    const isGuarded = isPair || isText || isGuardedAt(index, name, { text, options });
     if (!isGuarded) continue;
     const reason = `${text} makes ${name} run a program or write a file`;
     guards.push({ from: index, to: index + 1, reason, ...programOf(words, index) });
   }
+}
+
+function isGuardedAt(
+  index: number,
+  name: string,
+  { text, options }: { readonly text: string; readonly options: ProgramOptions },
+): boolean {
+  if (index === 1 && options.traits.has("plugins") && text.includes("/")) return true;
+  // Behind its first word tar takes only what has a dash for options.
+  if (name === "tar" && index > 1 && !text.startsWith("-")) return false;
+  return isGuardedOption(name, text, options);
 }
 
 /** The program that a long option names in plain words, and where its value ends. */

@@ -17,11 +17,12 @@ import {
   type ShellReading,
   type ShellWord,
   type SimpleCommand,
+  standsAlone,
   type VariableValues,
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
 import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
-import { FolderWalk } from "./work-folders.ts";
+import { FolderWalk, START } from "./work-folders.ts";
 
 /**
  * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
@@ -30,19 +31,19 @@ import { FolderWalk } from "./work-folders.ts";
  */
 export function readShell(source: string): ShellReading {
   const found = new ShellFindings();
-  const parsed = parseShell(source);
-  if (parsed.problem !== undefined) {
-    const obstacle = { part: source, reason: `it cannot be read as a command line: ${parsed.problem}` };
-    if (parsed.script === undefined) found.leaveUnread(source, obstacle);
+  const { script, problem } = parseShell(source);
+  if (problem !== undefined) {
+    const obstacle = { part: source, reason: `it cannot be read as a command line: ${problem}` };
+    if (script === undefined) found.leaveUnread(source, obstacle);
     else found.obstacles.push(obstacle);
   }
-  const { script } = parsed;
   if (script === undefined) return found.reading();
   new ShellReader(source, found).script(script, source);
   return { ...found.reading(), script };
 }
 
 const MAX_DEPTH = 200;
+const MAX_KNOWN = 1000;
 const MIN_NESTED = 64_000;
 const NESTED_PER_CHARACTER = 4;
 /** Commands of a pipeline that are known to those behind them. */
@@ -54,6 +55,8 @@ class ShellReader implements WordContext {
   #source: string;
   #depth = 0;
   readonly #walk = new FolderWalk();
+  /** Commands that depend on nothing before them and do nothing but run, with those inside them. */
+  readonly #known = new Map<string, readonly SimpleCommand[]>();
   /** Characters of nested scripts that may still be read: each level reads those below it once more. */
   #nestedLeft: number;
 
@@ -282,8 +285,25 @@ class ShellReader implements WordContext {
     this.#found.set(name, values);
   }
 
+  /** Commands with substitutions come again and again in long lines: reading these once more takes longest. */
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
+    if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))
+      return this.#simpleCommand(node, piped);
+    const { commands, count } = this.#found;
+    const known = this.#known.get(source);
+    if (known !== undefined) {
+      commands.push(...known);
+      return;
+    }
+    const from = commands.length;
+    this.#simpleCommand(node, piped);
+    if (count !== this.#found.count || this.#walk.folders !== START || this.#known.size >= MAX_KNOWN) return;
+    const inner = commands.slice(from);
+    if (inner.every(standsAlone)) this.#known.set(source, inner);
+  }
+
+  #simpleCommand(node: Command, piped: readonly SimpleCommand[]): void {
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -298,7 +318,9 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const command = { words, assignments, input, piped, folders: this.#walk.folders, source };
+    const { folders } = this.#walk;
+    // As a copy the words take no more room than they need.
+    const command = { words: words.slice(), assignments, input, piped, folders, source: this.#slice(node) };
     this.#found.commands.push(command);
     this.#walk.command(command);
   }

@@ -1,5 +1,3 @@
-import { isPlainRegex } from "./plain-regex.ts";
-
 /** What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read and counts as `runs`. */
 export type SedEffect = "none" | "reads" | "runs";
 
@@ -113,3 +111,14 @@ function matching(pattern: RegExp, script: string, at: number): Step | undefined
 function past(pattern: RegExp, script: string, at: number): number {
   return matching(pattern, script, at)?.next ?? at;
 }
+
+/**
+ * Whether a regular expression, cut out at the first delimiter without a backslash, ends there for every reader: no bracket expression
+ * in it that some close later than others, and none that is left open.
+ */
+export function isPlainRegex(text: string): boolean {
+  return !text.includes("[") || PLAIN.test(text);
+}
+
+/** No `]` first in brackets, none behind a backslash, no bracket inside but a class. */
+const PLAIN = /^(?:[^[\\]|\\[^\n]|\[(?:\^|(?!\^))(?:\[:[a-z]+:\]|\\[^\]\n]|[^[\]\\\n])+\])*$/s;

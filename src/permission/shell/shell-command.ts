@@ -87,16 +87,14 @@ export function literalWord(text: string): ShellWord {
     tilde: false,
     braces: false,
     splits: false,
-    names: NO_NAMES,
-    substitutions: NO_SUBSTITUTIONS,
+    names: NONE,
+    substitutions: NONE,
     resolved: text,
   };
 }
 
-/** No names: long lines have tens of thousands of words, so what is empty is shared. */
-export const NO_NAMES: readonly string[] = [];
-/** No substitutions. */
-export const NO_SUBSTITUTIONS: readonly (readonly SimpleCommand[])[] = [];
+/** Long lines have tens of thousands of words, so what is empty is shared. */
+const NONE: readonly never[] = [];
 
 /** The text of a word, empty behind the last one. */
 export function textAt(words: readonly ShellWord[], index: number): string {
@@ -118,4 +116,38 @@ export function textOf(words: readonly ShellWord[]): string {
 /** The words joined by one blank, resolved as far as the line tells. */
 export function resolvedText(words: readonly ShellWord[]): string {
   return words.map(({ resolved }) => resolved).join(" ");
+}
+
+/** Whether nothing that stands before a command decides what it does. */
+export function standsAlone({ words, assignments, piped, input }: SimpleCommand): boolean {
+  return (
+    assignments.length + piped.length + input.length === 0 && words.every(({ names }) => names.length === 0)
+  );
+}
+
+/** Variables that a command line, or one that it is part of, sets. */
+export interface KnownVariables {
+  /** Whether the line sets it. */
+  has(name: string): boolean;
+  /** Its possible values; `undefined` when they are not known. */
+  get(name: string): VariableValues;
+}
+
+/** The variables of a nested line before those of the line around it. Costs nothing to make, however many there are. */
+export class VariableScope implements KnownVariables {
+  readonly #own: ReadonlyMap<string, VariableValues>;
+  readonly #outer: KnownVariables | undefined;
+
+  constructor(own: ReadonlyMap<string, VariableValues>, outer?: KnownVariables) {
+    this.#own = own;
+    this.#outer = outer;
+  }
+
+  has(name: string): boolean {
+    return this.#own.has(name) || this.#outer?.has(name) === true;
+  }
+
+  get(name: string): VariableValues {
+    return this.#own.has(name) ? this.#own.get(name) : this.#outer?.get(name);
+  }
 }

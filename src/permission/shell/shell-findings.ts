@@ -24,6 +24,14 @@ export class ShellFindings {
   readonly #latest = new Map<string, string | undefined>();
   readonly #calculated: { readonly name: string; readonly part: string }[] = [];
 
+  #setCount = 0;
+
+  /** How much was found besides commands. */
+  get count(): number {
+    const lists = [this.redirects, this.obstacles, this.#changes, this.#calculated];
+    return lists.reduce((sum, { length }) => sum + length, this.#setCount);
+  }
+
   change(part: string, reason: string): void {
     this.#changes.push({ part, reason });
   }
@@ -41,6 +49,7 @@ export class ShellFindings {
 
   /** A variable is set. */
   set(name: string, values: VariableValues): void {
+    this.#setCount++;
     this.#latest.set(name, values?.[0]?.resolved);
     const known = this.#variables.get(name);
     if (known === undefined) {
@@ -54,6 +63,7 @@ export class ShellFindings {
 
   /** A variable counts: whatever it was, it is a number from now on. */
   counts(name: string, value: ShellWord): void {
+    this.#setCount++;
     this.#variables.set(name, [value]);
   }
 

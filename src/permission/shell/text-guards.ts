@@ -1,8 +1,7 @@
 import { type IsChosen, programGuards } from "./program-guards.ts";
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
-import type { ShellUnit, TextGuard } from "./shell-unit.ts";
+import type { ShellUnit, TextGuard, WordGuard } from "./shell-unit.ts";
 import type { Unwrapped } from "./unwrapped.ts";
-import type { WordGuard } from "./word-guard.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
 /** What the guards of a command depend on. */

@@ -16,12 +16,10 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
   if (LOOSE_WRAPPERS.has(name)) return unwrapLoose(name, words);
   const wrapper = WRAPPERS.get(name);
   if (wrapper === undefined) return undefined;
-  // With a user named by an option the words behind are the program of runuser, and nothing is read by a shell.
-  if (name === "runuser" && words.some(({ text }) => /^(?:-u|--user)/.test(text)))
-    return unwrapWith(name, wrapper, words);
-  const su = name === "su" || name === "runuser" ? WRAPPERS.get("su") : undefined;
-  if (su !== undefined) return unwrapSu(name, words, su);
   switch (name) {
+    case "su":
+    case "runuser":
+      return unwrapUser(name, words, wrapper);
     case "xargs":
     case "gxargs":
       return unwrapXargs(command, wrapper);
@@ -32,6 +30,13 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
     default:
       return unwrapWith(name, wrapper, words);
   }
+}
+
+function unwrapUser(name: string, words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+  // With a user named by an option the words behind are the program of runuser, and nothing is read by a shell.
+  if (name === "runuser" && words.some(({ text }) => /^(?:-u|--user)/.test(text)))
+    return unwrapWith(name, wrapper, words);
+  return unwrapSu(name, words, WRAPPERS.get("su") ?? wrapper);
 }
 
 function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {

@@ -8,7 +8,30 @@ import type {
 } from "unbash";
 import { expandBraces } from "./expand-braces.ts";
 import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
-import { WordDraft } from "./word-draft.ts";
+
+/** What is known of a word while its parts are read. */
+interface WordDraft {
+  literal: boolean;
+  glob: boolean;
+  braces: boolean;
+  splits: boolean;
+  /** The word, as far as the line tells what it becomes. */
+  resolved: string;
+  readonly names: string[];
+  readonly substitutions: (readonly SimpleCommand[])[];
+}
+
+function newDraft(): WordDraft {
+  return {
+    literal: true,
+    glob: false,
+    braces: false,
+    splits: false,
+    resolved: "",
+    names: [],
+    substitutions: [],
+  };
+}
 
 /** A part of a word, or of a calculation, that runs a script. */
 export interface ScriptHolder {
@@ -61,16 +84,14 @@ export class WordReader {
   word(word: Word): ShellWord {
     const { text } = word;
     if (PLAIN.test(text)) return literalWord(text);
-    const draft = new WordDraft();
+    const draft = newDraft();
     const parts = word.parts;
     // A calculation in brackets that does not end.
     if (parts === undefined && word.text.includes("$[")) this.#unreadable(word.text);
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
-    const { glob, braces, splits, names, substitutions, resolved } = draft;
-    const literal = draft.literal && !tilde;
-    return { text: word.value, literal, glob, tilde, braces, splits, names, substitutions, resolved };
+    return { ...draft, text: word.value, tilde, literal: draft.literal && !tilde };
   }
 
   #part(part: WordPart, draft: WordDraft): void {
@@ -123,12 +144,12 @@ export class WordReader {
     switch (part.type) {
       case "SimpleExpansion": {
         const name = part.text.slice(1);
-        draft.depends(name);
+        draft.names.push(name);
         draft.resolved += this.#context.valueOf(name) ?? "";
         return;
       }
       case "ParameterExpansion":
-        draft.depends(part.prefix === "!" ? "!" : part.parameter);
+        draft.names.push(part.prefix === "!" ? "!" : part.parameter);
         // The value names what is read: as an index it could run a command.
         if (part.prefix === "!") this.#context.calculates(part.parameter, part.text);
         if (part.index !== undefined) this.#subscript(part.index, part.text);
@@ -137,16 +158,16 @@ export class WordReader {
         return;
       case "CommandExpansion": {
         const commands = this.#context.nested(part);
-        draft.runs(commands);
+        draft.substitutions.push(commands);
         draft.resolved += printedBy(commands);
         return;
       }
       case "ProcessSubstitution":
         this.#context.nested(part);
-        draft.depends("/dev/fd");
+        draft.names.push("/dev/fd");
         return;
       case "ArithmeticExpansion":
-        draft.depends("#");
+        draft.names.push("#");
         if (part.expression === undefined) this.#unreadable(part.text);
         else this.arithmetic(part.expression, part.text);
         return;
@@ -159,12 +180,13 @@ export class WordReader {
     switch (operation.type) {
       case "Default": {
         const operand = this.word(operation.operand);
-        draft.dependsLike(operand);
+        draft.names.push(...operand.names);
+        draft.substitutions.push(...operand.substitutions);
         if (operation.operator.includes("="))
           this.#context.assigns(name, `\${${name}${operation.operator}…}`);
         if (operation.operator.includes("+") || this.#context.valueOf(name) === undefined) {
           // What stands in the default can be anything: as good as a value the line sets.
-          if (operand.text !== "") draft.depends("@");
+          if (operand.text !== "") draft.names.push("@");
           draft.resolved += operand.resolved;
         }
         return;
@@ -176,7 +198,7 @@ export class WordReader {
       case "Replace":
         this.word(operation.pattern);
         this.word(operation.replacement);
-        draft.depends("@");
+        draft.names.push("@");
         return;
       case "Slice":
         this.#subscript(operation.offset, name);
@@ -247,7 +269,7 @@ export class WordReader {
   }
 
   #arithmeticWord(value: string, parts: readonly WordPart[] | undefined, part: string): void {
-    const draft = new WordDraft();
+    const draft = newDraft();
     for (const each of parts ?? []) {
       if (each.type !== "Literal" || hidesCommand(each.value)) this.#part(each, draft);
       const quoted =

@@ -11,11 +11,11 @@ import { type Message, textOf } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type {
   AiSdkCallOptions,
+  AiSdkFileData,
   AiSdkFilePart,
   AiSdkMessage,
   AiSdkMetadata,
   AiSdkOutputPart,
-  AiSdkReasoningPart,
   AiSdkTextPart,
   AiSdkTool,
   AiSdkToolCallPart,
@@ -30,12 +30,14 @@ export interface AiSdkTarget {
 }
 
 /**
- * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted once.
+ * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted
+ * once.
  *
  * - Metadata and reasoning go back only to the provider they came from.
- * - An error result that holds images is sent as `error-text`, and its images as a user message after the results: the other
- *   forms have no place for the error.
- * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none either.
+ * - An error result that holds images is sent as `error-text`, and its images as a user message after the
+ *   results: the other forms have no place for the error.
+ * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none
+ *   either.
  * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
  */
 export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) => AiSdkCallOptions {
@@ -71,7 +73,7 @@ export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) 
   };
 }
 
-/** What is kept under `ai_sdk` in a block's `provider_data`. `emptyText`: the block stands for a text part without characters. */
+/** The `ai_sdk` part of `provider_data`. `emptyText`: stands for a text part without characters. */
 export function aiSdkData(
   provider: string,
   metadata: AiSdkMetadata | undefined,
@@ -136,30 +138,25 @@ function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
 function outputPart(item: TextBlock | ImageBlock, version: AiSdkVersion): AiSdkOutputPart {
   if (item.type === "text") return { type: "text", text: item.text };
   const { source } = item;
-  if (version === "v4") {
-    if (source.type === "base64")
-      return { type: "file", data: { type: "data", data: source.data }, mediaType: source.media_type };
-    return { type: "file", data: { type: "url", url: new URL(source.url) }, mediaType: "image" };
-  }
-  if (source.type === "base64")
-    return { type: "image-data", data: source.data, mediaType: source.media_type };
-  return { type: "image-url", url: source.url };
+  if (version === "v4") return { type: "file", ...fileData(item) };
+  return source.type === "base64"
+    ? { type: "image-data", data: source.data, mediaType: source.media_type }
+    : { type: "image-url", url: source.url };
 }
 
-function filePart({ source }: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
-  if (source.type === "base64") {
-    return {
-      type: "file",
-      mediaType: source.media_type,
-      data: version === "v4" ? { type: "data", data: source.data } : source.data,
-    };
-  }
-  const url = new URL(source.url);
-  return {
-    type: "file",
-    mediaType: version === "v4" ? "image" : "image/*",
-    data: version === "v4" ? { type: "url", url } : url,
-  };
+function filePart(image: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
+  const { mediaType, data } = fileData(image);
+  if (version === "v4") return { type: "file", mediaType, data };
+  return data.type === "data"
+    ? { type: "file", mediaType, data: data.data }
+    : { type: "file", mediaType: "image/*", data: data.url };
+}
+
+/** An image as v4 has it. */
+function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: AiSdkFileData } {
+  return source.type === "base64"
+    ? { mediaType: source.media_type, data: { type: "data", data: source.data } }
+    : { mediaType: "image", data: { type: "url", url: new URL(source.url) } };
 }
 
 /** The name of the call a result belongs to: nearly always in the message before. */
@@ -173,7 +170,7 @@ function callName(id: string, { messages, at }: Place): string {
 }
 
 function assistantMessage(blocks: readonly AssistantBlock[], target: AiSdkTarget): readonly AiSdkMessage[] {
-  const content: (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[] = [];
+  const content: (AiSdkTextPart | AiSdkToolCallPart)[] = [];
   for (const block of blocks) {
     const own = block.provider_data?.["ai_sdk"];
     const isOurs = own !== undefined && own["provider"] === target.provider;

@@ -1,9 +1,9 @@
 import { defined } from "../../core/base/defined.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
 import { parseToolInput } from "../../core/base/json.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { incompleteAnswer } from "../provider-errors.ts";
 import { aiSdkData } from "./call-options.ts";
 import type { AiSdkFinishReason, AiSdkMetadata, AiSdkStreamPart, AiSdkUsage } from "./language-model.ts";
 
@@ -14,9 +14,11 @@ export interface AiSdkDecoder {
 }
 
 /**
- * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to `provider`; text only where
- * metadata came with it; text that has metadata but no characters is an empty thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the finish reason tells whether they were cut.
- * Tools that ran at the provider, sources and generated files are skipped.
+ * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to
+ * `provider`; text only where metadata came with it; text that has metadata but no characters is an empty
+ * thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the
+ * finish reason tells whether they were cut. Tools that ran at the provider, sources and generated files are
+ * skipped.
  */
 export function createAiSdkDecoder(provider: string, emit: (part: StreamPart) => void): AiSdkDecoder {
   return new Decoder(provider, emit);
@@ -191,15 +193,7 @@ class Decoder implements AiSdkDecoder {
   #finish({ finishReason, usage }: AiSdkStreamPart): void {
     const reason: AiSdkFinishReason =
       typeof finishReason === "string" ? { unified: finishReason } : (finishReason ?? { unified: "other" });
-    if (reason.unified === "interrupted") {
-      throw new NanoAgentError(
-        "invalid_response",
-        "The answer ended without a finish reason, so it was cut short. Try again.",
-        {
-          retryable: true,
-        },
-      );
-    }
+    if (reason.unified === "interrupted") throw incompleteAnswer(this.#provider, this.#model ?? "");
     for (const block of this.#thoughts.values()) this.#closeBlock(block);
     for (const block of this.#texts.values()) this.#closeBlock(block);
     for (const call of this.#calls.values()) this.#closeCall(call, reason.unified === "length");

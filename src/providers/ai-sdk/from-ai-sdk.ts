@@ -4,6 +4,7 @@ import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { boundedParts } from "../answer-bound.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
 import { NETWORK_DEFAULTS } from "../network.ts";
+import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
 import { type AiSdkDecoder, createAiSdkDecoder } from "./decode-stream.ts";
@@ -26,7 +27,7 @@ export interface FromAiSdkOptions {
   readonly maxRetryAfterMs?: number;
   /** How long a server may say that it loads its model, in milliseconds. Default 600,000; 0: without end. */
   readonly firstEventTimeoutMs?: number;
-  /** Characters of text, reasoning and arguments in one answer; a longer one ends the request. Default 16,000,000. */
+  /** Characters in one answer, reasoning and arguments too; more end the request. Default 16,000,000. */
   readonly maxAnswerChars?: number;
   readonly clock?: Clock;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
@@ -35,9 +36,11 @@ export interface FromAiSdkOptions {
 
 /**
  * A {@link Model} from any Vercel AI SDK language model of specification v3 (AI SDK 6) or v4 (AI SDK 7), e.g.
- * `fromAiSdk(anthropic("claude-sonnet-4-5"))`. Failed requests are repeated as with the other providers, and show as `retry`
- * parts; an image the model does not take is replaced by a note, and the length of an answer is bounded. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g. `{ ai_sdk: { anthropic: { … } } }`. Throws
- * `invalid_argument` for anything else, an older specification included.
+ * `fromAiSdk(anthropic("claude-sonnet-4-5"))`. Failed requests are repeated as with the other providers, and
+ * show as `retry` parts; an image the model does not take is replaced by a note, and the length of an answer
+ * is bounded. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g.
+ * `{ ai_sdk: { anthropic: { … } } }`. Throws `invalid_argument` for anything else, an older specification
+ * included.
  */
 export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkOptions = {}): Model {
   const version = versionOf(languageModel);
@@ -74,7 +77,7 @@ function versionOf(languageModel: unknown): AiSdkVersion {
   );
 }
 
-/** One request by the SDK. Cancelled by its signal while it waits for its answer, by the reader once it streams. */
+/** One request by the SDK. Cancelled by signal until its answer begins, then by its reader. */
 class SdkRequest implements SentRequest {
   readonly done: Promise<void>;
   readonly #model: AiSdkLanguageModel;
@@ -120,21 +123,11 @@ class SdkRequest implements SentRequest {
       for (;;) {
         const { done, value } = await this.#reader.read();
         await this.#gate?.promise;
-        if (done) throw cutShort();
+        if (done) throw incompleteAnswer(this.#model.provider, this.#model.modelId);
         if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
       }
     } catch (error) {
       throw aiSdkError(error, this.#model);
     }
   }
-}
-
-function cutShort(): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    "The AI SDK stream ended without a finish chunk, so the answer was cut short. Try again.",
-    {
-      retryable: true,
-    },
-  );
 }

@@ -1,8 +1,9 @@
 import type { Json } from "../../core/base/errors.ts";
 
 /**
- * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs, specification v3 (AI SDK 6) or v4
- * (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its types have to be installed.
+ * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs,
+ * specification v3 (AI SDK 6) or v4 (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its
+ * types have to be installed.
  */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
@@ -19,7 +20,7 @@ export interface AiSdkStream {
   };
 }
 
-/** Facts by provider name, e.g. `{ anthropic: { signature } }`; come as `providerMetadata`, go back as `providerOptions`. */
+/** Facts by provider; they come as `providerMetadata` and go back as `providerOptions`. */
 export type AiSdkMetadata = { readonly [provider: string]: { readonly [key: string]: Json | undefined } };
 
 /** One chunk of a stream. Types that are not listed are skipped. */
@@ -65,22 +66,12 @@ export type AiSdkVersion = "v3" | "v4";
 export type AiSdkMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: readonly (AiSdkTextPart | AiSdkFilePart)[] }
-  | {
-      readonly role: "assistant";
-      readonly content: readonly (AiSdkTextPart | AiSdkReasoningPart | AiSdkToolCallPart)[];
-    }
+  | { readonly role: "assistant"; readonly content: readonly (AiSdkTextPart | AiSdkToolCallPart)[] }
   | { readonly role: "tool"; readonly content: readonly AiSdkToolResultPart[] };
 
-/** Plain text. */
+/** Plain text, or reasoning of the same provider. */
 export interface AiSdkTextPart {
-  readonly type: "text";
-  readonly text: string;
-  readonly providerOptions?: AiSdkMetadata;
-}
-
-/** Reasoning of the same provider. */
-export interface AiSdkReasoningPart {
-  readonly type: "reasoning";
+  readonly type: "text" | "reasoning";
   readonly text: string;
   readonly providerOptions?: AiSdkMetadata;
 }
@@ -114,10 +105,9 @@ export interface AiSdkToolResultPart {
   readonly output: AiSdkToolOutput;
 }
 
-/** What a tool answered. Only `error-text` tells providers that it failed. */
+/** The answer of a tool. Only `error-text` tells providers that it failed. */
 export type AiSdkToolOutput =
-  | { readonly type: "text"; readonly value: string }
-  | { readonly type: "error-text"; readonly value: string }
+  | { readonly type: "text" | "error-text"; readonly value: string }
   | { readonly type: "content"; readonly value: readonly AiSdkOutputPart[] };
 
 /** A piece of a tool's answer. Images: v3 has types of its own, v4 uses `file`. */

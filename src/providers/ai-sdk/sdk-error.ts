@@ -4,8 +4,9 @@ import { answerError, redact, reportedError, wordsOf } from "../provider-errors.
 import type { WireTarget } from "../wire.ts";
 
 /**
- * The typed error for whatever an AI SDK model threw or streamed as an `error` chunk: `APICallError` by its status, headers and
- * body, the SDK's other errors by name, a plain object by the vendors' own words. A break of the connection is `network`.
+ * The typed error for whatever an AI SDK model threw or streamed as an `error` chunk: `APICallError` by its
+ * status, headers and body, the SDK's other errors by name, a plain object by the vendors' own words. A break
+ * of the connection is `network`.
  */
 export function aiSdkError(
   error: unknown,
@@ -19,7 +20,7 @@ export function aiSdkError(
   return reportedError({ message: errorMessage(error) }, { target });
 }
 
-/** Names of `@ai-sdk/provider` errors that say what went wrong. Source: its `errors` folder, versions 3 and 4. */
+/** Errors by name. Source: the `errors` folder of `@ai-sdk/provider`, versions 3 and 4. */
 const BY_NAME: { readonly [name: string]: { readonly code: ErrorCode; readonly retryable: boolean } } = {
   AI_LoadAPIKeyError: { code: "missing_credentials", retryable: false },
   AI_LoadSettingError: { code: "invalid_config", retryable: false },
@@ -64,7 +65,7 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
   });
 }
 
-/** `fetch` reports a broken connection as a `TypeError`, Node's sockets with a code, both also one level down. */
+/** `fetch` reports a `TypeError`, Node's sockets a code, both also one level down. */
 function isBrokenConnection(error: Error): boolean {
   const codes = [error, error.cause].map((one) => (isRecord(one) ? one["code"] : undefined));
   return (

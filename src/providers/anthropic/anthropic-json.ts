@@ -1,6 +1,6 @@
 /**
- * The parts of the Messages API that nano-agent reads. Every field may be missing: compatible servers leave things out.
- * Source: https://platform.claude.com/docs/en/api/messages and /build-with-claude/streaming.
+ * The parts of the Messages API that nano-agent reads. Every field may be missing: compatible servers leave
+ * things out. Source: https://platform.claude.com/docs/en/api/messages and /build-with-claude/streaming.
  */
 export interface AnthropicEvent {
   readonly type?: string;
@@ -29,7 +29,7 @@ export interface AnthropicBlock {
   readonly [key: string]: unknown;
 }
 
-/** What a `content_block_delta` or a `message_delta` changes. */
+/** The change of a `content_block_delta` or a `message_delta`. */
 export interface AnthropicDelta {
   readonly type?: string;
   readonly text?: string;

@@ -1,15 +1,15 @@
 import type { Effort } from "../../core/model/model.ts";
 
 /**
- * How a model takes an effort. `budget`: thinking with a number of tokens (Claude 3.7 to 4.5) · `adaptive`: the model decides,
- * guided by an effort word (from Claude 4.6) · `none`: it does not think.
+ * How a model takes an effort. `budget`: thinking with a number of tokens (Claude 3.7 to 4.5) · `adaptive`:
+ * the model decides, guided by an effort word (from Claude 4.6) · `none`: it does not think.
  */
 export type ThinkingMode = "none" | "budget" | "adaptive";
 
-/** What the wire must know about a model. Source: the "Thinking" and "Effort" pages and the migration guides of Anthropic. */
+/** Traits of a model. Source: the "Thinking" and "Effort" pages and migration guides of Anthropic. */
 export interface ThinkingTraits {
   readonly mode: ThinkingMode;
-  /** `off`: thinks only when asked · `on`: unless told not to · `always`: cannot be told not to, and refuses forced tool calls. */
+  /** `off`: only when asked · `on`: unless told not to · `always`: refuses forced tool calls, too. */
   readonly standard: "off" | "on" | "always";
   /** The word for the highest effort asked for. */
   readonly highest: "high" | "max" | "xhigh";
@@ -22,9 +22,9 @@ const NO_THINKING: ThinkingTraits = { ...BUDGET, mode: "none" };
 const MODERN: ThinkingTraits = { mode: "adaptive", standard: "on", highest: "xhigh", sampling: false };
 
 /**
- * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings of gateways
- * (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Models of others are taken to know the token budget, which is what
- * compatible servers have copied.
+ * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings
+ * of gateways (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Models of others are taken to know the
+ * token budget, which is what compatible servers have copied.
  */
 export function thinkingTraits(modelId: string): ThinkingTraits {
   const id = modelId.toLowerCase().replaceAll(".", "-");

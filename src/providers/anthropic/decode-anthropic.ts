@@ -1,10 +1,10 @@
-import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import type { Json } from "../../core/base/errors.ts";
 import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
 import type { ThinkingBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
-import { reportedError, wordsOf } from "../provider-errors.ts";
+import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventData } from "../sse.ts";
 import { wordOf } from "../tool-call-names.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
@@ -12,7 +12,7 @@ import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } f
 
 type Emit = (part: StreamPart) => void;
 
-/** Decodes the event stream of the Messages API. Events and deltas it does not know are skipped, as the API asks of clients. */
+/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
 export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
   const decoder = new AnthropicDecoder(emit, target);
   return {
@@ -71,15 +71,8 @@ class AnthropicDecoder {
 
   end(): void {
     if (this.#finished) return;
-    if (!this.stopped && this.#stopReason === undefined) {
-      throw new NanoAgentError(
-        "invalid_response",
-        "The answer broke off: the provider never said that it was complete.",
-        {
-          retryable: true,
-        },
-      );
-    }
+    if (!this.stopped && this.#stopReason === undefined)
+      throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     this.#finished = true;
     for (const index of this.#open.keys()) this.#stop(index);
     const truncated = isTruncation(this.#stopReason);

@@ -8,7 +8,7 @@ import type {
 import type { Message } from "../../core/message/message.ts";
 import { sentToolName } from "../tool-call-names.ts";
 
-/** A message as text: its content blocks in JSON, joined by commas. `count` is 0 when there is nothing to send. */
+/** A message as text: its blocks in JSON, joined by commas. `count` 0: there is nothing to send. */
 export interface EncodedMessage {
   readonly role: "user" | "assistant";
   readonly blocks: string;
@@ -20,8 +20,9 @@ export interface EncodedMessage {
 }
 
 /**
- * The content of a message in the words of the Messages API. Results come first in a user message, as the API demands; text
- * without a visible character, which it refuses, and the thinking of other providers are left out.
+ * The content of a message in the words of the Messages API. Results come first in a user message, as the API
+ * demands; text without a visible character, which it refuses, and the thinking of other providers are left
+ * out.
  */
 export function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
@@ -52,8 +53,8 @@ export function encodeMessage(message: Message): EncodedMessage {
 }
 
 /**
- * An id the API accepts (`[a-zA-Z0-9_-]+`). Ids of other providers are changed the same way in the call and in its result, and
- * stay different from each other.
+ * An id the API accepts (`[a-zA-Z0-9_-]+`). Ids of other providers are changed the same way in the call and
+ * in its result, and stay different from each other.
  */
 export function toolUseId(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;

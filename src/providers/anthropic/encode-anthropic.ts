@@ -2,7 +2,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
+import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
 import { type EncodedMessage, encodeMessage } from "./encode-anthropic-message.ts";
 
@@ -19,8 +19,9 @@ const TAIL = 4;
 /**
  * Encodes requests for the Messages API (https://platform.claude.com/docs/en/api/messages/create), streamed.
  *
- * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching · `cache_ttl: "1h"`
- * asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is known about the model.
+ * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching
+ * · `cache_ttl: "1h"` asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is
+ * known about the model.
  */
 export function createAnthropicEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const encoder = new AnthropicEncoder(target);
@@ -43,8 +44,13 @@ class AnthropicEncoder {
     const { quirks = {} } = target;
     this.#modelId = target.modelId;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
-    const own = Object.entries(target.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-    this.#headers = { ...standardHeaders(target), ...Object.fromEntries(own) };
+    const { apiKey } = target;
+    const isBearer = quirks["auth"] === "bearer";
+    this.#headers = wireHeaders(target, {
+      "anthropic-version": VERSION,
+      authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
+      "x-api-key": isBearer ? undefined : apiKey,
+    });
     this.#interleaved = isOwnHost(target.baseUrl)
       ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
       : this.#headers;
@@ -116,7 +122,7 @@ class AnthropicEncoder {
     if (effort === undefined || mode === "none") return OFF;
     const forced = toolChoice === "required" || typeof toolChoice === "object";
     if (mode === "adaptive") return this.#adaptive(effort, forced && standard !== "always");
-    // Forcing a tool and thinking exclude each other, and inside a tool loop only an answer that thought may go on thinking.
+    // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
     if (effort === "none" || forced || !startsWithThinking) return OFF;
     const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
     if (budget < MIN_BUDGET) return OFF;
@@ -133,7 +139,7 @@ class AnthropicEncoder {
     const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
     const output_config = { effort: word };
     if (forced) return { ...OFF, fields: { output_config } };
-    // From Claude 4.7 the text of the thinking is left out unless asked for; the same models refuse sampling parameters.
+    // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
     const display = sampling ? {} : { display: "summarized" };
     return { budget: false, on: true, fields: { thinking: { type: "adaptive", ...display }, output_config } };
   }
@@ -227,7 +233,7 @@ function joined(text: string, { role, blocks }: EncodedMessage, before: Role): s
   return `${text}${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
 }
 
-/** The newest message and the user message before it: should the newest mark be missed, the older one still hits. */
+/** The newest message, and the user message before it, which still hits when the newest misses. */
 function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
   const marked: number[] = [];
   for (let index = tail.length - 1; index >= 0 && marked.length < 2; index--) {
@@ -243,16 +249,6 @@ function toolText({ name, description, parameters }: ToolSpec): string {
     ...(description === "" ? {} : { description }),
     input_schema: plainObjectSchema(parameters),
   });
-}
-
-function standardHeaders({ apiKey, quirks }: WireTarget): WireRequest["headers"] {
-  const bearer = quirks?.["auth"] === "bearer";
-  return {
-    "content-type": "application/json",
-    accept: "text/event-stream",
-    "anthropic-version": VERSION,
-    ...(apiKey === undefined ? {} : bearer ? { authorization: `Bearer ${apiKey}` } : { "x-api-key": apiKey }),
-  };
 }
 
 function isOwnHost(baseUrl: string): boolean {

@@ -25,9 +25,10 @@ export function mayBeginAction(line: string): boolean {
 }
 
 /**
- * The call in a text that begins with its `Action:` line: `Action: name` with `Action Input: {…}` below it, `Action: name[…]`,
- * `Action: name(…)` or `Action: {"name": …, "arguments": …}`. What stands behind an `Observation:` the model has made up. Never throws: what
- * cannot be read is a call with `invalid_input`, which its result tells the model. `cut`: the answer ended inside it.
+ * The call in a text that begins with its `Action:` line: `Action: name` with `Action Input: {…}` below it,
+ * `Action: name[…]`, `Action: name(…)` or `Action: {"name": …, "arguments": …}`. What stands behind an
+ * `Observation:` the model has made up. Never throws: what cannot be read is a call with `invalid_input`,
+ * which its result tells the model. `cut`: the answer ended inside it.
  */
 export function parseAction(text: string, tools: readonly ToolSpec[], cut: boolean): ActionText {
   const body = text.slice(0, OBSERVATION.exec(text)?.index).replace(ACTION, "");

@@ -15,7 +15,7 @@ const READ: ToolSpec = {
   parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
 };
 
-/** What an answer comes to: its text and its calls, in pieces of a size. */
+/** An answer as its text and its calls, in pieces of a size. */
 async function read(answer: ScriptAnswer, chunkSize = 5, tools: readonly ToolSpec[] = [READ]) {
   const model = callsAsText(new ScriptedModel([answer], { chunkSize }));
   const { message, finish } = await collect(model.stream({ messages: [], tools }));

@@ -13,9 +13,10 @@ import type {
 import { beginsAction, mayBeginAction, parseAction } from "./action-text.ts";
 
 /**
- * A model whose calls stand in its text, for models without another way: the tools are described in the system prompt, a call is written as
- * `Action: name` with `Action Input: {…}` below it, and its result comes back as an observation. One call an answer. Everything else
- * is as with any model: the same calls, results and errors.
+ * A model whose calls stand in its text, for models without another way: the tools are described in the
+ * system prompt, a call is written as `Action: name` with `Action Input: {…}` below it, and its result comes
+ * back as an observation. One call an answer. Everything else is as with any model: the same calls, results
+ * and errors.
  */
 export function callsAsText(model: Model): Model {
   return new TextCallsModel(model);
@@ -151,7 +152,7 @@ class AnswerReader {
   *#text(given: string): Generator<StreamPart> {
     let text = given;
     if (this.#isSaid) {
-      // What follows on a line that begins with something else is no call.
+      // A line that begins with something else holds no call.
       const end = text.indexOf("\n") + 1;
       yield this.#said(end === 0 ? text : text.slice(0, end));
       if (end === 0) return;

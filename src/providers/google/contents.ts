@@ -18,8 +18,8 @@ export interface ContentsOptions {
 }
 
 /**
- * Makes the function that writes the items of `contents`, without brackets; empty when there is nothing to send. `preamble` is text
- * in front of everything, from the user. Each message is serialised once.
+ * Makes the function that writes the items of `contents`, without brackets; empty when there is nothing to
+ * send. `preamble` is text in front of everything, from the user. Each message is serialised once.
  */
 export function createContentsWriter(
   options: ContentsOptions,
@@ -41,7 +41,7 @@ export function createContentsWriter(
   };
 }
 
-/** Contents as the API takes them: one that begins with an answer, a greeting say, gets a word of the user in front. */
+/** Contents that begin with an answer, a greeting say, get a word of the user in front. */
 export function beginningWithUser(contents: string): string {
   if (!contents.startsWith(MODEL)) return contents;
   return `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`;
@@ -56,7 +56,7 @@ export function continuationToken(messages: readonly Message[]): string | undefi
 const USER = '{"role":"user","parts":[';
 const MODEL = '{"role":"model","parts":[';
 
-/** What is known after some messages: whose parts are open at the end, and the answers so far, the last one first. */
+/** State after some messages: whose parts are open at the end, and the answers, the last one first. */
 interface Written {
   readonly role: Message["role"] | undefined;
   readonly calls: Answers | undefined;
@@ -182,5 +182,5 @@ function modelParts(
   return parts;
 }
 
-/** Stands in for a signature the client never had: https://ai.google.dev/gemini-api/docs/thought-signatures. */
+/** For a signature nobody had: https://ai.google.dev/gemini-api/docs/thought-signatures. */
 const SKIP = "skip_thought_signature_validator";

@@ -5,6 +5,7 @@ import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
+import { incompleteAnswer } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { googleStreamError } from "./google-error.ts";
@@ -19,15 +20,17 @@ import type {
 /**
  * Turns the events of `streamGenerateContent?alt=sse` into parts.
  *
- * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block of its own, since
- *   the signature has to return on exactly that part; a signature on an empty text part becomes an empty thinking block, which
- *   no other wire sends.
+ * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block
+ *   of its own, since the signature has to return on exactly that part; a signature on an empty text part
+ *   becomes an empty thinking block, which no other wire sends.
  * - A call without an `id`, or with one that this answer used already, gets a made-up one.
- * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is answered with an error
- *   result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a retryable `invalid_response`.
+ * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is
+ *   answered with an error result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a
+ *   retryable `invalid_response`.
  * - Parts this package has no block for (generated media, code run by the provider) are skipped.
  *
- * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in every event.
+ * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
+ * every event.
  */
 export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
   return new GoogleDecoder(emit, target);
@@ -167,11 +170,7 @@ class GoogleDecoder implements WireDecoder {
     const { finishReason: raw, finishMessage } = this.#last ?? {};
     if (raw === undefined) {
       if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
-      throw new NanoAgentError(
-        "invalid_response",
-        "The answer ended without a finish reason, so it was cut short. Try again.",
-        { retryable: true },
-      );
+      throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     }
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
@@ -205,7 +204,7 @@ class GoogleDecoder implements WireDecoder {
   }
 }
 
-/** What grows from event to event beside the text. */
+/** Grows from event to event beside the text. */
 const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
 
 /** The kind of an event that brings one piece of text and nothing else that is not in every event. */
@@ -237,7 +236,7 @@ const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
   MISSING_THOUGHT_SIGNATURE: "error",
 };
 
-/** The call the API could not parse. Its message looks like `Malformed function call: print(default_api.read(path='a'))`. */
+/** The call the API could not parse: `Malformed function call: print(default_api.read(path='a'))`. */
 function brokenCall(id: string, message: string): ToolUseBlock {
   const name =
     /\bdefault_api\.([\w.:-]+?)\s*\(/.exec(message)?.[1] ??
@@ -251,7 +250,7 @@ function brokenCall(id: string, message: string): ToolUseBlock {
   };
 }
 
-/** `usageMetadata` in our words: prompts of server-side tools are input, thoughts are output. None at all counts as no tokens. */
+/** `usageMetadata` in our words: prompts of server-side tools are input, thoughts are output. */
 export function googleUsage(raw: GoogleUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   return {

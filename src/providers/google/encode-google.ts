@@ -2,25 +2,28 @@ import { type Json, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
+import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import { beginningWithUser, continuationToken, createContentsWriter } from "./contents.ts";
 import { toOpenApiSchema } from "./google-schema.ts";
-import { thinkingConfig } from "./google-thinking.ts";
-import { type GoogleModelTraits, googleModelTraits } from "./model-traits.ts";
+import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./model-traits.ts";
 
 /**
  * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
  *
- * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at all to send throws
- *   `invalid_argument`.
- * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a transcript of
- *   another provider): it gets the value Google documents for that, `skip_thought_signature_validator`.
+ * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at
+ *   all to send throws `invalid_argument`.
+ * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a
+ *   transcript of another provider): it gets the value Google documents for that,
+ *   `skip_thought_signature_validator`.
  * - Thought summaries without a signature, and thinking of other wires, are not sent.
- * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all responses.
+ * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all
+ *   responses.
  * - `parallelToolCalls` and `sessionId` have no place in this format.
- * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field, `tools` is appended.
+ * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field,
+ *   `tools` is appended.
  *
- * Quirks: `openApiParameters` (send `parameters` instead of `parametersJsonSchema`), `functionCallIds: false` (Vertex AI refuses ids).
+ * Quirks: `openApiParameters` (send `parameters` instead of `parametersJsonSchema`), `functionCallIds: false`
+ * (Vertex AI refuses ids).
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const traits = googleModelTraits(target.modelId);
@@ -29,7 +32,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
   const writeContents = createContentsWriter({ traits, withIds });
   const declaration = serialiseOnce((tool: ToolSpec) => writeDeclaration(tool, openApi));
   const url = urlFor(target);
-  const headers = headersFor(target);
+  const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
     const options = request.providerOptions?.["google"] ?? {};
     const preamble = traits.systemInstruction ? undefined : request.system;
@@ -59,13 +62,6 @@ function urlFor({ baseUrl, modelId }: WireTarget): string {
   const versioned = /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/|$)/.test(path) ? path : `${path}/v1beta`;
   const extra = query === undefined ? "" : `&${query}`;
   return `${versioned}/${modelPath(modelId)}:streamGenerateContent?alt=sse${extra}`;
-}
-
-function headersFor({ apiKey, headers = {} }: WireTarget): WireRequest["headers"] {
-  const all: { [name: string]: string } = { "content-type": "application/json", accept: "text/event-stream" };
-  if (apiKey !== undefined && apiKey !== "") all["x-goog-api-key"] = apiKey;
-  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
-  return all;
 }
 
 function modelPath(modelId: string): string {
@@ -115,7 +111,7 @@ function writeTools(declarations: readonly string[] = [], extra: Json | undefine
   return items.join(",");
 }
 
-/** A tool without arguments has no parameters: an object without properties is refused in the OpenAPI subset. */
+/** Without arguments there are no parameters: the OpenAPI subset refuses an object without properties. */
 function writeDeclaration({ name, description, parameters }: ToolSpec, openApi: boolean): string {
   if (!openApi) {
     return JSON.stringify({

@@ -5,9 +5,10 @@ import type { WireErrorAnswer, WireTarget } from "../wire.ts";
 import type { GoogleStatus } from "./google-json.ts";
 
 /**
- * The typed error for an answer of the Gemini API that is not 2xx. The body is `{ error }`, or a list with one such object.
- * Beside what every vendor shares: a bad key is HTTP 400 with the reason `API_KEY_INVALID` here and becomes `authentication`; a
- * request over the size limit becomes `context_overflow`; a quota counted by the day is not retryable.
+ * The typed error for an answer of the Gemini API that is not 2xx. The body is `{ error }`, or a list with
+ * one such object. Beside what every vendor shares: a bad key is HTTP 400 with the reason `API_KEY_INVALID`
+ * here and becomes `authentication`; a request over the size limit becomes `context_overflow`; a quota
+ * counted by the day is not retryable.
  */
 export function googleError(answer: WireErrorAnswer): NanoAgentError {
   const error = answerError(answer);

@@ -1,7 +1,7 @@
 /**
- * The parts of the Gemini API's `v1beta` this package sends and reads.
- * Source: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/caching#Content and the published types of
- * `@google/genai` 3.1.
+ * The parts of the Gemini API's `v1beta` this package sends and reads. Source:
+ * https://ai.google.dev/api/generate-content, https://ai.google.dev/api/caching#Content and the published
+ * types of `@google/genai` 3.1.
  */
 
 /** Inline media. `data` is base64. */
@@ -23,7 +23,7 @@ export interface GoogleFunctionCall {
   readonly args?: unknown;
 }
 
-/** The answer to a tool call. `response` holds `output` or `error`; `parts` (Gemini 3 and later) its images. */
+/** The answer to a tool call: `output` or `error`; `parts` (Gemini 3 and later) are its images. */
 export interface GoogleFunctionResponse {
   readonly id?: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export interface GooglePart {
   readonly fileData?: GoogleFileData;
 }
 
-/** Token counts. `promptTokenCount` includes `cachedContentTokenCount`; `candidatesTokenCount` excludes thoughts. */
+/** `promptTokenCount` includes `cachedContentTokenCount`; `candidatesTokenCount` excludes thoughts. */
 export interface GoogleUsage {
   readonly promptTokenCount?: number;
   readonly cachedContentTokenCount?: number;
@@ -65,7 +65,7 @@ export interface GoogleCandidate {
   readonly continuationToken?: string;
 }
 
-/** One event of `streamGenerateContent?alt=sse`. Every event but the error has this shape; all fields are optional. */
+/** One event of `streamGenerateContent?alt=sse`. */
 export interface GoogleChunk {
   readonly candidates?: readonly GoogleCandidate[];
   readonly promptFeedback?: { readonly blockReason?: string; readonly blockReasonMessage?: string };
@@ -75,7 +75,7 @@ export interface GoogleChunk {
   readonly error?: GoogleStatus;
 }
 
-/** `google.rpc.Status` as the API writes it. `details` hold `ErrorInfo`, `RetryInfo`, `QuotaFailure` and others. */
+/** `google.rpc.Status`. `details` hold `ErrorInfo`, `RetryInfo`, `QuotaFailure` and others. */
 export interface GoogleStatus {
   readonly code?: number;
   readonly message?: string;
@@ -92,10 +92,10 @@ export interface GoogleStatusDetail {
   readonly violations?: readonly { readonly quotaId?: string }[];
 }
 
-/** What this wire keeps under `google` in a block's `provider_data`. */
+/** The `google` part of a block's `provider_data`. */
 export interface GoogleProviderData {
   readonly thoughtSignature?: string;
-  /** True on a thinking block whose text is a thought summary; absent on one that only carries a signature or token. */
+  /** True where the text is a thought summary; absent where there is only a signature or token. */
   readonly thought?: boolean;
   readonly continuationToken?: string;
 }

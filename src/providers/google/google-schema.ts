@@ -3,9 +3,9 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 
 /**
  * A JSON Schema as the OpenAPI 3.0 subset that the `parameters` field of a function declaration takes
- * (https://ai.google.dev/api/caching#Schema). What the subset has no word for is left out, which only widens the schema:
- * `const` becomes `enum`, a type list becomes `nullable` or `anyOf`, `oneOf` becomes `anyOf`, `allOf` is merged, a local `$ref` is
- * put in place (a recursive one becomes an open object).
+ * (https://ai.google.dev/api/caching#Schema). What the subset has no word for is left out, which only widens
+ * the schema: `const` becomes `enum`, a type list becomes `nullable` or `anyOf`, `oneOf` becomes `anyOf`,
+ * `allOf` is merged, a local `$ref` is put in place (a recursive one becomes an open object).
  */
 export function toOpenApiSchema(schema: JsonSchema): JsonSchema {
   return convert(schema, { root: schema, refs: [] });

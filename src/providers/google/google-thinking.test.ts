@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Effort } from "../../core/model/model.ts";
-import { thinkingConfig } from "./google-thinking.ts";
-import { googleModelTraits } from "./model-traits.ts";
+import { googleModelTraits, thinkingConfig } from "./model-traits.ts";
 
 describe("thinkingConfig", () => {
   it.each<[string, Effort, object | undefined]>([

@@ -95,7 +95,7 @@ describe("googleWire against an independent server", () => {
   });
 });
 
-/** What the server made of the request. */
+/** The server's view of the request. */
 interface Seen {
   readonly messages: readonly {
     readonly role: string;

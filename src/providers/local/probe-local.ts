@@ -29,8 +29,8 @@ export interface ProbeLocalOptions {
   /** Time for each server, in milliseconds. Default 300. */
   readonly timeoutMs?: number;
   /**
-   * Addresses to try, with or without `/v1`. Default: each server's own port on 127.0.0.1. A provider that is absent is not
-   * looked for.
+   * Addresses to try, with or without `/v1`. Default: each server's own port on 127.0.0.1. A provider that is
+   * absent is not looked for.
    */
   readonly baseUrls?: { readonly [P in LocalProvider]?: string };
 }
@@ -44,8 +44,8 @@ export const LOCAL_BASE_URLS: { readonly [P in LocalProvider]: string } = {
 };
 
 /**
- * Asks all local model servers at once which models they have. Servers that do not answer in time, or answer something else
- * (another program on that port), are left out. Never rejects; reads no environment.
+ * Asks all local model servers at once which models they have. Servers that do not answer in time, or answer
+ * something else (another program on that port), are left out. Never rejects; reads no environment.
  */
 export async function probeLocalServers(options: ProbeLocalOptions = {}): Promise<readonly LocalServer[]> {
   const { baseUrls = LOCAL_BASE_URLS, timeoutMs = 300, fetch = globalThis.fetch } = options;
@@ -82,7 +82,7 @@ const MODELS_OF: {
       ask("/api/ps"),
       ask("/v1/models"),
     ]);
-    // What listens in its place, a gateway say, may have the compatible API only.
+    // A gateway in its place may have the compatible API only.
     const all = idsIn(installed, "models", "name") ?? idsIn(compatible, "data", "id");
     if (all === undefined) return undefined;
     const first = idsIn(loaded, "models", "name") ?? [];

@@ -2,10 +2,10 @@ import { defined } from "../../core/base/defined.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 
-/** Asks a local server for a document: GET, or POST where there is a body. Undefined: it has none. `loading`: it loads its model. */
+/** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
 export type AskServer = (path: string, body?: unknown) => Promise<unknown>;
 
-/** What a server answers as long as it loads its model (HTTP 503), in the place of a document. */
+/** The answer of a server that loads its model (HTTP 503), in the place of a document. */
 export const LOADING: unique symbol = Symbol("loading");
 
 /** A request to a local server. */
@@ -47,10 +47,11 @@ export function serverRoot(baseUrl: string): string {
 }
 
 /**
- * What a local server says about one of its models: the window it is served with, whether it takes images and has a way to call tools.
- * What it does not say is absent: the window a model was trained with is none, for servers cut a longer conversation in silence.
- * Sources: the documentation of llama-server (`/v1/models`, `/props`), Ollama (`/api/show`, `/api/ps`), LM Studio (`/api/v0/models`)
- * and vLLM (`/v1/models`). Never rejects.
+ * The facts a local server gives of one of its models: the window it is served with, whether it takes images
+ * and has a way to call tools. What it does not say is absent: the window a model was trained with is none,
+ * for servers cut a longer conversation in silence. Sources: the documentation of llama-server (`/v1/models`,
+ * `/props`), Ollama (`/api/show`, `/api/ps`), LM Studio (`/api/v0/models`) and vLLM (`/v1/models`). Never
+ * rejects.
  */
 export async function readModelFacts(
   provider: string,

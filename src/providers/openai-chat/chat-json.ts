@@ -2,8 +2,8 @@ import type { Json } from "../../core/base/errors.ts";
 
 /**
  * One event of a streamed Chat Completions answer, as far as it is read. Follows
- * https://platform.openai.com/docs/api-reference/chat-streaming and what compatible vendors add; every field may be missing or
- * `null`, since vendors differ in what they leave out.
+ * https://platform.openai.com/docs/api-reference/chat-streaming and what compatible vendors add; every field
+ * may be missing or `null`, since vendors differ in what they leave out.
  */
 export interface ChatChunk {
   readonly id?: string | null;
@@ -27,7 +27,7 @@ export interface ChatChoice {
   readonly usage?: ChatUsage | null;
 }
 
-/** What an event adds to the answer. */
+/** The news of an event. */
 export interface ChatDelta {
   readonly content?: string | readonly ChatContentPart[] | null;
   readonly refusal?: string | null;
@@ -58,7 +58,7 @@ export interface ToolCallFragment {
   readonly extra_content?: Json;
 }
 
-/** A piece of structured reasoning (OpenRouter): `reasoning.text`, `reasoning.summary` or `reasoning.encrypted`. */
+/** Structured reasoning (OpenRouter): `reasoning.text`, `reasoning.summary`, `reasoning.encrypted`. */
 export interface ReasoningDetail {
   readonly [key: string]: Json | undefined;
 }

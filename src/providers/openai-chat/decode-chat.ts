@@ -1,8 +1,7 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
-import { reportedError, wordsOf } from "../provider-errors.ts";
+import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import type {
@@ -19,8 +18,9 @@ import { ReasoningCollector } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
 /**
- * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the format knows no order
- * among them. The answer is complete with `[DONE]`, or with a finish reason when the body ends without it.
+ * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the
+ * format knows no order among them. The answer is complete with `[DONE]`, or with a finish reason when the
+ * body ends without it.
  */
 export function createChatDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
   return new ChatDecoder(emit, target);
@@ -148,7 +148,7 @@ class ChatDecoder implements WireDecoder {
     return this.#thinkingIndex;
   }
 
-  /** Remembers what an event looks like that holds one piece of text, or of reasoning, and nothing else that counts. */
+  /** Remembers an event that holds one piece of text, or of reasoning, and nothing else that counts. */
   #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
     let key = "";
     for (const [field, value] of Object.entries(delta)) {
@@ -168,11 +168,7 @@ class ChatDecoder implements WireDecoder {
     if (this.#finish !== undefined) return;
     const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
     if (this.#done && hasAny && this.#calls.whole) return;
-    throw new NanoAgentError(
-      "invalid_response",
-      `${this.#target.provider} ended its answer before it was complete. Try again.`,
-      { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
-    );
+    throw incompleteAnswer(this.#target.provider, this.#target.modelId);
   }
 }
 

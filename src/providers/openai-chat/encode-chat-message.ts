@@ -12,7 +12,7 @@ import { type AssistantMessage, type Message, textOf, type UserMessage } from ".
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
-/** The JSON text of one message of the transcript: any number of wire messages, separated by commas. Either part may be empty. */
+/** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */
 export interface WrittenMessage {
   /** `role: "tool"` messages. They must follow the calls directly, before anything a user says. */
   readonly toolResults: string;
@@ -42,7 +42,7 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
   return {
     id: wireId(call.id, quirks),
     type: "function",
-    // Several servers parse the arguments again: what could not be parsed is answered by its error result alone.
+    // Several servers parse arguments again: broken ones are told of by their error result alone.
     function: { name: sentToolName(call.name), arguments: JSON.stringify(call.input) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
@@ -114,7 +114,7 @@ function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
   return { toolResults: results.join(","), rest };
 }
 
-/** The text of a result. Images have no place in it: they are moved to `images`, with a pointer left behind. */
+/** The text of a result. Images move to `images` and leave a pointer behind. */
 function resultText(result: ToolResultBlock, images: Fields[]): string {
   const lines: string[] = [];
   if (typeof result.content === "string") lines.push(result.content);

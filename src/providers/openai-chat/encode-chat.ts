@@ -1,7 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { openAiEndpoint } from "../wire.ts";
 import { type WrittenMessage, writeMessage } from "./encode-chat-message.ts";
@@ -10,8 +10,8 @@ import { type ChatQuirks, quirksOf } from "./quirks.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Makes the encoder of one model. `providerOptions.openai_chat` is merged into the body and wins; a `tools` list there is added to
- * the request's tools.
+ * Makes the encoder of one model. `providerOptions.openai_chat` is merged into the body and wins; a `tools`
+ * list there is added to the request's tools.
  */
 export function createChatEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const quirks = quirksOf(target);
@@ -44,8 +44,8 @@ function writeBody(request: ModelRequest, writers: Writers): string {
 }
 
 /**
- * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user messages: what the user says
- * beside them is held back until the next answer, or the end.
+ * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user
+ * messages: what the user says beside them is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
   const known = new WeakMap<Message, WrittenMessage>();
@@ -70,10 +70,6 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
     const { text, state } = list(messages);
     return listed(text, state);
   };
-}
-
-function listed(left: string, right: string): string {
-  return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 function writeTool(spec: ToolSpec): string {

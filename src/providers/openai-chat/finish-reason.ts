@@ -8,7 +8,8 @@ export interface FinishFacts {
 }
 
 /**
- * The finish reason for a vendor's word. Some vendors say `stop` under an answer with tool calls; no word at all counts as `stop`.
+ * The finish reason for a vendor's word. Some vendors say `stop` under an answer with tool calls; no word at
+ * all counts as `stop`.
  */
 export function finishReason(raw: string, facts: FinishFacts): FinishReason {
   const unified = WORDS.get(raw.toLowerCase()) ?? "other";

@@ -1,20 +1,21 @@
 import type { WireTarget } from "../wire.ts";
 
-/** How one vendor deviates from OpenAI's Chat Completions. Each is a key of `target.quirks`, which wins over what is built in. */
+/** How a vendor deviates from OpenAI's Chat Completions. Keys of `target.quirks`, which wins. */
 export interface ChatQuirks {
   /** Role of the system prompt. `system` is understood by every vendor. */
   readonly system_role: "system" | "developer";
   readonly max_tokens_field: "max_tokens" | "max_completion_tokens";
   /**
-   * How effort is asked for: `reasoning_effort: "low"` · `reasoning: { effort }` · `thinking: { type: "enabled" }`, with
-   * `reasoning_effort` beside it where `efforts` has words · `enable_thinking: true` · not at all.
+   * How effort is asked for: `reasoning_effort: "low"` · `reasoning: { effort }` ·
+   * `thinking: { type: "enabled" }`, with `reasoning_effort` beside it where `efforts` has words ·
+   * `enable_thinking: true` · not at all.
    */
   readonly effort_format: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "off";
   /** Effort words the vendor knows, separated by commas; others become the nearest. */
   readonly efforts: string;
   /**
-   * How reasoning goes back: not at all · in the field it came in · in the named field · as `reasoning_details` ·
-   * as thinking parts of `content`.
+   * How reasoning goes back: not at all · in the field it came in · in the named field · as
+   * `reasoning_details` · as thinking parts of `content`.
    */
   readonly reasoning_replay:
     | "none"
@@ -23,7 +24,7 @@ export interface ChatQuirks {
     | "reasoning"
     | "reasoning_details"
     | "content";
-  /** The vendor refuses tool calls without reasoning while it thinks: those of other models get an empty one. */
+  /** While it thinks, calls without reasoning are refused: those of other models get an empty one. */
   readonly require_reasoning: boolean;
   /** `stream_options: { include_usage: true }` is understood. */
   readonly stream_usage: boolean;
@@ -37,7 +38,7 @@ export interface ChatQuirks {
   readonly message_names: boolean;
 }
 
-/** The quirks of a target: by its provider name, else by its host, else those of a plain compatible server. */
+/** The quirks of a target: by its provider's name, else its host, else of a plain compatible server. */
 export function quirksOf(target: WireTarget): ChatQuirks {
   const host = hostOf(target.baseUrl);
   const vendor =
@@ -144,7 +145,7 @@ const VENDORS: readonly Vendor[] = [
       reasoning_replay: "reasoning",
     },
   },
-  // Most of its models refuse the field; those that know it can be given `effort_format` in the configuration.
+  // Most of its models refuse the field; for others there is `effort_format` in the configuration.
   {
     names: ["xai"],
     hosts: ["x.ai"],

@@ -6,9 +6,10 @@ import type { StreamPart } from "../../core/model/model.ts";
 import type { ToolCallFragment } from "./chat-json.ts";
 
 /**
- * Puts tool calls together from their fragments. The format says: each fragment names its call by `index`, the first one has `id`
- * and `name`, the others only `arguments`. Vendors leave out any of these, repeat ids and names, number all calls 0, or send whole
- * calls with the arguments as an object; all of that gives the same calls.
+ * Puts tool calls together from their fragments. The format says: each fragment names its call by `index`,
+ * the first one has `id` and `name`, the others only `arguments`. Vendors leave out any of these, repeat ids
+ * and names, number all calls 0, or send whole calls with the arguments as an object; all of that gives the
+ * same calls.
  */
 export class ToolCallCollector {
   readonly #emit: (part: StreamPart) => void;
@@ -116,7 +117,7 @@ export class ToolCallCollector {
   }
 }
 
-/** A call of a tool that takes plain text: no tool here does, and the model is told so as with any other that cannot be run. */
+/** A call of a tool that takes plain text: the model is told that there is none. */
 function asFunction(fragment: ToolCallFragment): ToolCallFragment {
   const { custom } = fragment;
   if (custom === undefined || custom === null) return fragment;
@@ -134,8 +135,8 @@ interface Call {
 }
 
 /**
- * True when a fragment begins another call although its number (or its lack of one) points to `known`: it has a name and another id,
- * or a name after the arguments of `known` were complete.
+ * True when a fragment begins another call although its number (or its lack of one) points to `known`: it has
+ * a name and another id, or a name after the arguments of `known` were complete.
  */
 function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
   const name = fragment.function?.name;

@@ -1,16 +1,17 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import type { NanoAgentError } from "../../core/base/errors.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
-import { reportedError, wordsOf } from "../provider-errors.ts";
+import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
 import type { WireDecoder, WireTarget } from "../wire.ts";
 import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
 
 /**
- * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position. Unknown events and
- * items are skipped. The answer is complete with `response.completed` or `response.incomplete`.
+ * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position.
+ * Unknown events and items are skipped. The answer is complete with `response.completed` or
+ * `response.incomplete`.
  */
 export function createResponsesDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
   return new ResponsesDecoder(emit, target);
@@ -53,13 +54,7 @@ class ResponsesDecoder implements WireDecoder {
   readonly done = (): boolean => this.#final !== undefined;
 
   readonly end = (): void => {
-    if (this.#final === undefined) {
-      throw new NanoAgentError(
-        "invalid_response",
-        `${this.#target.provider} ended its answer before it was complete. Try again.`,
-        { details: { provider: this.#target.provider, model: this.#target.modelId }, retryable: true },
-      );
-    }
+    if (this.#final === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     const { id, model, usage, output } = this.#answer;
     (output ?? []).forEach((item, position) => this.#closeListed(item, position));
     const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);
@@ -152,7 +147,7 @@ class ResponsesDecoder implements WireDecoder {
     return reportedError({ message, ...(code === undefined ? {} : { code }) }, { target: this.#target });
   }
 
-  /** Items are known by their id and position; servers leave either out, change it, or give all the same: then it is the newest. */
+  /** Known by id and position. Servers leave either out, change it or repeat it: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
     const { output_index: position, item_id: id } = event;
     const index = this.#indexOf(id) ?? position ?? -1;

@@ -18,8 +18,8 @@ export function writeItems(message: Message): string {
 }
 
 /**
- * Ids of messages and calls stay out: with `store: false` nothing can be looked up by them, and an id without the reasoning item
- * that belonged to it is refused.
+ * Ids of messages and calls stay out: with `store: false` nothing can be looked up by them, and an id without
+ * the reasoning item that belonged to it is refused.
  */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];

@@ -1,7 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
 import { openAiEndpoint } from "../wire.ts";
 import { writeItems } from "./encode-responses-message.ts";
@@ -9,9 +9,10 @@ import { writeItems } from "./encode-responses-message.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Makes the encoder of one model. Answers are not stored by the provider (`store: false`): reasoning comes encrypted and goes back.
- * `providerOptions.openai_responses` is merged into the body and wins; a `tools` list there is added to the request's tools. Stop
- * sequences have no place in this format. Quirk `encrypted_reasoning: false` is for servers that refuse `include`.
+ * Makes the encoder of one model. Answers are not stored by the provider (`store: false`): reasoning comes
+ * encrypted and goes back. `providerOptions.openai_responses` is merged into the body and wins; a `tools`
+ * list there is added to the request's tools. Stop sequences have no place in this format. Quirk
+ * `encrypted_reasoning: false` is for servers that refuse `include`.
  */
 export function createResponsesEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const endpoint = openAiEndpoint(target, "/responses");
@@ -35,10 +36,6 @@ interface Writers {
   readonly target: WireTarget;
   readonly transcript: (messages: readonly Message[]) => string;
   readonly tool: (spec: ToolSpec) => string;
-}
-
-function listed(left: string, right: string): string {
-  return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 function writeBody(request: ModelRequest, { target, transcript, tool }: Writers): string {
@@ -88,7 +85,7 @@ function addToolSettings(fields: Fields, { toolChoice, parallelToolCalls }: Mode
   if (parallelToolCalls === false) fields["parallel_tool_calls"] = false;
 }
 
-/** The families before reasoning models, and the chat variants of later ones, refuse everything about reasoning. */
+/** Older families, and the chat variants of later ones, refuse everything about reasoning. */
 function reasons(modelId: string): boolean {
   return !/^(?:[^/]*\/)?(?:gpt-[34]|chatgpt-)|-chat(?:-latest)?$/.test(modelId);
 }

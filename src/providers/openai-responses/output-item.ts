@@ -6,8 +6,8 @@ import { wordOf } from "../tool-call-names.ts";
 import type { ResponsesContent, ResponsesItem } from "./responses-json.ts";
 
 /**
- * One item of the output while it is streamed. Whatever its deltas left out is made up for by the events that close a part or the
- * item, so an answer of closing events alone is complete too.
+ * One item of the output while it is streamed. Whatever its deltas left out is made up for by the events that
+ * close a part or the item, so an answer of closing events alone is complete too.
  */
 export class OutputItem {
   /** Position of the item in the output, and of its block in the answer. */
@@ -82,7 +82,7 @@ export class OutputItem {
     else this.#json = json;
   }
 
-  /** The provider closed the item. Tool calls wait for {@link finish}: only the end of the answer says whether they are whole. */
+  /** The provider closed the item. A call may still be cut: {@link finish} tells. */
   close(item: ResponsesItem): void {
     if (this.#whole !== undefined) return;
     this.#whole = item;
@@ -157,7 +157,7 @@ export class OutputItem {
   }
 }
 
-/** A call, be it of a tool that takes plain text: no tool here does, and the model is told so as with any that cannot be run. */
+/** A call, also of a tool that takes plain text: the model is told that there is none. */
 export function isCall(type: string): boolean {
   return type === "function_call" || type === "custom_tool_call";
 }

@@ -2,8 +2,8 @@ import type { Json } from "../../core/base/errors.ts";
 
 /**
  * One event of a streamed answer of the Responses API, as far as it is read. Follows
- * https://platform.openai.com/docs/api-reference/responses-streaming. Compatible servers leave fields out, so every one may be
- * missing.
+ * https://platform.openai.com/docs/api-reference/responses-streaming. Compatible servers leave fields out, so
+ * every one may be missing.
  */
 export interface ResponsesEvent {
   readonly type?: string;
@@ -30,7 +30,7 @@ export interface ResponsesAnswer {
   readonly incomplete_details?: { readonly reason?: string | null } | null;
 }
 
-/** An item of the output: a message, reasoning, a function call, or something this package did not ask for. */
+/** An item of the output: a message, reasoning, a function call, or something nobody asked for. */
 export interface ResponsesItem {
   readonly type?: string;
   readonly id?: string | null;

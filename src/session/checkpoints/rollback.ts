@@ -1,7 +1,8 @@
 import type { NewEntry, RollbackEntry } from "../../core/agent/entry.ts";
 import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/defined.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
 import {
   type CheckpointHistory,
@@ -154,7 +155,7 @@ async function rollBack(
   const { direction, to } = entry;
   const report = {
     direction,
-    ...(to === undefined ? {} : { to }),
+    ...defined({ to }),
     root: groups[0]?.root ?? place.cwd,
     changes,
     left,
@@ -238,7 +239,7 @@ async function finish(
   return {
     status: "finished",
     direction,
-    ...(to === undefined ? {} : { to }),
+    ...defined({ to }),
     root,
     changes: doable,
     left,
@@ -290,10 +291,7 @@ function assertPlace({ steps, inputs }: CheckpointHistory, { run, turn }: TurnPl
     last === 0
       ? "The session has none."
       : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `There is no turn ${run}. ${known} See nano-agent undo --list.`,
-  );
+  throw misuse(`There is no turn ${run}. ${known} See nano-agent undo --list.`);
 }
 
 function byRoot(

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { NewEntry } from "../../core/agent/entry.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
+import { defined } from "../../core/base/defined.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
@@ -51,7 +52,7 @@ export class SessionCheckpoints implements Checkpointer {
       interrupted: isOwn ? interrupted : undefined,
       maxWaitMs: this.#limits.maxWaitMs,
       ...(options.now === undefined ? {} : { now: options.now }),
-      ...(onNotice === undefined ? {} : { onNotice }),
+      ...defined({ onNotice }),
       onFirstUse: () => {
         this.#isUser = true;
         for (const { store } of this.#workspaces)

@@ -72,6 +72,16 @@ export function resultItem(
   return { type: "result", time, result: { type: "tool_result", ...answers, ...failed } };
 }
 
+/** Why answers ended, by the words of a program. */
+export type Finishes = { readonly [word: string]: Assistant["finish"] };
+
+type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
+
+/** Why an answer ended; `stop` for a word that says nothing else. */
+export function finishOf(word: unknown, finishes: Finishes): Assistant["finish"] {
+  return typeof word === "string" && Object.hasOwn(finishes, word) ? (finishes[word] ?? "stop") : "stop";
+}
+
 /** The fields of a usage report whose input is counted without what was read from and written to a cache. */
 export interface UsageFields {
   readonly input: string;
@@ -95,10 +105,7 @@ export function usageFrom(value: unknown, names: UsageFields): Usage | undefined
 }
 
 /** Content of a tool result: text where it is nothing else. */
-export function resultContent(
-  value: unknown,
-  unknown: KindCount,
-): string | readonly (TextBlock | ImageBlock)[] {
+function resultContent(value: unknown, unknown: KindCount): string | readonly (TextBlock | ImageBlock)[] {
   if (typeof value === "string") return value.trim() === "" ? "(no output)" : value.toWellFormed();
   const blocks = contentBlocks(value, unknown);
   if (blocks.length === 0) return "(no output)";

@@ -1,4 +1,5 @@
 import type { NewEntry } from "../../core/agent/entry.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
@@ -137,7 +138,7 @@ class EntryWriter {
         finishReason: { unified: unifiedFinish(finish, content), raw: finish },
         usage,
         durationMs: 0,
-        ...(costUsd === undefined ? {} : { costUsd }),
+        ...defined({ costUsd }),
         ...(isCut ? { interrupted: true } : {}),
       },
       time,

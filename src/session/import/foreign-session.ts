@@ -46,6 +46,20 @@ export interface ForeignRecord {
   readonly fields: { readonly [key: string]: unknown };
 }
 
+/** What a parser counts on its way. */
+export interface Counts {
+  /** Records left out on purpose. */
+  readonly leftOut: KindCount;
+  /** Records and blocks of kinds that are not known here. */
+  readonly unknown: KindCount;
+}
+
+/** What a parser finds. */
+export type ParsedSession = Pick<ForeignSession, "sessionId" | "cwd" | "items">;
+
+/** Reads the records of one program's files. */
+export type ParseForeign = (records: readonly ForeignRecord[], counts: Counts) => ParsedSession;
+
 /** Counts by kind. */
 export class KindCount {
   readonly counts: Map<string, number> = new Map();

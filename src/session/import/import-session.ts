@@ -1,12 +1,20 @@
-import { fdatasync, rmSync, writeSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entry.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/defined.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Usage } from "../../core/message/usage.ts";
+import { SYSTEM_CALLS } from "../append-file.ts";
 import type { DamagedLine } from "../scan-journal.ts";
 import type { SessionStore } from "../session-store.ts";
 import { foreignEntries, type ImportRepairs } from "./foreign-entries.ts";
-import type { ForeignProgram, ForeignRecord, ForeignSession } from "./foreign-session.ts";
+import {
+  type ForeignProgram,
+  type ForeignRecord,
+  type ForeignSession,
+  KindCount,
+  type ParseForeign,
+} from "./foreign-session.ts";
 import { parseClaudeCode } from "./parse-claude-code.ts";
 import { parseCodex } from "./parse-codex.ts";
 import { parsePi } from "./parse-pi.ts";
@@ -62,8 +70,7 @@ export async function importSession(
     entries.filter(({ entry }) => fits(entry)).length;
   const answers = count(({ type }) => type === "assistant_message");
   const inputs = count(({ type }) => type === "user_message");
-  if (answers + inputs === 0)
-    throw new NanoAgentError("invalid_argument", `${file} holds no message that could be imported.`);
+  if (answers + inputs === 0) throw misuse(`${file} holds no message that could be imported.`);
   const path = await write(store, { session, sessionId, entries, cwd: options.cwd });
   return {
     file,
@@ -83,25 +90,24 @@ export async function importSession(
 /** Reads the records of a file of one of the programs. Throws `invalid_argument` for any other. */
 export function parseForeign(file: string, records: readonly ForeignRecord[]): ForeignSession {
   if (records.some(({ fields }) => fields["v"] === 1 && typeof fields["sum"] === "string"))
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `${file} is a session of nano-agent already. Go on with it with --resume, or put it beside the others.`,
     );
   const program = foreignProgram(records);
-  switch (program) {
-    case "claude-code":
-      return parseClaudeCode(records);
-    case "codex":
-      return parseCodex(records);
-    case "pi":
-      return parsePi(records);
-    case undefined:
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${file} is not a session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
-      );
-  }
+  if (program === undefined)
+    throw misuse(
+      `${file} is not a session file of Claude Code, Codex or pi. Name one of their .jsonl files.`,
+    );
+  const counts = { leftOut: new KindCount(), unknown: new KindCount() };
+  const parsed = PARSERS[program](records, counts);
+  return { program, ...parsed, leftOut: counts.leftOut.counts, unknown: counts.unknown.counts };
 }
+
+const PARSERS: { readonly [program in ForeignProgram]: ParseForeign } = {
+  "claude-code": parseClaudeCode,
+  codex: parseCodex,
+  pi: parsePi,
+};
 
 const CODEX_LINES: ReadonlySet<unknown> = new Set([
   "session_meta",
@@ -154,12 +160,11 @@ async function write(store: SessionStore, { session, sessionId, entries, cwd }: 
     now: () => clock.time,
     importedFrom: {
       program: session.program,
-      ...(session.sessionId === undefined ? {} : { sessionId: session.sessionId.slice(0, 200) }),
-      ...(session.cwd === undefined ? {} : { cwd: session.cwd.slice(0, 4_000) }),
+      ...defined({ sessionId: session.sessionId?.slice(0, 200), cwd: session.cwd?.slice(0, 4_000) }),
     },
     calls: {
-      write: (descriptor, bytes) => writeSync(descriptor, bytes),
-      sync: (descriptor) => (disk.waits ? synced(descriptor) : Promise.resolve()),
+      write: SYSTEM_CALLS.write,
+      sync: (descriptor) => (disk.waits ? SYSTEM_CALLS.sync(descriptor) : Promise.resolve()),
     },
   });
   try {
@@ -175,10 +180,4 @@ async function write(store: SessionStore, { session, sessionId, entries, cwd }: 
   }
   await journal.close();
   return journal.path;
-}
-
-function synced(descriptor: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fdatasync(descriptor, (error) => (error === null ? resolve() : reject(error)));
-  });
 }

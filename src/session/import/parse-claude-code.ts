@@ -1,14 +1,17 @@
+import { defined } from "../../core/base/defined.ts";
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import {
   callBlock,
   contentBlocks,
+  type Finishes,
+  finishOf,
   resultItem,
   textBlocks,
   type UsageFields,
   usageFrom,
 } from "./foreign-blocks.ts";
-import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import type { Counts, ForeignItem, ForeignRecord, KindCount, ParseForeign } from "./foreign-session.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
@@ -35,29 +38,19 @@ const ASIDE: ReadonlySet<string> = new Set([
  * last message back to the first, or to where it was compacted. One answer is spread over records that share `message.id`; answers to
  * parallel calls may stand beside the way.
  */
-export function parseClaudeCode(records: readonly ForeignRecord[]): ForeignSession {
-  const leftOut = new KindCount();
-  const unknown = new KindCount();
+export const parseClaudeCode: ParseForeign = (records, counts) => {
   // A file of a subagent holds nothing else.
   const isSubagent = records.every(({ fields }) => !isSaid(fields) || fields["isSidechain"] === true);
-  const messages = records.filter(({ fields }) => isMessage(fields, { leftOut, unknown, isSubagent }));
+  const messages = records.filter(({ fields }) => isMessage(fields, { ...counts, isSubagent }));
   const way = conversation(records, messages);
-  leftOut.add("messages of other branches, or before a compaction", messages.length - way.length);
+  counts.leftOut.add("messages of other branches, or before a compaction", messages.length - way.length);
   const first = way[0]?.fields ?? {};
   return {
-    program: "claude-code",
     sessionId: textField(first["sessionId"]),
     cwd: textField(first["cwd"]),
-    items: items(way, { leftOut, unknown }),
-    leftOut: leftOut.counts,
-    unknown: unknown.counts,
+    items: items(way, counts),
   };
-}
-
-interface Counts {
-  readonly leftOut: KindCount;
-  readonly unknown: KindCount;
-}
+};
 
 function isSaid({ type }: Fields): boolean {
   return type === "user" || type === "assistant";
@@ -214,23 +207,17 @@ function assistantItem(
   message: Fields,
   { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
 ): Assistant {
-  const stop = message["stop_reason"];
   return {
     type: "assistant",
     time,
     content: listOf(message["content"]).flatMap((block) => assistantBlock(fieldsOf(block), counts)),
     model: `anthropic/${textField(message["model"]) ?? "unknown"}`,
     usage: usageFrom(message["usage"], USAGE),
-    finish:
-      stop === "max_tokens"
-        ? "length"
-        : stop === "refusal"
-          ? "refusal"
-          : stop === "tool_use"
-            ? "tool_use"
-            : "stop",
+    finish: finishOf(message["stop_reason"], FINISHES),
   };
 }
+
+const FINISHES: Finishes = { max_tokens: "length", refusal: "refusal", tool_use: "tool_use" };
 
 function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly AssistantBlock[] {
   switch (block["type"]) {
@@ -240,7 +227,7 @@ function assistantBlock(block: Fields, { leftOut, unknown }: Counts): readonly A
       const thinking = textField(block["thinking"]) ?? "";
       const signature = textField(block["signature"]);
       if (thinking === "" && signature === undefined) return [];
-      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+      return [{ type: "thinking", thinking, ...defined({ signature }) }];
     }
     case "redacted_thinking": {
       const redacted = textField(block["data"]);

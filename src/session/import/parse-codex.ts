@@ -1,8 +1,8 @@
 import { parseToolInput } from "../../core/base/json.ts";
 import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
-import { contentBlocks, resultContent, toolName } from "./foreign-blocks.ts";
-import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import { contentBlocks, resultItem, toolName } from "./foreign-blocks.ts";
+import type { Counts, ForeignItem, KindCount, ParsedSession, ParseForeign } from "./foreign-session.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /**
@@ -10,17 +10,17 @@ import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-fore
  * holds the conversation, `turn_context` the model, `token_count` the usage of the answer before it; `compacted` replaces what came
  * before, `thread_rolled_back` takes turns away.
  */
-export function parseCodex(records: readonly ForeignRecord[]): ForeignSession {
-  const reader = new CodexReader();
+export const parseCodex: ParseForeign = (records, counts) => {
+  const reader = new CodexReader(counts);
   for (const { fields } of records) reader.take(fields);
   return reader.session();
-}
+};
 
 type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
 
 class CodexReader {
-  readonly #leftOut = new KindCount();
-  readonly #unknown = new KindCount();
+  readonly #leftOut: KindCount;
+  readonly #unknown: KindCount;
   #items: ForeignItem[] = [];
   #sessionId: string | undefined;
   #cwd: string | undefined;
@@ -28,15 +28,13 @@ class CodexReader {
   #model = "unknown";
   #lastTotal = "";
 
-  session(): ForeignSession {
-    return {
-      program: "codex",
-      sessionId: this.#sessionId,
-      cwd: this.#cwd,
-      items: this.#items,
-      leftOut: this.#leftOut.counts,
-      unknown: this.#unknown.counts,
-    };
+  constructor({ leftOut, unknown }: Counts) {
+    this.#leftOut = leftOut;
+    this.#unknown = unknown;
+  }
+
+  session(): ParsedSession {
+    return { sessionId: this.#sessionId, cwd: this.#cwd, items: this.#items };
   }
 
   take(fields: Fields): void {
@@ -168,13 +166,7 @@ class CodexReader {
       typeof output === "string" || Array.isArray(output)
         ? output
         : (fields["content_items"] ?? fields["content"]);
-    const result = {
-      type: "tool_result",
-      tool_use_id: textField(item["call_id"]) ?? "",
-      content: resultContent(content, this.#unknown),
-      ...(isError ? { is_error: true } : {}),
-    } as const;
-    this.#items.push({ type: "result", result, time });
+    this.#items.push(resultItem({ callId: item["call_id"], content, isError }, time, this.#unknown));
   }
 
   /** Adds a block to the answer that is being given, or begins one: results and input end it. */

@@ -1,13 +1,16 @@
+import { defined } from "../../core/base/defined.ts";
 import type { AssistantBlock } from "../../core/message/block.ts";
 import {
   callBlock,
   contentBlocks,
+  type Finishes,
+  finishOf,
   resultItem,
   textBlocks,
   type UsageFields,
   usageFrom,
 } from "./foreign-blocks.ts";
-import { type ForeignItem, type ForeignRecord, type ForeignSession, KindCount } from "./foreign-session.ts";
+import type { Counts, ForeignItem, KindCount, ParseForeign } from "./foreign-session.ts";
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
@@ -25,23 +28,14 @@ const ASIDE: ReadonlySet<string> = new Set([
  * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain list). The conversation is the
  * way from the last entry to the first; a `compaction` stands for what was before the entry it names as the first one kept.
  */
-export function parsePi(records: readonly ForeignRecord[]): ForeignSession {
-  const leftOut = new KindCount();
-  const unknown = new KindCount();
+export const parsePi: ParseForeign = (records, counts) => {
   const header = records.find(({ fields }) => fields["type"] === "session")?.fields ?? {};
   const entries = records.filter(({ fields }) => fields["type"] !== "session").map(({ fields }) => fields);
-  const way = kept(wayToLast(entries), leftOut);
-  leftOut.add("entries of other branches", entries.length - wayToLast(entries).length);
-  const items = way.flatMap((entry) => itemOf(entry, { leftOut, unknown }));
-  return {
-    program: "pi",
-    sessionId: textField(header["id"]),
-    cwd: textField(header["cwd"]),
-    items,
-    leftOut: leftOut.counts,
-    unknown: unknown.counts,
-  };
-}
+  const way = wayToLast(entries);
+  counts.leftOut.add("entries of other branches", entries.length - way.length);
+  const items = kept(way, counts.leftOut).flatMap((entry) => itemOf(entry, counts));
+  return { sessionId: textField(header["id"]), cwd: textField(header["cwd"]), items };
+};
 
 function wayToLast(entries: readonly Fields[]): readonly Fields[] {
   if (entries.every((entry) => textField(entry["id"]) === undefined)) return entries;
@@ -71,11 +65,6 @@ function kept(way: readonly Fields[], leftOut: KindCount): readonly Fields[] {
   const from = first === -1 || first > at ? at : first;
   leftOut.add("entries before a compaction", from);
   return [compaction, ...way.slice(from, at), ...way.slice(at + 1)];
-}
-
-interface Counts {
-  readonly leftOut: KindCount;
-  readonly unknown: KindCount;
 }
 
 function itemOf(entry: Fields, counts: Counts): readonly ForeignItem[] {
@@ -135,7 +124,6 @@ function assistantItem(
   message: Fields,
   { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
 ): ForeignItem {
-  const stop = message["stopReason"];
   const isAnthropic = message["api"] === "anthropic-messages";
   return {
     type: "assistant",
@@ -146,16 +134,16 @@ function assistantItem(
     model: `${textField(message["provider"]) ?? "unknown"}/${textField(message["model"]) ?? "unknown"}`,
     usage: usageFrom(message["usage"], USAGE),
     costUsd: costOf(message["usage"]),
-    finish:
-      stop === "length"
-        ? "length"
-        : stop === "aborted" || stop === "error"
-          ? "interrupted"
-          : stop === "toolUse"
-            ? "tool_use"
-            : "stop",
+    finish: finishOf(message["stopReason"], FINISHES),
   };
 }
+
+const FINISHES: Finishes = {
+  length: "length",
+  aborted: "interrupted",
+  error: "interrupted",
+  toolUse: "tool_use",
+};
 
 function assistantBlock(
   block: Fields,
@@ -171,7 +159,7 @@ function assistantBlock(
       if (isAnthropic && block["redacted"] === true)
         return signature === undefined ? [] : [{ type: "thinking", thinking: "", redacted: signature }];
       if (thinking === "") return [];
-      return [{ type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) }];
+      return [{ type: "thinking", thinking, ...defined({ signature }) }];
     }
     case "toolCall":
       return [callBlock(block, block["arguments"])];

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
@@ -55,7 +55,7 @@ function openForeign(path: string): number {
 }
 
 function unusable(path: string, why: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", `${path} ${why}. Name a session file.`);
+  return misuse(`${path} ${why}. Name a session file.`);
 }
 
 /** Fields of a foreign record. */

@@ -1,5 +1,6 @@
 import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
@@ -44,8 +45,7 @@ function asked({ by, reason, question, rule, suggestion }: PermissionEntry): Gat
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,
-    ...(rule === undefined ? {} : { rule }),
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...defined({ rule, suggestion }),
   };
 }
 
@@ -53,8 +53,6 @@ function waiting({ reason, rule, part, suggestion }: ApprovalRequestEntry): Gate
   return {
     action: "ask",
     reason,
-    ...(rule === undefined ? {} : { rule }),
-    ...(part === undefined ? {} : { part }),
-    ...(suggestion === undefined ? {} : { suggestion }),
+    ...defined({ rule, part, suggestion }),
   };
 }

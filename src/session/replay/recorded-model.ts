@@ -1,4 +1,5 @@
 import type { AssistantEntry } from "../../core/agent/entry.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { Model, ModelRequest, StreamPart } from "../../core/model/model.ts";
 
@@ -25,7 +26,7 @@ export function recordedModel({ provider, id, next, interrupt }: RecordedAnswers
       finishReason,
       usage,
       model: answer.model.slice(answer.model.indexOf("/") + 1),
-      ...(responseId === undefined ? {} : { responseId }),
+      ...defined({ responseId }),
     };
   }
   return { provider, id, stream };

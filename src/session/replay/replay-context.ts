@@ -1,5 +1,5 @@
 import { type RunContext, type RunSettings, runSettings } from "../../core/agent/run-context.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { Ledger } from "../../core/model/ledger.ts";
 import type { Model } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
@@ -39,6 +39,4 @@ export function replayContext({ model, tools, settings, ...given }: ReplayParts)
 }
 
 const noSubagents: RunContext["delegate"] = () =>
-  Promise.reject(
-    new NanoAgentError("invalid_argument", "A replay starts no subagents; their recorded results are used."),
-  );
+  Promise.reject(misuse("A replay starts no subagents; their recorded results are used."));

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
@@ -59,10 +60,10 @@ function standIn(name: string, facts: StandInFacts): Tool {
   });
   const { execute, ...own } = base;
   const access = facts.keepsOrder ? known?.access : undefined;
-  const rest = { ...own, ...(access === undefined ? {} : { access }) };
+  const rest = { ...own, ...defined({ access }) };
   const schema = standInSchema(name, facts, known?.schema);
   if (facts.externalTools.has(name)) return { ...rest, schema };
-  return { ...rest, schema, ...(execute === undefined ? {} : { execute }) };
+  return { ...rest, schema, ...defined({ execute }) };
 }
 
 function standInSchema(

@@ -1,8 +1,8 @@
 import { counted } from "../../core/base/text.ts";
 
 /**
- * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text` with their numbers,
- * and what differs. Looks at a bounded part of both texts and writes a bounded message.
+ * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text`
+ * with their numbers, and what differs. Looks at a bounded part of both texts and writes a bounded message.
  */
 export function describeNearestLines(text: string, wanted: string): string {
   const wantedLines = wanted.split(/\r?\n/u, MAX_WANTED_LINES);
@@ -44,14 +44,14 @@ function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
 }
 
-/** Index of the line where `wanted` would start (negative when its first lines are before the file), if anything is similar. */
+/** Index of the line where `wanted` would start (may be negative), if anything is similar. */
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const keys = lines.map(normalise);
   const wantedKeys = wanted.map(normalise);
   return startByEqualLines(keys, wantedKeys) ?? startBySimilarLine(keys, wantedKeys);
 }
 
-/** Lines that are equal but for case and blanks vote for a start; long lines weigh more than a lone bracket. */
+/** Lines equal but for case and blanks vote for a start; long ones weigh more than a lone bracket. */
 function startByEqualLines(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const places = new Map<string, number[]>();
   for (const [index, key] of wanted.entries()) {
@@ -126,8 +126,8 @@ function normalise(line: string): string {
 }
 
 /**
- * Fewest characters to insert, delete or replace that make `wanted` a part of `text`; 0 when it is one. Compares UTF-16 code units; the
- * cost is the product of both lengths.
+ * Fewest characters to insert, delete or replace that make `wanted` a part of `text`; 0 when it is one.
+ * Compares UTF-16 code units; the cost is the product of both lengths.
  */
 export function substringDistance(text: string, wanted: string): number {
   // Column by column of the usual table, but a match may begin anywhere for nothing.

@@ -5,7 +5,7 @@ import { type FoldedText, foldText, isBlank } from "./fold-text.ts";
 export interface Edit {
   /** The text to find. Must be there exactly once, unless `replace_all`. */
   readonly old_string: string;
-  /** What stands there afterwards, taken literally (`$&` is two characters). */
+  /** The text in its place, taken literally (`$&` is two characters). */
   readonly new_string: string;
   /** Replace every exact occurrence. Default false. */
   readonly replace_all?: boolean;
@@ -14,7 +14,7 @@ export interface Edit {
 /** Why edits cannot be applied. */
 export type EditErrorKind = "no_edits" | "empty_old" | "identical" | "not_found" | "multiple" | "overlap";
 
-/** The first thing wrong with a list of edits. `message` is written for the model: what, where, and what to do. */
+/** The first thing wrong with a list of edits. `message` tells the model what, where and what to do. */
 export interface EditError {
   readonly kind: EditErrorKind;
   readonly message: string;
@@ -27,7 +27,7 @@ export interface Replacement {
   readonly text: string;
 }
 
-/** What a list of edits does to a text: sorted replacements that do not overlap, or the first error. */
+/** The effect of a list of edits: sorted replacements that do not overlap, or the first error. */
 type EditPlan = { readonly replacements: readonly Replacement[] } | { readonly error: EditError };
 
 /** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
@@ -42,8 +42,7 @@ export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   for (const [index, edit] of edits.entries()) {
     const found = validate(edit) ?? replacementsOf(text, edit);
     if ("kind" in found) return { error: atEdit(found, index, edits.length) };
-    for (const replacement of found)
-      planned.push({ start: replacement.start, end: replacement.end, text: replacement.text, edit: index });
+    for (const replacement of found) planned.push({ ...replacement, edit: index });
   }
   if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
   const error = overlapIn(text, planned);
@@ -87,10 +86,7 @@ class EditedText {
   }
 
   lineAt(offset: number): number {
-    let line = 1;
-    for (let at = this.text.indexOf("\n"); at !== -1 && at < offset; at = this.text.indexOf("\n", at + 1))
-      line++;
-    return line;
+    return linesAt(this.text, [offset])[0] ?? 1;
   }
 }
 
@@ -137,7 +133,7 @@ function findRanges(text: EditedText, edit: Edit): readonly Range[] | EditError 
   return foldedRange(text, edit.old_string);
 }
 
-/** The ways to write `old` that mean the same bytes to someone who sees neither line ends nor byte order marks. */
+/** The ways to write `old` for someone who sees neither line ends nor byte order marks. */
 function exactSpellings(text: EditedText, old: string): readonly string[] {
   const spellings = new Set([old]);
   const body = old.startsWith(BOM) ? old.slice(1) : old;
@@ -161,7 +157,7 @@ function occurrences(
   return starts;
 }
 
-/** A match that begins with the LF of a CR LF takes the CR too, so that no half line end is left or doubled. */
+/** A match that begins with the LF of a CR LF takes the CR too: no half line end is left. */
 function exactRange(text: EditedText, start: number, wanted: string): Range {
   const splitsLineEnd = wanted.startsWith("\n") && start > text.bodyStart && text.text[start - 1] === "\r";
   return { start: splitsLineEnd ? start - 1 : start, end: start + wanted.length };
@@ -228,7 +224,8 @@ function multiple(text: EditedText, starts: readonly number[], hint: string): Ed
   return { kind: "multiple", message };
 }
 
-function linesAt(text: string, offsets: readonly number[]): readonly number[] {
+/** The numbers of the lines at offsets, which are sorted. */
+export function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
   let newline = text.indexOf("\n");
@@ -273,7 +270,7 @@ function uniformLineEnding(text: string): LineEnding | undefined {
   return isOther ? undefined : first;
 }
 
-/** The line ending nearest to a range: the first one inside, else the next one after, else the last one before. */
+/** The line ending nearest to a range: the first inside, else the next after, else the last before. */
 function lineEndingAround(
   text: string,
   range: { readonly start: number; readonly end: number },

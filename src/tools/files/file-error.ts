@@ -9,8 +9,8 @@ export class FileRefusal extends Error {
 }
 
 /**
- * Runs the work of a file tool and turns what goes wrong on disk into an error result that names `path`, as the model wrote it.
- * An abort is thrown on.
+ * Runs the work of a file tool and turns what goes wrong on disk into an error result that names `path`, as
+ * the model wrote it. An abort is thrown on.
  */
 export async function answerFileErrors(
   path: string,
@@ -61,8 +61,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What to tell a model that wrote a mark such as `«redacted:github-token»` where the real text is needed; `undefined` when it did not.
- * Writing the mark would put it in the place of the secret.
+ * The answer to a model that wrote a mark such as `«redacted:github-token»` where the real text is needed;
+ * `undefined` when it did not. Writing the mark would put it in the place of the secret.
  */
 export function redactedInput(what: string, text: string): string | undefined {
   const mark = findRedactionMark(text);

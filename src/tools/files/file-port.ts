@@ -3,11 +3,12 @@ import type { PermittedPlaces } from "./permitted-path.ts";
 import type { FileStamp, FileState } from "./read-files.ts";
 
 /**
- * What text files are read and written through instead of the system: the buffers of an editor. Containment, permission and the rule that a file
- * must have been read stay those of the tools; what is no text (images, folders) and undo go to the disk.
+ * Reads and writes text files instead of the system: the buffers of an editor. Containment, permission and
+ * the rule that a file must have been read stay those of the tools; what is no text (images, folders) and
+ * undo go to the disk.
  */
 export interface FilePort {
-  /** The whole text of a file as the editor has it, what is not saved included; `undefined`: read it from the disk. */
+  /** The text of a file as the editor has it, unsaved changes too; `undefined`: read the disk. */
   readText?(path: string, options: { readonly signal: AbortSignal }): Promise<string | undefined>;
   /** Replaces the text of a file, or creates it, on the disk too. */
   writeText?(path: string, text: string, options: { readonly signal: AbortSignal }): Promise<void>;
@@ -47,16 +48,16 @@ export async function readPort(
   return text === undefined ? undefined : new PortText(text);
 }
 
-/** What the tools that touch files take. */
+/** Options of the tools that touch files. */
 export interface FileToolOptions {
   /** Folder that relative paths refer to. Default: the working folder of the call. */
   readonly cwd?: string;
   /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
-  /** What was read in a session. Tools made with the same one know of each other; default: one of its own. */
+  /** The files read in a session. Tools with the same one know of each other; default: one of its own. */
   readonly state?: FileState;
-  /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
+  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
   readonly permitted?: PermittedPlaces;
-  /** What text files are read and written through. Default: the disk alone. */
+  /** Text files are read and written through it. Default: the disk alone. */
   readonly files?: FilePort | undefined;
 }

@@ -16,7 +16,7 @@ export interface ChangeTarget {
   readonly shown: string;
   readonly transcriptId: string;
   readonly state: FileState;
-  /** What it is read and written through, where that does both. */
+  /** It is read and written through this, where that does both. */
   readonly files?: FilePort | undefined;
   readonly signal: AbortSignal;
 }
@@ -31,8 +31,9 @@ interface FileUnderChange {
 }
 
 /**
- * Looks at a file that is to be changed; `undefined` when there is none. Throws a {@link FileRefusal} unless it is a regular file
- * with a write bit that the session has read and that is unchanged since. Content up to `maxBytes` is read.
+ * Looks at a file that is to be changed; `undefined` when there is none. Throws a {@link FileRefusal} unless
+ * it is a regular file with a write bit that the session has read and that is unchanged since. Content up to
+ * `maxBytes` is read.
  */
 export async function openForChange(
   target: ChangeTarget,
@@ -99,7 +100,7 @@ export async function commitChange(
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
 }
 
-/** A port that a change can go through: what it writes it must have read, or what an editor has not saved would be lost. */
+/** A port for changes: it must read too, or what an editor has not saved would be lost. */
 function portOf({ files }: ChangeTarget): Required<FilePort> | undefined {
   if (files?.readText === undefined || files.writeText === undefined) return undefined;
   return files as Required<FilePort>;
@@ -136,8 +137,8 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
 }
 
 /**
- * Replacing a file needs no permission to write it, so that permission is asked for by opening it. The administrator may open
- * everything; a file without any write bit is protected all the same.
+ * Replacing a file needs no permission to write it, so that permission is asked for by opening it. The
+ * administrator may open everything; a file without any write bit is protected all the same.
  */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)

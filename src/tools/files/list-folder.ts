@@ -11,7 +11,7 @@ export interface FolderPage {
   readonly isPartial: boolean;
 }
 
-/** Lists `limit` entries from the `first` one (counted from 1). Of a folder with more than 50,000 entries, some 50,000 are listed. */
+/** Lists `limit` entries from the `first` (from 1). Beyond 50,000 entries, some 50,000 are listed. */
 export async function listFolder(
   path: string,
   options: { readonly first: number; readonly limit: number; readonly signal: AbortSignal },

@@ -3,7 +3,7 @@ import { type BigIntStats, closeSync, fstatSync, read, readFile, readSync } from
 /** Bytes read without a trip to the thread pool, which costs more than they do. */
 const SYNC_BYTES = 1024 * 1024;
 
-/** A file open for reading. Its first megabyte is read at once, for a page is rarely more; what follows leaves the program free. */
+/** A file open for reading. The first megabyte is read at once, for a page is rarely more. */
 export class OpenFile {
   readonly #fd: number;
   #syncBytes = SYNC_BYTES;
@@ -22,7 +22,7 @@ export class OpenFile {
     return fstatSync(this.#fd, { bigint: true });
   }
 
-  /** Reads into `buffer` from `offset`, at `position`, else behind the last read. Resolves to the bytes read, 0 at the end. */
+  /** Reads into `buffer` from `offset`, at `position` or where the last read ended. 0: the end. */
   async read(buffer: Buffer, offset: number, length: number, position: number | null): Promise<number> {
     if (this.#syncBytes > 0) {
       const count = readSync(this.#fd, buffer, offset, length, position);

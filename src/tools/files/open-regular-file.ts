@@ -4,9 +4,9 @@ import { OpenFile } from "./open-file.ts";
 import { isAtPlace } from "./real-place.ts";
 
 /**
- * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a device. `path` must be
- * canonical; when a link has been put in its place, or in that of a folder on the way, what was opened is refused. `shown` is the path for
- * messages.
+ * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a
+ * device. `path` must be canonical; when a link has been put in its place, or in that of a folder on the way,
+ * what was opened is refused. `shown` is the path for messages.
  */
 export function openRegularFile(path: string, shown: string): OpenFile {
   assertRegularFile(statSync(path), shown);

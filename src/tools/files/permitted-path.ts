@@ -2,7 +2,7 @@ import type { ToolContext } from "../../core/tool/tool.ts";
 import { resolvePath } from "../resolve-path.ts";
 import { FileRefusal } from "./file-error.ts";
 
-/** What finding the place of a call depends on. */
+/** The options that decide where a call leads. */
 interface PermittedPathOptions {
   readonly cwd?: string;
   readonly home?: string;
@@ -10,8 +10,8 @@ interface PermittedPathOptions {
 }
 
 /**
- * The canonical path a call means by `shown`. Where a permission layer judged the call, it is the place that was judged: throws a
- * {@link FileRefusal} when the path leads elsewhere by now.
+ * The canonical path a call means by `shown`. Where a permission layer judged the call, it is the place that
+ * was judged: throws a {@link FileRefusal} when the path leads elsewhere by now.
  */
 export function permittedPath(shown: string, options: PermittedPathOptions, context: ToolContext): string {
   const { permitted } = options;
@@ -34,5 +34,5 @@ export interface PermittedCall {
   readonly path: string;
 }
 
-/** Where the path of a call led when the call was permitted: a canonical path, `undefined` for a call nobody judged. */
+/** Where the path of a call led when it was permitted; `undefined` for a call nobody judged. */
 export type PermittedPlaces = (call: PermittedCall) => string | undefined;

@@ -7,8 +7,8 @@ import { isAtPlace, pathOfOpen } from "./real-place.ts";
 const O_PATH = 0o10000000;
 
 /**
- * A folder that was opened and found to be the one at its path. On Linux {@link at} leads into this very folder, whatever is put in the place
- * of its name afterwards; elsewhere it leads there by name.
+ * A folder that was opened and found to be the one at its path. On Linux {@link at} leads into this very
+ * folder, whatever is put in the place of its name afterwards; elsewhere it leads there by name.
  */
 export class PinnedFolder {
   readonly path: string;
@@ -35,14 +35,14 @@ export class PinnedFolder {
 }
 
 /**
- * Opens the folder at a canonical path. `shown` is the path for messages. Throws a {@link FileRefusal} when a link took the place of a
- * folder on the way, and system errors as they are.
+ * Opens the folder at a canonical path. `shown` is the path for messages. Throws a {@link FileRefusal} when a
+ * link took the place of a folder on the way, and system errors as they are.
  */
 export function pinFolder(path: string, shown: string): PinnedFolder {
   return new PinnedFolder(path, openAt(path, { place: path, shown }));
 }
 
-/** {@link pinFolder}, making the folders that are not there yet, each inside the one that was opened before it. */
+/** {@link pinFolder}, making missing folders, each inside the one that was opened before it. */
 export function makePinnedFolder(path: string, shown: string): PinnedFolder {
   const missing: string[] = [];
   let existing = path;

@@ -25,8 +25,9 @@ export function isUnchanged(stamp: FileStamp, now: FileStamp): boolean {
 }
 
 /**
- * What the file tools of one agent know in common: which files each transcript (the conversation, a subagent) has seen and how they
- * were then, and whose turn it is to change a file. Paths are canonical ({@link resolvePath}). Forgets the files longest unused beyond 10,000.
+ * Known to all file tools of one agent: which files each transcript (the conversation, a subagent) has seen
+ * and how they were then, and whose turn it is to change a file. Paths are canonical ({@link resolvePath}).
+ * Forgets the files longest unused beyond 10,000.
  */
 export class FileState {
   readonly #stamps = new Map<string, FileStamp>();
@@ -49,7 +50,7 @@ export class FileState {
     return this.#stamps.get(keyOf(transcriptId, path));
   }
 
-  /** Runs `change` when all earlier changes of `path` have ended, so that two changes at once lose nothing. */
+  /** Runs `change` after all earlier ones of `path`, so that two at once lose nothing. */
   async inTurn<T>(path: string, change: () => Promise<T>): Promise<T> {
     const before = this.#turns.get(path);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ export interface Page {
   readonly content: Uint8Array | undefined;
 }
 
-/** Reads lines from a file in chunks: memory and, after the page, time do not depend on the size of the file. */
+/** Reads lines in chunks: memory and, after the page, time do not depend on the size of the file. */
 export async function readPage(file: Pick<OpenFile, "read">, options: PageOptions): Promise<Page> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const first = await fill(file, buffer);

@@ -1,16 +1,16 @@
 import { fstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 
 /**
- * True when an open file or folder is the one at the canonical `path`. On Linux the system says where a descriptor really is, whatever was put
- * in the place of a folder on the way there. Elsewhere the path is looked at once more: links that are swapped to and fro between two looks
- * can go unseen there.
+ * True when an open file or folder is the one at the canonical `path`. On Linux the system says where a
+ * descriptor really is, whatever was put in the place of a folder on the way there. Elsewhere the path is
+ * looked at once more: links that are swapped to and fro between two looks can go unseen there.
  */
 export function isAtPlace(descriptor: number, path: string): boolean {
   const place = placeOf(descriptor);
   return place === undefined ? leadsTo(descriptor, path) : place === path;
 }
 
-/** A path by which this process reaches the very file or folder that is open, whatever takes its name; `undefined` where there is none. */
+/** A path to the very file or folder that is open, whatever takes its name, where there is one. */
 export function pathOfOpen(descriptor: number): string | undefined {
   return placeOf(descriptor) === undefined ? undefined : `/proc/self/fd/${descriptor}`;
 }

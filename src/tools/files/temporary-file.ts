@@ -23,9 +23,9 @@ export interface RemoveStaleOptions {
 }
 
 /**
- * Removes the temporary files that dead processes left in `folder`: those of a process of this machine that is gone, those from
- * before this process began with its own number, and any older than a day. Returns the paths it removed. Does not throw for
- * folders and files it may not touch.
+ * Removes the temporary files that dead processes left in `folder`: those of a process of this machine that
+ * is gone, those from before this process began with its own number, and any older than a day. Returns the
+ * paths it removed. Does not throw for folders and files it may not touch.
  */
 export async function removeStaleTemporaryFiles(
   folder: string,
@@ -92,7 +92,7 @@ async function removeIfStale(path: string): Promise<boolean> {
   }
 }
 
-/** True when the process that wrote at `writtenAt` still runs. A number is used again, also our own after a restart. */
+/** True when the process that wrote then still runs. Numbers are used again, also our own. */
 function isRunning(pid: number, writtenAt: number): boolean {
   if (pid === process.pid) return writtenAt >= Math.floor(performance.timeOrigin);
   try {

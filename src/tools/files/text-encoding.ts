@@ -5,9 +5,9 @@ export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 const ENCODING_SAMPLE_BYTES = 8192;
 
 /**
- * Judges a file by its first bytes: a byte order mark decides; else it is binary when it starts like a well-known binary format or
- * holds more than a stray few control characters. Text in other 8-bit encodings counts as `utf-8`: it is shown with marks for
- * what cannot be decoded.
+ * Judges a file by its first bytes: a byte order mark decides; else it is binary when it starts like a
+ * well-known binary format or holds more than a stray few control characters. Text in other 8-bit encodings
+ * counts as `utf-8`: it is shown with marks for what cannot be decoded.
  */
 export function detectEncoding(head: Uint8Array): TextEncoding {
   const sample = head.subarray(0, ENCODING_SAMPLE_BYTES);
@@ -49,7 +49,7 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
 }
 
-/** The media type of an image that models accept (PNG, JPEG, GIF, WebP), told by its first bytes; 12 are enough. */
+/** The media type of an image models accept (PNG, JPEG, GIF, WebP), by its first 12 bytes. */
 export function imageTypeOf(head: Uint8Array): string | undefined {
   const text = String.fromCharCode(...head.subarray(0, 12));
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

@@ -16,10 +16,11 @@ export interface WriteAtomicallyOptions {
 }
 
 /**
- * Writes a whole file so that at every moment, also after a crash, either the old or the new content is there: into a temporary file
- * of the same folder, synced, renamed, the folder synced. On any failure the old content stays and the temporary file is removed.
- * Returns the facts of the new file. `path` must be canonical; folders of a new file that are not there are made. All of it happens in the
- * folder that was at the path when it was opened: throws a {@link FileRefusal} when a link took the place of one on the way.
+ * Writes a whole file so that at every moment, also after a crash, either the old or the new content is
+ * there: into a temporary file of the same folder, synced, renamed, the folder synced. On any failure the old
+ * content stays and the temporary file is removed. Returns the facts of the new file. `path` must be
+ * canonical; folders of a new file that are not there are made. All of it happens in the folder that was at
+ * the path when it was opened: throws a {@link FileRefusal} when a link took the place of one on the way.
  */
 export async function writeAtomically(
   path: string,
@@ -79,7 +80,7 @@ async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void
   await file.chmod(replaced.mode & (isOwnerKept ? 0o7777 : 0o1777));
 }
 
-/** Makes the rename itself lasting. Some systems cannot sync a folder; the rename has happened all the same. */
+/** Makes the rename lasting. Some systems cannot sync a folder; it has happened all the same. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {

@@ -98,7 +98,7 @@ const MAX_BYTES = 30_000;
 /** Files that are sorted by time; where there are more, the first that came. */
 const MAX_SORTED_FILES = 10_000;
 
-/** Sorts paths below a folder by time of change, the newest first, then by name. Files that are gone come last. */
+/** Paths below a folder, newest first, then by name. Files that are gone come last. */
 export async function newestFirst(folder: string, paths: readonly string[]): Promise<readonly string[]> {
   const times = new Map<string, number>();
   for (let start = 0; start < paths.length; start += BATCH) {

@@ -1,6 +1,7 @@
 /**
- * The alternatives of a text with `{a,b}` and `{1..3}`, nested ones too; a backslash takes the next character literally and stays in
- * the result. Braces without a comma or a range, or without their counterpart, stay as they are, as do all beyond 1,000 alternatives.
+ * The alternatives of a text with `{a,b}` and `{1..3}`, nested ones too; a backslash takes the next character
+ * literally and stays in the result. Braces without a comma or a range, or without their counterpart, stay as
+ * they are, as do all beyond 1,000 alternatives.
  */
 export function expandBraces(text: string): readonly string[] {
   let expanded = [text];

@@ -11,7 +11,7 @@ export class IgnoreRules {
     this.#matchers = matchers;
   }
 
-  /** The rules in force in `folder`, from the top of its repository (outside of one: from the root of the file system) down. */
+  /** The rules for `folder`, from the top of its repository (else from the root) down. */
   static async at(folder: string): Promise<IgnoreRules> {
     const top = await repositoryOf(folder);
     const folders = [folder];
@@ -29,7 +29,7 @@ export class IgnoreRules {
     return new IgnoreRules([...matchersOf(folder), ...inherited]);
   }
 
-  /** True when an entry of the folder is left out. `.rgignore` outranks `.ignore`, which outranks `.gitignore`; the nearest decides. */
+  /** True for an entry to leave out: `.rgignore` before `.ignore` before `.gitignore`, then the nearest. */
   ignores(path: string, isFolder: boolean): boolean {
     for (const name of IGNORE_FILES) {
       for (const matcher of this.#matchers) {
@@ -98,8 +98,8 @@ function pathIn(folder: string, path: string): string {
 }
 
 /**
- * A matcher that no longer leaves out all of `folder` because a rule names the folder itself: a rule for names at any depth goes on
- * to hold for what is below it, any other has nothing more to say.
+ * A matcher that no longer leaves out all of `folder` because a rule names the folder itself: a rule for
+ * names at any depth goes on to hold for what is below it, any other has nothing more to say.
  */
 function exempt(matcher: FolderMatcher, folder: string): FolderMatcher {
   if (judge(matcher, folder, true) !== "ignored") return matcher;

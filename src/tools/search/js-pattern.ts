@@ -6,8 +6,9 @@ export interface PatternOptions {
 }
 
 /**
- * The regular expression of the language that means what ripgrep would make of the pattern, as far as their notations differ:
- * leading flags, named groups, `\A`, `\z`, and POSIX classes. Throws a `SyntaxError` for what cannot be expressed.
+ * The regular expression of the language that means what ripgrep would make of the pattern, as far as their
+ * notations differ: leading flags, named groups, `\A`, `\z`, and POSIX classes. Throws a `SyntaxError` for
+ * what cannot be expressed.
  */
 export function toRegExp({ pattern, ignoresCase, isMultiline }: PatternOptions): RegExp {
   const leading = /^\(\?([imsux]+)\)/u.exec(pattern);

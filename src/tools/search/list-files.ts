@@ -14,8 +14,9 @@ export interface ListFilesOptions extends SkipRules {
 }
 
 /**
- * Lists the regular files below a folder that no ignore file names, in no particular order: with ripgrep, or without it by walking
- * the folders. Links are not followed; folders that cannot be read are passed over. Does not throw on abort.
+ * Lists the regular files below a folder that no ignore file names, in no particular order: with ripgrep, or
+ * without it by walking the folders. Links are not followed; folders that cannot be read are passed over.
+ * Does not throw on abort.
  */
 export async function listFiles(folder: string, options: ListFilesOptions): Promise<void> {
   const command = await options.ripgrep.find();

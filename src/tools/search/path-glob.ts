@@ -7,10 +7,10 @@ export interface PathGlobOptions {
 }
 
 /**
- * True when a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part crosses any number of
- * folders, `{a,b}` are alternatives, `[a-z]` and `[!a-z]` sets, a backslash takes the next character literally, and a leading `!`
- * turns the glob round. Names that start with a dot are like others. The time is bounded by the product of the lengths of glob and
- * path: no glob can make it explode.
+ * True when a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part
+ * crosses any number of folders, `{a,b}` are alternatives, `[a-z]` and `[!a-z]` sets, a backslash takes the
+ * next character literally, and a leading `!` turns the glob round. Names that start with a dot are like
+ * others. The time is bounded by the product of the lengths of glob and path: no glob can make it explode.
  */
 export function pathGlob(glob: string, options: PathGlobOptions = {}): (path: string) => boolean {
   const isNegated = glob.startsWith("!");
@@ -26,7 +26,7 @@ export function pathGlob(glob: string, options: PathGlobOptions = {}): (path: st
   };
 }
 
-/** The part of a glob about the last name, when every match must fit it and it means the same to ripgrep; else `undefined`. */
+/** The last name of a glob, when every match must fit it and ripgrep reads it the same way. */
 export function lastNameOf(glob: string): string | undefined {
   const name = glob.slice(glob.lastIndexOf("/") + 1);
   const rest = glob.slice(0, glob.length - name.length);
@@ -113,7 +113,7 @@ function matchCharacter(element: NameElement, character: string): boolean {
   return element !== ANY && element(character);
 }
 
-/** True when items fit a pattern in which {@link ANY} stands for any number of them. Only the last such place is tried again. */
+/** True when items fit a pattern; {@link ANY} is any number of them, and only its last place is retried. */
 function matchSequence<P>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly string[],

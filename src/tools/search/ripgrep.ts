@@ -1,12 +1,13 @@
-import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { pinFolder } from "../files/pinned-folder.ts";
 import { findProgram, type ProgramSearch } from "../find-program.ts";
 
 /**
- * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the one installed along is taken.
- * Default: the `PATH` of this process.
+ * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the
+ * one installed along is taken. Default: the `PATH` of this process.
  */
 export type RipgrepChoice = string | false | ProgramSearch;
 
@@ -21,19 +22,14 @@ export class RipgrepLocator {
 
   /** The program to start; `undefined` when there is none, or only one older than version 13. */
   find(): Promise<string | undefined> {
-    this.#found ??= this.#locate(this.#choice ?? "rg");
+    this.#found ??= locate(this.#choice ?? "rg");
     return this.#found;
-  }
-
-  async #locate(choice: RipgrepChoice): Promise<string | undefined> {
-    if (choice === false) return undefined;
-    return locate(typeof choice === "string" ? choice : findProgram("rg", choice));
   }
 }
 
 /** How a run of ripgrep is started. */
 export interface RipgrepOptions {
-  /** Folder to search, a canonical path. The folder that is there at the start is searched, whatever takes its place. */
+  /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
   readonly cwd: string;
   /** A file that is open here and is to be descriptor 3 there. */
   readonly descriptor?: number;
@@ -51,8 +47,8 @@ export interface RipgrepEnd {
 }
 
 /**
- * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by record; `onRecord`
- * returns false when it has enough. Resolves when the process is gone; rejects with what
+ * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by
+ * record; `onRecord` returns false when it has enough. Resolves when the process is gone; rejects with what
  * `onRecord` throws.
  */
 export async function runRipgrep(
@@ -64,12 +60,12 @@ export async function runRipgrep(
   const kill = () => child.kill("SIGKILL");
   options.signal.addEventListener("abort", kill, { once: true });
   if (options.signal.aborted) kill();
-  const splitter = new RecordSplitter(options.separator, options.onRecord);
+  const split = recordSplitter(options.separator, options.onRecord);
   let stderr = "";
   let failure: { readonly error: unknown } | undefined;
   child.stdout.on("data", (chunk: Buffer) => {
     try {
-      if (failure !== undefined || !splitter.add(chunk)) kill();
+      if (failure !== undefined || !split(chunk)) kill();
     } catch (error) {
       failure = { error };
       kill();
@@ -79,9 +75,10 @@ export async function runRipgrep(
     if (stderr.length < MAX_STDERR_CHARS) stderr += chunk.toString("utf8");
   });
   try {
-    const exitCode = await closed(child);
+    // Rejects with an error of the child.
+    const [exitCode] = (await once(child, "close")) as [number | null];
     if (failure !== undefined) throw failure.error;
-    splitter.end();
+    split(undefined);
     return { exitCode, stderr };
   } finally {
     options.signal.removeEventListener("abort", kill);
@@ -110,7 +107,9 @@ const MIN_VERSION = 13;
 const MAX_STDERR_CHARS = 20_000;
 const MAX_RECORD_BYTES = 1_000_000;
 
-async function locate(first: string | undefined): Promise<string | undefined> {
+async function locate(choice: RipgrepChoice): Promise<string | undefined> {
+  if (choice === false) return undefined;
+  const first = typeof choice === "string" ? choice : findProgram("rg", choice);
   if (first !== undefined && (await isUsable(first))) return first;
   const installed = await installedAlong();
   return installed !== undefined && (await isUsable(installed)) ? installed : undefined;
@@ -133,41 +132,29 @@ async function installedAlong(): Promise<string | undefined> {
   }
 }
 
-async function closed(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve(code));
-  });
-}
-
-/** Cuts chunks of output into records; after the receiver has had enough it is not called again. */
-class RecordSplitter {
-  readonly #separator: number;
-  readonly #onRecord: (record: string) => boolean;
-  #pending: Buffer = Buffer.alloc(0);
-  #wantsMore = true;
-
-  constructor(separator: "\n" | "\0", onRecord: (record: string) => boolean) {
-    this.#separator = separator.charCodeAt(0);
-    this.#onRecord = onRecord;
-  }
-
-  add(chunk: Buffer): boolean {
-    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(this.#separator); end !== -1; end = bytes.indexOf(this.#separator, start)) {
-      this.#hand(bytes.subarray(start, end));
-      start = end + 1;
+/** Cuts chunks into records; undefined is their end. False: the receiver has had enough. */
+function recordSplitter(
+  separator: "\n" | "\0",
+  onRecord: (record: string) => boolean,
+): (chunk: Buffer | undefined) => boolean {
+  const end = separator.charCodeAt(0);
+  let pending: Buffer = Buffer.alloc(0);
+  let wantsMore = true;
+  const hand = (bytes: Buffer): void => {
+    if (wantsMore) wantsMore = onRecord(bytes.toString("utf8"));
+  };
+  return (chunk) => {
+    if (chunk === undefined) {
+      if (pending.length > 0) hand(pending);
+      return false;
     }
-    this.#pending = bytes.subarray(start, start + MAX_RECORD_BYTES);
-    return this.#wantsMore;
-  }
-
-  end(): void {
-    if (this.#pending.length > 0) this.#hand(this.#pending);
-  }
-
-  #hand(bytes: Buffer): void {
-    if (this.#wantsMore) this.#wantsMore = this.#onRecord(bytes.toString("utf8"));
-  }
+    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    let start = 0;
+    for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, start)) {
+      hand(bytes.subarray(start, at));
+      start = at + 1;
+    }
+    pending = bytes.subarray(start, start + MAX_RECORD_BYTES);
+    return wantsMore;
+  };
 }

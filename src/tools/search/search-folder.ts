@@ -5,7 +5,7 @@ import { describeNearestNames } from "../files/nearest-names.ts";
 import type { PermittedPlaces } from "../files/permitted-path.ts";
 import type { RipgrepChoice, RipgrepLocator } from "./ripgrep.ts";
 
-/** Tells whether a search starts at a folder or a file; throws for anything else, and for a folder that cannot be read. */
+/** The kind of place a search starts at; throws for anything else, and for a folder nobody may read. */
 export async function searchRootKind(path: string, shown: string): Promise<"folder" | "file"> {
   try {
     const stats = await stat(path);
@@ -21,7 +21,7 @@ export async function searchRootKind(path: string, shown: string): Promise<"fold
   throw new FileRefusal(`${shown} is neither a file nor a folder: it cannot be searched.`);
 }
 
-/** A path as the model can use it in its next call: relative to the working folder where it lies below, else absolute. */
+/** A path for the model's next call: relative where it lies below the working folder, else absolute. */
 export function shownPath(path: string, cwd: string): string {
   const shown = relative(cwd, path);
   if (shown === "") return ".";
@@ -50,23 +50,23 @@ function isExcluded(excludes: (path: string) => boolean, path: string): boolean 
   }
 }
 
-/** What the tools that search take. */
+/** Options of the tools that search. */
 export interface SearchToolOptions {
   /** Folder that relative paths refer to. Default: the working folder of the call. */
   readonly cwd?: string;
   /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
-  /** Which ripgrep to use; `false` searches without it. Default: `rg` on the PATH, then the one installed along. */
+  /** Which ripgrep to use; `false`: none. Default: `rg` on the PATH, then the one installed along. */
   readonly ripgrep?: RipgrepChoice;
   /** A locator to share, so that several tools look for ripgrep once. Goes before `ripgrep`. */
   readonly locator?: RipgrepLocator;
   /**
-   * Files that are neither listed nor searched for the model, by absolute path: those that a rule denies it to read, say. What makes
-   * it throw is left out.
+   * Files that are neither listed nor searched for the model, by absolute path: those that a rule denies it
+   * to read, say. What makes it throw is left out.
    */
   readonly excludes?: (path: string) => boolean;
   /** Milliseconds after which a search ends with what it has found. Default 20,000. */
   readonly timeoutMs?: number;
-  /** Where calls led when they were permitted: a call that leads elsewhere is refused. Default: calls are not compared with anything. */
+  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
   readonly permitted?: PermittedPlaces;
 }

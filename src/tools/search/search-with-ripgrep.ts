@@ -21,7 +21,7 @@ export async function searchWithRipgrep(command: string, search: TextSearch): Pr
   }
 }
 
-/** What ripgrep is told to search. */
+/** The place ripgrep is told to search. */
 interface SearchScope {
   readonly place: string;
   /** A file that it gets as its descriptor 3. */
@@ -84,14 +84,14 @@ function modeArgs({ mode, context }: TextSearch): readonly string[] {
   ];
 }
 
-/** A `--glob` would bring ignored files back; a file type does not. What a type cannot say is sorted out afterwards. */
+/** A `--glob` would bring ignored files back; a file type does not. The rest is sorted out afterwards. */
 function typeArgs({ glob, file }: TextSearch): readonly string[] {
   const name =
     glob === undefined || file !== undefined || glob.startsWith("!") ? undefined : lastNameOf(glob);
   return name === undefined ? [] : ["--type-add", `wanted:${name}`, "--type", "wanted"];
 }
 
-/** Records are `path`, `path NUL count`, or `path NUL number` with `:` (a match) or `-` (a line around it) and the line. */
+/** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (a line around it), the line. */
 function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
   const [first, ...others] = record.split("\0");
   const path = (first ?? "").replace(/^\.\//u, "");

@@ -10,8 +10,9 @@ import { pathGlob } from "./path-glob.ts";
 import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } from "./text-search.ts";
 
 /**
- * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are passed over; files
- * over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds ends the search.
+ * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are
+ * passed over; files over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds
+ * ends the search.
  */
 export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchEnd> {
   let regExp: RegExp;
@@ -20,7 +21,7 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
   } catch (error) {
     return { unread: 0, problem: errorMessage(error) };
   }
-  const runner = new BoundedRunner(MAX_MS_PER_FILE);
+  const run = boundedRunner(MAX_MS_PER_FILE);
   const { paths, unreadFolders } = await pathsOf(search);
   let unread = unreadFolders;
   for (const path of paths) {
@@ -29,7 +30,7 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
     if (text === undefined) unread++;
     if (text === undefined || text === "") continue;
     const lines = text.split("\n");
-    const matched = runner.run(() =>
+    const matched = run(() =>
       search.isMultiline ? linesOfMatches(text, regExp) : matchingLines(lines, regExp),
     );
     if (matched === undefined)
@@ -138,29 +139,17 @@ function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** Runs functions with a bound on their time that holds inside a regular expression too, which no signal can interrupt. */
-class BoundedRunner {
-  readonly #timeoutMs: number;
-  readonly #script = new Script("run()");
-  #action: () => unknown = () => undefined;
-  readonly #context = createContext({ run: () => this.#action() });
-
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-  }
-
-  /** What `action` returns; `undefined` when it took too long. */
-  run<T>(action: () => T): T | undefined {
-    let result: T | undefined;
-    this.#action = () => {
-      result = action();
-    };
+/** Runs functions within a time that holds inside a regular expression too, which no signal can interrupt. */
+function boundedRunner(timeoutMs: number): <T>(action: () => T) => T | undefined {
+  const script = new Script("run()");
+  const context = createContext({});
+  return (action) => {
     try {
-      this.#script.runInContext(this.#context, { timeout: this.#timeoutMs });
-      return result;
+      context["run"] = action;
+      return script.runInContext(context, { timeout: timeoutMs }) as ReturnType<typeof action>;
     } catch (error) {
       if (errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
       throw error;
     }
-  }
+  };
 }

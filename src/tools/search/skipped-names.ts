@@ -2,8 +2,8 @@ import { TEMPORARY_PREFIX } from "../files/temporary-file.ts";
 import { repositoryOf } from "./ignore-rules.ts";
 
 /**
- * Files and folders that searching passes over beside those named in ignore files: `.git`, our temporary files, and, unless the
- * caller asks for it by name, `node_modules`. Other hidden files are searched.
+ * Files and folders that searching passes over beside those named in ignore files: `.git`, our temporary
+ * files, and, unless the caller asks for it by name, `node_modules`. Other hidden files are searched.
  */
 export interface SkipRules {
   readonly withNodeModules: boolean;

@@ -12,7 +12,7 @@ export interface SandboxCommand {
   /** Path of the shell that reads it. */
   readonly shell: string;
   readonly cwd: string;
-  /** Folders of ours that exist and that the command must not change, also where it may write around them: the outputs of the session. */
+  /** Folders of ours that the command must not change, also where it may write around them. */
   readonly protect: readonly string[];
 }
 

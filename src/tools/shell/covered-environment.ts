@@ -1,6 +1,6 @@
 import type { Environment } from "./shell.ts";
 
-/** Settings of git that keep a repository, and what its configuration names, from running programs by the way. */
+/** Settings that keep a repository and its configuration from running programs. */
 const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["safe.bareRepository", "explicit"],
   ["core.fsmonitor", "false"],
@@ -10,7 +10,7 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
   ["protocol.ext.allow", "never"],
-  // A repository on this machine would run its own hooks, and what its own settings say: none of these reach it.
+  // A repository on this machine would run its own hooks and settings: none of these reach it.
   ["protocol.file.allow", "never"],
 ];
 
@@ -19,9 +19,9 @@ const CHANGING =
   /^(?:GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|SSL_).*|LESS|LESSOPEN|LESSCLOSE|LESSKEY.*|LESS_\w+|MORE|RIPGREP_CONFIG_PATH|GREP_OPTIONS|GREP_COLORS?|BASH_ENV|BASH_COMPAT|ENV|BASHOPTS|SHELLOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|IFS|POSIXLY_CORRECT|TAR_OPTIONS|TAPE|XZ_\w+|GZIP|BZIP2?|ZSTD_\w+|ZIPOPT|UNZIP\w*|AWKPATH|AWKLIBPATH|GAWK_\w+|MAWK_\w+|WHINY_USERS|JQ_\w+|MAN\w*OPT|BROWSER|DIFF_OPTIONS|LS_OPTIONS|TREE_\w+|FD_\w+|FZF_\w+|BAT_\w+|MAGIC|PERL5(?:OPT|LIB|DB)|PYTHON(?:STARTUP|INSPECT|BREAKPOINT)|RUBYOPT|RUBYLIB)$/;
 
 /**
- * The environment of a command that rules alone allowed and no person saw: git looks into no bare repository that it merely finds and
- * runs no hook, file watcher or pager, and no variable is inherited that changes what programs run. `own` are variables that the user
- * set for commands: they stand.
+ * The environment of a command that rules alone allowed and no person saw: git looks into no bare repository
+ * that it merely finds and runs no hook, file watcher or pager, and no variable is inherited that changes
+ * what programs run. `own` are variables that the user set for commands: they stand.
  */
 export function coveredEnvironment(env: Environment, own: Environment = {}): Environment {
   // A function that a shell has handed on, whatever this version of Bash calls its variable.

@@ -5,7 +5,7 @@ import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from ".
 export interface EndOptions {
   /** Milliseconds between the request to end and the kill. */
   readonly graceMs: number;
-  /** Groups to signal as a whole. Only of leaders that were not yet reaped, whose number cannot belong to somebody else. */
+  /** Groups to signal as a whole, of leaders not yet reaped: their number is still theirs. */
   readonly groups?: readonly number[];
 }
 
@@ -15,8 +15,8 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Ends every process of a query: TERM (and CONT, for stopped ones) first, KILL to what is left after the grace. Returns as soon as
- * all are gone, with those that even KILL did not end.
+ * Ends every process of a query: TERM (and CONT, for stopped ones) first, KILL to what is left after the
+ * grace. Returns as soon as all are gone, with those that even KILL did not end.
  */
 export async function endProcesses(
   query: ProcessQuery,

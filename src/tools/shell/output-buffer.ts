@@ -14,7 +14,7 @@ export interface OutputLimits {
   readonly fileBytes: number;
 }
 
-/** What there is to show of an output. */
+/** The part of an output that is shown. */
 export interface OutputText {
   /** The whole text, or head and tail with a line between them that names the bytes left out and the file. */
   readonly text: string;
@@ -42,8 +42,8 @@ export interface WrittenOutput {
 const FILE_BATCH = 64 * 1024;
 
 /**
- * Collects the output of one command in bounded memory. Output up to `headBytes + tailBytes` stays in memory; longer output also
- * goes to a file, which is opened when it is first needed.
+ * Collects the output of one command in bounded memory. Output up to `headBytes + tailBytes` stays in memory;
+ * longer output also goes to a file, which is opened when it is first needed.
  */
 export class OutputBuffer {
   readonly #limits: OutputLimits;
@@ -129,7 +129,7 @@ export class OutputBuffer {
     if (this.#totalBytes > this.#limits.headBytes + this.#limits.tailBytes) this.#split();
   }
 
-  /** The output became too long for memory: from now on it goes to the file, and memory keeps the two ends. */
+  /** Too long for memory: from now on it goes to the file, and memory keeps the two ends. */
   #split(): void {
     const all = Buffer.concat(this.#head);
     if (!this.#spilling) {
@@ -205,7 +205,7 @@ function withNewline(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** Where a head of at most `max` bytes ends: after a line if one ends in its last quarter, else between two characters. */
+/** Where a head of `max` bytes ends: after a line in its last quarter, else between two characters. */
 function endWithin(bytes: Buffer, max: number): number {
   if (bytes.length <= max) return bytes.length;
   const line = bytes.lastIndexOf(0x0a, max - 1) + 1;
@@ -215,7 +215,7 @@ function endWithin(bytes: Buffer, max: number): number {
   return end;
 }
 
-/** Where a tail of at most `max` bytes begins: at a line if one begins in its first quarter, else between two characters. */
+/** Where a tail of `max` bytes begins: at a line in its first quarter, else between two characters. */
 function startWithin(bytes: Buffer, max: number): number {
   if (bytes.length <= max) return 0;
   let start = bytes.length - max;

@@ -6,9 +6,9 @@ import { makeFolders } from "../../core/base/make-folders.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
 /**
- * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is made when it is first
- * needed. Without a given path it is a new folder below the system's temporary folder, and {@link dispose} removes it; a given
- * folder keeps its output files.
+ * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is
+ * made when it is first needed. Without a given path it is a new folder below the system's temporary folder,
+ * and {@link dispose} removes it; a given folder keeps its output files.
  */
 export class OutputFolder {
   readonly #given: string | undefined;

@@ -21,10 +21,10 @@ export interface OutputPipe {
 }
 
 /**
- * Real pipes for the output of commands. What Node calls a pipe is a socket: a script that opens `/dev/stderr` or `/dev/stdout`
- * fails on it, and two of them lose the order between both outputs. One named pipe for both outputs has neither problem. Both ends
- * are opened as soon as it is made, the second one by the descriptor of the first, and its name is removed: nobody can put something else
- * in its place later.
+ * Real pipes for the output of commands. What Node calls a pipe is a socket: a script that opens
+ * `/dev/stderr` or `/dev/stdout` fails on it, and two of them lose the order between both outputs. One named
+ * pipe for both outputs has neither problem. Both ends are opened as soon as it is made, the second one by
+ * the descriptor of the first, and its name is removed: nobody can put something else in its place later.
  */
 export class OutputPipes {
   readonly #folder: () => Promise<string>;
@@ -83,7 +83,7 @@ export class OutputPipes {
       for (const name of names) this.#pipes.push(openPipe(name));
       return true;
     } catch {
-      // The folder was cleared or filled behind our back: what is open counts, and plain pipes do where none is.
+      // The folder was cleared or filled behind our back: what is open counts, else plain pipes do.
       return this.#pipes.length > 0;
     } finally {
       for (const name of names) rmSync(name, { force: true });
@@ -109,7 +109,7 @@ function runMkfifo(names: readonly string[]): Promise<boolean> {
 
 function openPipe(name: string): PipeEnds {
   const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
-  // Reading without blocking opens at once; then the writer finds its reader and opens at once, blocking as programs expect it.
+  // A reader that does not block opens at once; then the writer finds it and opens at once, blocking.
   const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   try {
     const made = fstatSync(reader);

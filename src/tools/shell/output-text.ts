@@ -16,10 +16,10 @@ const ALL_NOISE = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const OVERSTRIKE = /[^\x08]\x08/g;
 
 /**
- * Turns the bytes a terminal program writes into plain text, piece by piece: escape sequences and control characters go, a line
- * overwritten by carriage returns keeps its last state, a backspace takes the character before it, `\r\n` becomes `\n`, and
- * invalid UTF-8 becomes U+FFFD. Lines and tabs stay as they are. The text does not depend on how the bytes were cut into pieces,
- * unless a line is longer than 64 KiB.
+ * Turns the bytes a terminal program writes into plain text, piece by piece: escape sequences and control
+ * characters go, a line overwritten by carriage returns keeps its last state, a backspace takes the character
+ * before it, `\r\n` becomes `\n`, and invalid UTF-8 becomes U+FFFD. Lines and tabs stay as they are. The text
+ * does not depend on how the bytes were cut into pieces, unless a line is longer than 64 KiB.
  */
 export class TerminalText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -30,7 +30,7 @@ export class TerminalText {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The unfinished line as it stands, for somebody who looks now; what follows is treated as a line of its own. */
+  /** The unfinished line as it stands; what follows is treated as a line of its own. */
   flush(): string {
     const held = this.#held;
     const escape = held.lastIndexOf("\x1b");
@@ -69,7 +69,7 @@ function cleanLine(line: string): string {
   return eraseBackspaced(plain).replace(ALL_NOISE, "");
 }
 
-/** The last thing written between carriage returns; a line that was only cleared keeps what stood there before. */
+/** The last thing written between carriage returns; clearing a line shows nothing. */
 function lastState(line: string): string {
   if (!line.includes("\r")) return line;
   const states = line.split("\r").filter((state) => state.trim() !== "");

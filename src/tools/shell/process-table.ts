@@ -17,13 +17,13 @@ export interface ProcessQuery {
   /** Text in the process's environment. Holds for children that left their group, too. */
   readonly mark: string;
   /**
-   * Shells we started: their group, their terminal session, and their descendants belong to us. Leave out a shell that was reaped
-   * and left nothing running: its number may by now belong to somebody else.
+   * Shells we started: their group, their terminal session, and their descendants belong to us. Leave out a
+   * shell that was reaped and left nothing running: its number may by now belong to somebody else.
    */
   readonly roots: readonly number[];
   /**
-   * Only processes that began after this one (Linux). Process ids are given out in ascending order, so few need a look. Leave it
-   * out when the ids may have come round in the meantime.
+   * Only processes that began after this one (Linux). Process ids are given out in ascending order, so few
+   * need a look. Leave it out when the ids may have come round in the meantime.
    */
   readonly after?: number;
 }
@@ -43,9 +43,9 @@ const MAX_COMMAND = 200;
 const PF_EXITING = 0x4;
 
 /**
- * The living processes that belong to a query, this process and zombies left out. Linux: `/proc`. Elsewhere: `ps`, which shows the
- * environment of the user's own processes only as far as the system allows. A child that left group and session *and* cleared
- * its environment is found only while its parent lives.
+ * The living processes that belong to a query, this process and zombies left out. Linux: `/proc`. Elsewhere:
+ * `ps`, which shows the environment of the user's own processes only as far as the system allows. A child
+ * that left group and session *and* cleared its environment is found only while its parent lives.
  */
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
@@ -57,8 +57,8 @@ const LOOKS = 4;
 const LOOK_MS = 5;
 
 /**
- * A process that is just becoming another program has no environment to be known by for a moment: where nothing is found and
- * such a one was seen, it is looked for again.
+ * A process that is just becoming another program has no environment to be known by for a moment: where
+ * nothing is found and such a one was seen, it is looked for again.
  */
 async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
@@ -82,8 +82,8 @@ export function isRunning(info: ProcessInfo): boolean {
 }
 
 /**
- * True when any process at all was started on this system since `pid` was; then it costs one small read to know that a command left
- * nothing behind. True where the system does not tell (anything but Linux).
+ * True when any process at all was started on this system since `pid` was; then it costs one small read to
+ * know that a command left nothing behind. True where the system does not tell (anything but Linux).
  */
 export function startedSince(pid: number): boolean {
   const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
@@ -104,7 +104,7 @@ function canSignal(pid: number): boolean {
   }
 }
 
-/** `isSettled`: every process that was looked at had an environment, or what else is known of it was enough. */
+/** `isSettled`: every process had an environment, or what else is known of it was enough. */
 function findInProc(query: ProcessQuery): {
   readonly found: readonly ProcessInfo[];
   readonly isSettled: boolean;
@@ -168,7 +168,7 @@ function readRow(pid: number): ProcessRow | undefined {
   return stat === undefined ? undefined : parseStat(pid, stat.toString("latin1"));
 }
 
-/** A row from `/proc/<pid>/stat` (proc_pid_stat(5)); the name in brackets may itself hold blanks and brackets. */
+/** A row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may itself hold blanks and brackets. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [given, ppid, group, session] = fields;
@@ -225,7 +225,7 @@ function runPs(): Promise<string> {
 
 const PS_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d+)\s(.*)$/;
 
-/** Rows of `ps -o pid=,ppid=,pgid=,stat=,lstart=,command=`; `text` is the command line and, where shown, the environment. */
+/** Rows of {@link runPs}; `text` is the command line and, where shown, the environment. */
 export function parsePs(output: string): readonly { readonly row: ProcessRow; readonly text: string }[] {
   return output.split("\n").flatMap((line) => {
     const match = PS_LINE.exec(line);

@@ -14,7 +14,7 @@ export interface PortRun {
   readonly timeoutMs: number;
 }
 
-/** Runs a command in the terminal of an editor and tells what came of it, as `bash` does of one it runs itself. */
+/** Runs a command in the terminal of an editor; the result is that of `bash`. */
 export async function runInPort(
   session: ShellSession,
   run: PortRun,

@@ -26,7 +26,7 @@ export interface PortCommandEnd {
   readonly isTruncated?: boolean;
 }
 
-/** What commands run in instead of a process of ours: the terminal of an editor. Which commands may run stays ours to say. */
+/** Runs commands instead of us: the terminal of an editor. Which may run stays ours to say. */
 export interface ShellPort {
   /** Runs a command to its end. Rejects when it cannot be started. */
   run(command: PortCommand): Promise<PortCommandEnd>;

@@ -38,8 +38,8 @@ const FRESH_MS = 1000;
 const REAP_MS = 1000;
 
 /**
- * Starts a command in its own session and process group, with empty input and no terminal. Rejects with the system's error when it
- * cannot be started.
+ * Starts a command in its own session and process group, with empty input and no terminal. Rejects with the
+ * system's error when it cannot be started.
  */
 export async function startShell(start: ShellStart): Promise<ShellProcess> {
   const { pipe } = start;
@@ -85,7 +85,7 @@ export class ShellProcess {
   #isClosed = false;
   #lastOutputAt = 0;
   #storing = 0;
-  /** What was found running when somebody last looked. While one of them runs, the shell's number is still ours. */
+  /** Found running at the last look. While one of them runs, the shell's number is still ours. */
   #known: readonly ProcessInfo[] = [];
 
   constructor(
@@ -115,8 +115,8 @@ export class ShellProcess {
   }
 
   /**
-   * Resolves when the shell has ended and its output is read: at once when nobody holds the pipe any more, else after a short silence,
-   * even if a child goes on writing.
+   * Resolves when the shell has ended and its output is read: at once when nobody holds the pipe any more,
+   * else after a short silence, even if a child goes on writing.
    */
   async settled(): Promise<ShellExit> {
     const exit = await this.exited;
@@ -124,7 +124,7 @@ export class ShellProcess {
     return exit;
   }
 
-  /** What the command started that still runs; the shell itself included. */
+  /** The processes of the command that still run, the shell included. */
   async running(): Promise<readonly ProcessInfo[]> {
     if (this.#leftNothing()) return [];
     const isFresh = performance.now() - this.#startedAt < FRESH_MS;
@@ -159,7 +159,7 @@ export class ShellProcess {
     else spawn("taskkill", ["/pid", String(this.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
   }
 
-  /** From now on this command does not keep the program alive. Its output is still read, so that a writer does not fail. */
+  /** Keeps the program alive no longer. Output is still read, so that a writer does not fail. */
   unref(): void {
     this.#child.unref();
     for (const reader of this.#readers)
@@ -205,7 +205,7 @@ export class ShellProcess {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout;
       const wait = (): void => {
-        // One look at the pipe after the time is up: a busy program may be late to read what was written long ago.
+        // One look at the pipe after that: a busy program may be late to read what was written long ago.
         timer = setTimeout(() => setImmediate(check), Math.max(0, quietAt() - performance.now()));
       };
       const check = (): void => {

@@ -20,25 +20,25 @@ import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 export interface ShellOptions {
   /** Variables the commands see. Default: a plain `PATH` and `HOME`, nothing of this process. */
   readonly env?: Environment;
-  /** Names of variables that were held back from `env`: a command that seems to need one is told so. Default: none. */
+  /** Variables that were held back: a command that seems to need one is told so. Default: none. */
   readonly withheld?: readonly string[];
   /** Variables that the user set for commands, which stand in every environment. Default: none. */
   readonly own?: Environment | undefined;
-  /** True when rules alone allowed a call with these arguments: it runs in the environment of {@link coveredEnvironment}. Default: none is. */
+  /** True: rules alone allowed the call, so it runs in a {@link coveredEnvironment}. Default: none. */
   readonly isCovered?: (input: object) => boolean;
-  /** Why a call that was allowed must not run any more. Asked right before it starts. Default: nothing speaks against it. */
+  /** Why an allowed call must not run any more, asked right before it starts. Default: nothing. */
   readonly refusal?: (input: object) => string | undefined;
-  /** Takes secrets out of the output before any of it is cut, shown or kept in a file. Default: it stays as it is. */
+  /** Takes secrets out of output before any of it is cut, shown or kept. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
   /** Confines every command. Default: commands can do all the user can. */
   readonly sandbox?: CommandSandbox | undefined;
-  /** What commands run in instead of a process of ours; those in the background, and all of them in a sandbox, do not. */
+  /** Runs commands instead of us, except in the background or in a sandbox. */
   readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
-  /** Names the session to whoever looks for its processes ({@link findProcesses}), asked for with the first command. Default: a name of its own. */
+  /** Names the session in its processes, asked for with the first command. Default: a name of its own. */
   readonly mark?: () => string | undefined;
-  /** Folder for the full text of long outputs, kept when the session ends. Default: a temporary folder, removed at the end. */
+  /** Folder for long outputs, kept at the end. Default: a temporary one, removed at the end. */
   readonly outputDir?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
   readonly graceMs?: number;
@@ -46,7 +46,7 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
-/** What one command adds to the session's settings. */
+/** One command, beside the session's settings. */
 export interface CommandStart {
   readonly command: string;
   readonly cwd: string;
@@ -68,7 +68,7 @@ const LONGEST_END_MS = 256;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
 
-/** What the commands of one session share. Whatever they started ends with {@link dispose}. */
+/** Shared by the commands of one session. Whatever they started ends with {@link dispose}. */
 export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
@@ -145,7 +145,7 @@ export class ShellSession {
     );
   }
 
-  /** Starts a command. Rejects with the system's error when it cannot be started, `aborted` when the session is over. */
+  /** Starts a command. Rejects with the system's error, or `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
     const confined = await this.#confine(options);
     try {
@@ -208,7 +208,8 @@ export class ShellSession {
   }
 
   /**
-   * What a command that has ended left running. With a confined one everything ends; the system needs a moment for it.
+   * The processes that a command left running when it ended. With a confined one everything ends; the system
+   * needs a moment for it.
    */
   async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
     for (let pause = 2; ; pause *= 2) {
@@ -247,8 +248,8 @@ export class ShellSession {
   }
 
   /**
-   * Ends everything this session started, TERM first and KILL after the grace; also what left its group unseen, where the system lets
-   * us find it. Removes the temporary folder. Later commands are refused.
+   * Ends everything this session started, TERM first and KILL after the grace; also what left its group
+   * unseen, where the system lets us find it. Removes the temporary folder. Later commands are refused.
    */
   dispose(): Promise<void> {
     this.#disposed ??= this.#end();

@@ -12,8 +12,8 @@ const WINDOWS_PLACES = [
 ];
 
 /**
- * Where the shell is: bash in its usual places, then in the absolute folders of `PATH`, then `/bin/sh`. On Windows only the bash
- * that comes with Git. `undefined` when there is none.
+ * Where the shell is: bash in its usual places, then in the absolute folders of `PATH`, then `/bin/sh`. On
+ * Windows only the bash that comes with Git. `undefined` when there is none.
  */
 export function findShell(
   env: Environment,
@@ -25,7 +25,7 @@ export function findShell(
   return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
 }
 
-/** Whether a shell is Bash, by its name; where there is none, nothing is read otherwise. */
+/** True for Bash, by its name; without a shell nothing is read otherwise. */
 export function isBash(shell: string | undefined): boolean {
   return shell === undefined || /[\\/]bash(?:\.exe)?$/.test(shell);
 }
@@ -35,7 +35,7 @@ export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };
 }
 
-/** The variable whose value names the call a process belongs to; `a:b` inside a session that itself runs in call `a`. */
+/** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
 const UNATTENDED: Environment = {
@@ -54,8 +54,9 @@ const UNATTENDED: Environment = {
 };
 
 /**
- * The environment of a command nobody sits in front of: pagers print, editors leave the text as it is, password prompts fail, the
- * terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under test behave differently with them.
+ * The environment of a command nobody sits in front of: pagers print, editors leave the text as it is,
+ * password prompts fail, the terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under
+ * test behave differently with them.
  */
 export function unattendedEnvironment(env: Environment): Environment {
   return { ...env, ...UNATTENDED };

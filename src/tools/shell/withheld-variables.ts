@@ -1,7 +1,7 @@
 /** Variables named in one note. */
 const MAX_NAMED = 5;
 
-/** What may explain a failure. */
+/** A command whose failure a note may explain. */
 export interface ShownCommand {
   readonly command: string;
   readonly output: string;
@@ -9,8 +9,8 @@ export interface ShownCommand {
 }
 
 /**
- * The variables of the user that the command did not get and seems to need: those it refers to as `$NAME`, and, when it failed, those that
- * its output names.
+ * The variables of the user that the command did not get and seems to need: those it refers to as `$NAME`,
+ * and, when it failed, those that its output names.
  */
 export function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): readonly string[] {
   if (withheld.size === 0) return [];

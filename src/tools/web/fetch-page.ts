@@ -20,11 +20,11 @@ export interface FetchPageOptions {
   readonly maxBytes: number;
   /** Hosts that may be reached at any address, e.g. `localhost` or `10.0.0.7`. Others only at public ones. */
   readonly privateHosts: readonly string[];
-  /** Variables that name proxies (`HTTPS_PROXY`, `NO_PROXY`, …), for a Node that knows them (22.21, 24.5). Behind one, it resolves names. */
+  /** `HTTPS_PROXY`, `NO_PROXY`, …, where Node knows them (22.21, 24.5). A proxy resolves names itself. */
   readonly proxyEnv?: { readonly [name: string]: string | undefined } | undefined;
 }
 
-/** What came back. */
+/** A page, or where it has moved. */
 export type FetchedPage =
   | {
       readonly type: "page";
@@ -42,9 +42,9 @@ export type FetchedPage =
 const MAX_REDIRECTS = 5;
 
 /**
- * GETs a page without cookies or credentials. Redirects are followed within the host; one to another host is handed back, so that it
- * can be judged. The address a name resolves to is checked where the connection is made, so a second answer of the resolver cannot
- * lead elsewhere. Throws {@link PageError}.
+ * GETs a page without cookies or credentials. Redirects are followed within the host; one to another host is
+ * handed back, so that it can be judged. The address a name resolves to is checked where the connection is
+ * made, so a second answer of the resolver cannot lead elsewhere. Throws {@link PageError}.
  */
 export async function fetchPage(address: URL, options: FetchPageOptions): Promise<FetchedPage> {
   const timeout = AbortSignal.timeout(options.timeoutMs);
@@ -70,7 +70,7 @@ export async function fetchPage(address: URL, options: FetchPageOptions): Promis
   }
 }
 
-/** Throws {@link PageError} for an address that is not to be fetched whoever asks: another protocol, credentials in it. */
+/** Throws {@link PageError} for what nobody may fetch: another protocol, credentials in the address. */
 export function assertFetchable(url: URL): void {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new PageError(`${url.protocol} addresses are not fetched; only http: and https:.`);

@@ -37,8 +37,9 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
 ]);
 
 /**
- * HTML as Markdown: headings, paragraphs, lists, quotes, code, tables, links and images, links made absolute against `base`. Works on
- * tokens, without a tree, so time grows with the length of the page alone, however it is nested; what was left open is closed.
+ * HTML as Markdown: headings, paragraphs, lists, quotes, code, tables, links and images, links made absolute
+ * against `base`. Works on tokens, without a tree, so time grows with the length of the page alone, however
+ * it is nested; what was left open is closed.
  */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader(base);

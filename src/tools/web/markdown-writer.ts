@@ -28,7 +28,7 @@ interface List {
   next: number;
 }
 
-/** Writes Markdown from the opening and closing of elements and the text between. Elements may be closed in any order, or never. */
+/** Writes Markdown from elements and text. Elements may be closed in any order, or never. */
 export class MarkdownWriter {
   readonly #base: string;
   readonly #lines: string[] = [];
@@ -169,7 +169,7 @@ export class MarkdownWriter {
     this.#wantsSpace = false;
   }
 
-  /** Marks stand against the text: a blank before a closing one goes behind it. One around nothing is left out. */
+  /** A blank before a closing mark goes behind it. A mark around nothing is left out. */
   #mark(mark: string, opens: boolean): void {
     if (opens) {
       if (this.#marks.length >= MAX_DEPTH) return;
@@ -296,7 +296,7 @@ export class MarkdownWriter {
   }
 
   #endLine(): void {
-    // What was begun on this line cannot be closed on another.
+    // Marks begun on this line cannot be closed on another.
     for (let open = this.#marks.at(-1); open !== undefined; open = this.#marks.at(-1))
       this.#mark(open.mark, false);
     for (const [at, link] of this.#links.entries()) this.#links[at] = { ...link, at: 0 };

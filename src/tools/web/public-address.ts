@@ -2,9 +2,10 @@ import { lookup as resolveHost } from "node:dns/promises";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /**
- * True when an IP address is one of the public internet: not this machine, a private network, link-local (cloud metadata among them),
- * multicast, documentation or reserved space, nor an IPv6 form that carries such an IPv4 address. Sources: the IANA special-purpose
- * address registries (RFC 6890 and successors). Anything that is no address is not public.
+ * True when an IP address is one of the public internet: not this machine, a private network, link-local
+ * (cloud metadata among them), multicast, documentation or reserved space, nor an IPv6 form that carries such
+ * an IPv4 address. Sources: the IANA special-purpose address registries (RFC 6890 and successors). Anything
+ * that is no address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address.replace(/%.*$/, ""));
@@ -72,7 +73,7 @@ export const publicLookup: LookupFunction = (host, options, callback) => {
   );
 };
 
-/** What is said of a host that is not public. */
+/** The error for a host that is not public. */
 export function refusedHost(host: string): PageError {
   return new PageError(
     `${host} is an address of this machine or a private network, which are not fetched unless the user allows that host.`,

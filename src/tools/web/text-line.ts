@@ -1,4 +1,4 @@
-/** A line of text that grows piece by piece; each operation costs what it touches, not what the line is long. */
+/** A line that grows piece by piece; each operation costs what it touches. */
 export class TextLine {
   readonly #pieces: string[] = [];
 

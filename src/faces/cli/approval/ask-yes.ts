@@ -3,7 +3,7 @@ import { isTerminal, type Output } from "../output.ts";
 import { styleFor } from "../style.ts";
 import { type TerminalKeys, terminalKeys } from "./terminal-keys.ts";
 
-/** Asks whether the things that were shown are wanted; a no where nobody can be asked. `{}` is their number. */
+/** Asks for a yes to what was shown; `{}` is how much it is. Nobody to ask is a no. */
 export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
   const { stderr } = context;
   if (!isTerminal(0) || !stderr.isTerminal) return false;

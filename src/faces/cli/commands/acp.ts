@@ -1,10 +1,12 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { Notice } from "../../../app/coding-session/notice.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -16,20 +18,20 @@ export async function acp(context: CommandContext, call: CommandCall): Promise<n
   const { environment } = context;
   const { config, addDirs } = runFlagsOf(call);
   const { serveAcp } = await import("../../acp/serve-acp.ts");
-  const signals = new EndingSignals();
-  signals.allowGrace();
+  const strays = new StrayErrors();
+  const options = {
+    environment,
+    version: NANO_AGENT_VERSION,
+    session: { settings: withPromptFiles(config, currentFolder()), addDirs, adoptErrors: strays.adopt },
+    onNotice: (notice: Notice) => say(context, noticeText(notice)),
+  };
+  const close = strays.listen();
   try {
-    await serveAcp(
-      {
-        environment,
-        version: NANO_AGENT_VERSION,
-        session: { settings: withPromptFiles(config, currentFolder()), addDirs },
-        onNotice: (notice) => say(context, noticeText(notice)),
-      },
-      { input: process.stdin, output: process.stdout, signal: signals.signal },
-    );
-    return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
+    return await withSignals(async ({ signal }) => {
+      await serveAcp(options, { input: process.stdin, output: process.stdout, signal });
+      return EXIT.done;
+    });
   } finally {
-    signals.close();
+    close();
   }
 }

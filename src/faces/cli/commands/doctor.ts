@@ -43,31 +43,32 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
     programCheck("git", environment["PATH"], "the agent cannot look at history or undo with it"),
     programCheck("rg", environment["PATH"], "the search that comes with nano-agent is used"),
   ];
+  const check = (name: string, state: Check["state"], message: string): number =>
+    checks.push({ name, state, message });
   let settings: Settings;
   try {
     settings = await settingsHere(context);
   } catch (error) {
-    return [...checks, { name: "Settings", state: "bad", message: errorMessage(error) }];
+    check("Settings", "bad", errorMessage(error));
+    return checks;
   }
-  const { notices, sources } = settings.config;
-  checks.push({
-    name: "Settings",
-    state: "ok",
-    message: `${counted(sources.size, "value")} set; see nano-agent config`,
-  });
-  checks.push(environmentCheck(settings));
+  const { notices, sources, values } = settings.config;
+  check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
+  check("Commands", "ok", variablesSeen(settings));
   checks.push(await sandboxCheck(settings));
-  for (const message of notices) checks.push({ name: "Settings", state: "warn", message });
-  for (const { provider, baseUrl, models, isLoading } of await findLocalServers({
-    environment,
-    config: settings.config.values,
-  }))
-    checks.push({
-      name: provider,
-      state: "ok",
-      message: `answers at ${baseUrl}, ${isLoading === true ? "and is loading its model" : counted(models.length, "model")}`,
-    });
-  checks.push(await modelCheck(settings));
+  for (const notice of notices) check("Settings", "warn", notice);
+  for (const server of await findLocalServers({ environment, config: values })) {
+    const { provider, baseUrl, models, isLoading } = server;
+    const state = isLoading === true ? "and is loading its model" : counted(models.length, "model");
+    check(provider, "ok", `answers at ${baseUrl}, ${state}`);
+  }
+  try {
+    const { name, source } = await chooseModel(settings);
+    await openModel(name, { environment, config: values, onNotice: () => undefined });
+    check("Model", "ok", `${name}, because of ${source}. nano-agent auth check tries it`);
+  } catch (error) {
+    check("Model", "bad", errorMessage(error));
+  }
   return checks;
 }
 
@@ -82,36 +83,19 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
   }
   const limits = opened.sandbox.describe();
   await opened.sandbox.dispose();
-  if (mode === "off")
-    return { name, state: "ok", message: "off: commands can do all you can. It works here: --sandbox on" };
-  return { name, state: "ok", message: `${mode}, and it works: ${limits}` };
+  const isOff = "off: commands can do all you can. It works here: --sandbox on";
+  return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
 }
 
-/** Names only: what they hold is nobody's business here. */
-function environmentCheck({ environment, config }: Settings): Check {
+/** How many variables commands see, and the names of those they do not see. */
+function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
-  const count = Object.keys(env).length;
+  const count = `see ${Object.keys(env).length} variables`;
   // The shell sets `_` for each program it starts: nobody's setting.
   const names = withheld.filter((name) => name !== "_").toSorted();
-  const held =
-    names.length === 0
-      ? ""
-      : `. Not passed: ${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""} (--pass-env or environment.pass passes one)`;
-  return { name: "Commands", state: "ok", message: `see ${count} variables${held}` };
-}
-
-async function modelCheck({ config, environment }: Settings): Promise<Check> {
-  try {
-    const { name, source } = await chooseModel({ config, environment });
-    await openModel(name, { environment, config: config.values, onNotice: () => undefined });
-    return {
-      name: "Model",
-      state: "ok",
-      message: `${name}, because of ${source}. nano-agent auth check tries it`,
-    };
-  } catch (error) {
-    return { name: "Model", state: "bad", message: errorMessage(error) };
-  }
+  if (names.length === 0) return count;
+  const shown = `${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""}`;
+  return `${count}. Not passed: ${shown} (--pass-env or environment.pass passes one)`;
 }
 
 function programCheck(program: string, path: string | undefined, otherwise: string): Check {

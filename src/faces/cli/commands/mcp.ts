@@ -1,4 +1,4 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { type FoundServers, faultText, findMcpServers } from "../../../app/mcp/find-servers.ts";
 import { hubFor } from "../../../app/mcp/probe-servers.ts";
 import { projectServersFile, saveServer, userServersFile } from "../../../app/mcp/saved-servers.ts";
@@ -8,13 +8,13 @@ import type { Settings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
-import { counted, nearest } from "../../../core/base/text.ts";
-import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
+import { counted, didYouMean } from "../../../core/base/text.ts";
+import type { McpHub } from "../../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { withSignals } from "../ending-signals.ts";
 import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
 import { mcpServe } from "../mcp/serve.ts";
@@ -55,8 +55,11 @@ async function list(place: Place): Promise<number> {
   const { context, call } = place;
   const found = await servers(place);
   return withHub(place, found.servers, async (hub) => {
-    await started(hub);
-    const rows = rowsOf(found, hub.statuses());
+    const statuses = hub.statuses();
+    const rows = found.servers.flatMap((definition) => {
+      const status = statuses.find(({ name }) => name === definition.name);
+      return status === undefined ? [] : [serverRow(definition, status)];
+    });
     const lines = rows.flatMap((row) => serverLines(row, lookOf(context)));
     if (lines.length === 0)
       lines.push("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…");
@@ -72,7 +75,6 @@ async function get(place: Place): Promise<number> {
   const { context, call } = place;
   const definition = await named(place);
   return withHub(place, [definition], async (hub) => {
-    await started(hub);
     const [status] = hub.statuses();
     if (status === undefined) return EXIT.failed;
     const row = serverRow(definition, status);
@@ -93,9 +95,12 @@ async function testServer(place: Place): Promise<number> {
   const input = argumentsOf(json);
   const definition = await named(place);
   return withHub(place, [definition], async (hub) => {
-    await started(hub);
     const [status] = hub.statuses();
-    if (status?.status !== "connected") return failed(context, status);
+    if (status?.status !== "connected") {
+      const { name = "The server", reason = "it is switched off." } = status ?? {};
+      say(context, `${name} does not work: ${reason}`);
+      return EXIT.failed;
+    }
     if (tool === undefined) {
       stdout.write(`${definition.name} works: ${counted(status.tools.length, "tool")}.\n`);
       return EXIT.done;
@@ -117,11 +122,6 @@ async function testServer(place: Place): Promise<number> {
       return EXIT.failed;
     }
   });
-}
-
-function failed(context: CommandContext, status: McpServerStatus | undefined): number {
-  say(context, `${status?.name ?? "The server"} does not work: ${status?.reason ?? "it is switched off."}`);
-  return EXIT.failed;
 }
 
 function argumentsOf(json: string | undefined): object {
@@ -173,13 +173,12 @@ async function named(place: Place): Promise<McpServerDefinition> {
   const server = found.servers.find((each) => each.name === name);
   if (server !== undefined) return server;
   const names = found.servers.map((each) => each.name);
-  const guess = nearest(name, names);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   throw usageError(
-    `There is no MCP server ${JSON.stringify(name)} here.${hint} Servers: ${names.join(", ") || "none"}.`,
+    `There is no MCP server ${JSON.stringify(name)} here.${didYouMean(name, names)} Servers: ${names.join(", ") || "none"}.`,
   );
 }
 
+/** Does some work with servers that were started, as far as they could be. */
 async function withHub(
   { context, settings }: Place,
   definitions: readonly McpServerDefinition[],
@@ -187,27 +186,15 @@ async function withHub(
 ): Promise<number> {
   const said: string[] = [];
   const hub = hubFor(settings, { servers: definitions, onNotice: (message) => said.push(message) });
-  const signals = new EndingSignals();
-  signals.allowGrace();
-  signals.signal.addEventListener("abort", () => hub.killNow(), { once: true });
-  try {
-    const code = await work(hub);
-    return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
-  } finally {
-    signals.close();
-    await hub.close();
-    for (const message of said) if (message.includes(": left out ")) say(context, message);
-  }
-}
-
-async function started(hub: McpHub): Promise<void> {
-  hub.start();
-  await hub.settled();
-}
-
-function rowsOf({ servers: definitions }: FoundServers, statuses: readonly McpServerStatus[]) {
-  return definitions.flatMap((definition) => {
-    const status = statuses.find(({ name }) => name === definition.name);
-    return status === undefined ? [] : [serverRow(definition, status)];
+  return withSignals(async ({ signal }) => {
+    signal.addEventListener("abort", () => hub.killNow(), { once: true });
+    try {
+      hub.start();
+      await hub.settled();
+      return await work(hub);
+    } finally {
+      await hub.close();
+      for (const message of said) if (message.includes(": left out ")) say(context, message);
+    }
   });
 }

@@ -16,7 +16,7 @@ interface ProviderRow {
   readonly variable?: string;
   readonly defaultModel?: string;
   readonly note?: string;
-  readonly models: readonly { readonly id: string; readonly info?: ModelInfo }[];
+  readonly models: readonly { readonly id: string; readonly info?: ModelInfo | undefined }[];
 }
 
 /** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
@@ -56,13 +56,11 @@ function rowOf(
     ...(wanted === undefined ? {} : { variable: wanted }),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     ...(note === undefined ? {} : { note }),
-    models: [...served.map((id) => ({ id })), ...knownModelIds(name).map((id) => withInfo(name, id))],
+    models: [
+      ...served.map((id) => ({ id })),
+      ...knownModelIds(name).map((id) => ({ id, info: knownModelInfo(name, id) })),
+    ],
   };
-}
-
-function withInfo(provider: string, id: string): ProviderRow["models"][number] {
-  const info = knownModelInfo(provider, id);
-  return info === undefined ? { id } : { id, info };
 }
 
 function describe(row: ProviderRow): string {
@@ -75,21 +73,14 @@ function describe(row: ProviderRow): string {
 
 function credentialsLine({ credentials, variable = "", defaultModel, models }: ProviderRow): string {
   const standard = defaultModel === undefined ? "" : `, default ${defaultModel}`;
-  switch (credentials) {
-    case "key":
-      return `key from ${variable}${standard}`;
-    case "none":
-      return `no key: set ${variable}${standard}`;
-    case "local":
-      return models.length === 0 ? "no key needed; no server answered" : "no key needed";
-  }
+  if (credentials === "key") return `key from ${variable}${standard}`;
+  if (credentials === "none") return `no key: set ${variable}${standard}`;
+  return models.length === 0 ? "no key needed; no server answered" : "no key needed";
 }
 
 function infoLine(info: ModelInfo | undefined): string {
   const { contextWindow, price } = info ?? {};
-  const parts = [
-    contextWindow === undefined ? "" : `${Math.round(contextWindow / 1_000)}k window`,
-    price === undefined ? "" : `$${price.input} in, $${price.output} out per million tokens`,
-  ];
-  return parts.filter((part) => part !== "").join(", ");
+  const window = contextWindow === undefined ? [] : [`${Math.round(contextWindow / 1_000)}k window`];
+  const cost = price === undefined ? [] : [`$${price.input} in, $${price.output} out per million tokens`];
+  return [...window, ...cost].join(", ");
 }

@@ -8,7 +8,7 @@ export interface NewServer {
   readonly definition: object;
 }
 
-/** The server that the words of `mcp add` describe. Throws `invalid_argument` for one that could not be used. */
+/** The server that `mcp add` describes. Throws `invalid_argument` for one that could not be used. */
 export function definitionFrom(call: CommandCall): NewServer {
   const [name = "", url] = call.words;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name))

@@ -1,15 +1,16 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
 import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** `nano-agent mcp serve`: the agent as an MCP server, on standard input and output or on a port of this machine. */
+/** `nano-agent mcp serve`: the agent as an MCP server, on standard streams or a port of this machine. */
 export async function mcpServe(
   context: CommandContext,
   settings: Settings,
@@ -21,6 +22,7 @@ export async function mcpServe(
   const { cwd } = settings;
   const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
+  const strays = new StrayErrors();
   const newServer = () =>
     createAgentServer({
       settings,
@@ -31,26 +33,28 @@ export async function mcpServe(
         addDirs,
         environment,
         mcp,
+        adoptErrors: strays.adopt,
         settings: settingsOfRuns,
         onNotice: (notice) => say(context, noticeText(notice)),
       },
     });
-  const signals = new EndingSignals();
-  signals.allowGrace();
-  try {
+  const serve = async (signal: AbortSignal, forced: Promise<unknown>): Promise<number> => {
     if (port === undefined) {
-      const { signal } = signals;
       const served = serveStdio(newServer(), { input: process.stdin, output: process.stdout, signal });
-      await Promise.race([served, signals.forced]);
+      await Promise.race([served, forced]);
     } else {
       const serving = await serveHttp(port, newServer);
       stdout.write(`${serving.url}\ntoken: ${serving.token}\n`);
-      await new Promise((resolve) => signals.signal.addEventListener("abort", resolve, { once: true }));
-      await Promise.race([serving.close(), signals.forced]);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await Promise.race([serving.close(), forced]);
     }
-    return signals.received === undefined ? EXIT.done : SIGNAL_EXITS[signals.received];
+    return EXIT.done;
+  };
+  const close = strays.listen();
+  try {
+    return await withSignals(({ signal, forced }) => serve(signal, forced));
   } finally {
-    signals.close();
+    close();
   }
 }
 

@@ -5,7 +5,7 @@ import type { McpServerDefinition } from "../../../extensions/mcp/server-definit
 import type { Look } from "../command-context.ts";
 import { wrapText } from "../wrap-text.ts";
 
-/** One server, as `mcp list --json` and `mcp get --json` show it. Values that may be secrets are not in it. */
+/** One server, as `--json` shows it. Values that may be secrets are not in it. */
 export interface ServerRow {
   readonly name: string;
   readonly status: McpServerStatus["status"];

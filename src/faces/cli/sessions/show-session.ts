@@ -8,7 +8,7 @@ import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
 import { type StepLine, stepLines } from "./step-lines.ts";
-import { subagentJson, subagentText } from "./subagent-text.ts";
+import { costText, subagentJson, subagentText } from "./subagent-text.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
 export function showSession(call: SessionCall, { path }: SessionFile): number {
@@ -94,21 +94,16 @@ function stepJson({ subagents, ...step }: StepLine): object {
 type Row = readonly [name: string, value: string];
 
 function usageRows({ models, tools }: SessionUsage): readonly Row[] {
-  const rows: Row[] = [];
-  for (const [model, used] of Object.entries(models)) {
-    const tokens = `${used.usage.inputTokens} tokens in (${used.usage.cacheReadTokens ?? 0} cached), ${used.usage.outputTokens} out`;
-    const cost = used.costUsd === undefined ? "cost unknown" : `$${used.costUsd.toFixed(4)}`;
-    rows.push([
-      "model",
-      `${model}: ${counted(used.requests, "request")}, ${tokens}, ${cost}, ${describeDuration(used.durationMs)}`,
-    ]);
-  }
-  for (const [tool, { calls, failed, refused, durationMs }] of Object.entries(tools))
-    rows.push([
-      "tool",
-      `${tool}: ${counted(calls, "call")}, ${failed} failed, ${refused} refused, ${describeDuration(durationMs)}`,
-    ]);
-  return rows;
+  const ofModels = Object.entries(models).map(([model, { requests, usage, costUsd, durationMs }]): Row => {
+    const tokens = `${usage.inputTokens} tokens in (${usage.cacheReadTokens ?? 0} cached), ${usage.outputTokens} out`;
+    const facts = [counted(requests, "request"), tokens, costText(costUsd), describeDuration(durationMs)];
+    return ["model", `${model}: ${facts.join(", ")}`];
+  });
+  const ofTools = Object.entries(tools).map(([tool, { calls, failed, refused, durationMs }]): Row => {
+    const ends = `${failed} failed, ${refused} refused`;
+    return ["tool", `${tool}: ${counted(calls, "call")}, ${ends}, ${describeDuration(durationMs)}`];
+  });
+  return [...ofModels, ...ofTools];
 }
 
 function timeOf(time: number | undefined): string | null {

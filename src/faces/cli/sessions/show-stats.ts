@@ -61,22 +61,17 @@ function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): num
   return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
 }
 
+const MODEL_HEADER = ["model", "requests", "input", "cached", "hits", "output", "cost", "time"];
+const TOOL_HEADER = ["tool", "calls", "errors", "refused", "time", "a call"];
+
 function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionUsage): string {
-  const header = ["requests", "input", "cached", "hits", "output", "cost", "time"];
+  const calls = Object.entries(tools).map(toolCells);
   const rows = [...Object.entries(models), ["all", total] as const];
   return [
     `${sessionId}: ${counted(runs, "run")}, ${describeDuration(runMs)} (models ${describeDuration(total.durationMs)}, tools ${describeDuration(toolMs)})`,
     "",
-    ...table([["model", ...header], ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
-    ...(Object.keys(tools).length === 0
-      ? []
-      : [
-          "",
-          ...table([
-            ["tool", "calls", "errors", "refused", "time", "a call"],
-            ...Object.entries(tools).map(toolCells),
-          ]),
-        ]),
+    ...table([MODEL_HEADER, ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
+    ...(calls.length === 0 ? [] : ["", ...table([TOOL_HEADER, ...calls])]),
     "",
   ].join("\n");
 }
@@ -94,27 +89,18 @@ function modelCells(used: Spending): readonly string[] {
   ];
 }
 
-function toolCells([name, { calls, failed, refused, durationMs }]: readonly [
-  string,
-  ToolStats,
-]): readonly string[] {
-  return [
-    name,
-    String(calls),
-    String(failed),
-    String(refused),
-    describeDuration(durationMs),
-    describeDuration(durationMs / calls),
-  ];
+function toolCells([name, used]: readonly [string, ToolStats]): readonly string[] {
+  const { calls, failed, refused, durationMs } = used;
+  const times = [describeDuration(durationMs), describeDuration(durationMs / calls)];
+  return [name, ...[calls, failed, refused].map(String), ...times];
 }
 
 /** Rows with their columns aligned: the first to the left, figures to the right. */
 function table(rows: readonly (readonly string[])[]): readonly string[] {
   const safe = rows.map((cells) => cells.map((cell) => terminalLine(cell, 60)));
   const widths = (safe[0] ?? []).map((_, at) => Math.max(...safe.map((cells) => cells[at]?.length ?? 0)));
-  return safe.map((cells) =>
-    cells
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join("  "),
-  );
+  return safe.map(([name = "", ...figures]) => {
+    const aligned = figures.map((cell, at) => cell.padStart(widths[at + 1] ?? 0));
+    return [name.padEnd(widths[0] ?? 0), ...aligned].join("  ");
+  });
 }

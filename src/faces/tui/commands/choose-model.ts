@@ -10,7 +10,7 @@ export async function chooseModel(control: Control, args: string): Promise<void>
     await setModel(control, args);
     return;
   }
-  control.say("looking for models…", "muted");
+  control.say("looking for models", "muted");
   const items = modelItems(await control.ports.command(["models", "--json"]));
   control.screen.clearHint();
   const current = control.screen.session?.view.model;

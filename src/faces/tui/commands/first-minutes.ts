@@ -33,7 +33,7 @@ export function openSetUp(control: Control, setUp: SetUp): void {
         value: () => {
           control.print([
             "Set one of these and start nano-agent again:",
-            ...VARIABLES.map((name) => `  export ${name}=…`),
+            ...VARIABLES.map((name) => `  export ${name}=...`),
           ]);
           setUp.leave();
         },

@@ -47,11 +47,11 @@ function helpLines(
     ...row("!command", "runs it; the model sees it with your next message (!!: it does not)", 24),
     ...row("#text", "remembers it in AGENTS.md", 24),
     [],
-    title("Commands"),
-    ...named,
-    [],
     title("Keys"),
     ...keys,
+    [],
+    title("Commands"),
+    ...named,
   ];
 }
 

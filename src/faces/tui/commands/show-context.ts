@@ -1,3 +1,4 @@
+import { counted } from "../../../core/base/text.ts";
 import { type Line, line, span } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import { costText, tokensText } from "../views/amounts.ts";
@@ -56,7 +57,10 @@ export function showCost(control: Control): void {
   if (session === undefined) return;
   const { cost, models, runs, turns, toolCalls } = session.stats();
   control.print([
-    line(`  ${costText(cost)}  for ${runs} runs, ${turns} requests, ${toolCalls} calls`, { bold: true }),
+    line(
+      `  ${costText(cost)}  for ${counted(runs, "run")}, ${counted(turns, "request")}, ${counted(toolCalls, "call")}`,
+      { bold: true },
+    ),
     ...models.map(({ model, usage, costUsd }) =>
       line(
         `  ${model}  ${costText(costUsd)}  ${tokensText(usage.inputTokens)} in (${tokensText(usage.cacheReadTokens ?? 0)} from the cache), ${tokensText(usage.outputTokens)} out`,

@@ -107,7 +107,7 @@ export function runSlashCommand(control: Control, name: string, args: string): v
 async function compact(control: Control, args: string): Promise<void> {
   const { session } = control.screen;
   if (session === undefined) return;
-  control.say("making room…", "muted");
+  control.say("making room", "muted");
   const result = await session.compact(args === "" ? undefined : args);
   if (result === undefined) control.say("The conversation stays as it is.", "muted");
   else control.screen.clearHint();

@@ -6,7 +6,7 @@ export const ACTIONS = {
   send: { keys: ["enter"], does: "send; while a run is at work, with its next request" },
   queue: { keys: ["alt+enter"], does: "send when the run has ended" },
   newline: { keys: ["shift+enter", "ctrl+j"], does: "new line (also \\ enter)" },
-  "take-back": { keys: ["alt+up"], does: "take the newest queued message back (alt+1…9: that one)" },
+  "take-back": { keys: ["alt+up"], does: "take the newest queued message back (alt+1-9: that one)" },
   "queue-list": { keys: ["alt+q"], does: "change, move, drop or send queued messages" },
   escape: { keys: ["escape"], does: "stop the run; twice on an empty input: rewind" },
   mode: { keys: ["shift+tab"], does: "next permission mode" },

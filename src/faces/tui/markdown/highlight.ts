@@ -14,8 +14,10 @@ interface Grammar {
 
 /** The colours of a language, named as in a fence or by the ending of a file; undefined when it is not known. */
 export function highlighterFor(language: string): Highlighter | undefined {
-  const name = ALIASES[language] ?? language;
-  const grammar = GRAMMARS[name];
+  const known = Object.keys(GRAMMARS).find(
+    (name) => name === language || ALIASES[name]?.split(" ").includes(language),
+  );
+  const grammar = GRAMMARS[known ?? ""];
   return grammar === undefined ? undefined : { line: (text, state) => highlightLine(text, state, grammar) };
 }
 
@@ -166,46 +168,18 @@ const GRAMMARS: { readonly [language: string]: Grammar } = {
   html: { block: ["<!--", "-->"], quotes: "\"'", keywords: words("") },
 };
 
-const ALIASES: { readonly [name: string]: string } = {
-  js: "ts",
-  jsx: "ts",
-  tsx: "ts",
-  mjs: "ts",
-  cjs: "ts",
-  mts: "ts",
-  javascript: "ts",
-  typescript: "ts",
-  python: "py",
-  golang: "go",
-  rs: "rust",
-  cpp: "c",
-  cc: "c",
-  h: "c",
-  hpp: "c",
-  cs: "c",
-  csharp: "c",
-  java: "c",
-  php: "c",
-  kotlin: "swift",
-  kt: "swift",
-  bash: "sh",
-  shell: "sh",
-  zsh: "sh",
-  console: "sh",
-  dockerfile: "sh",
-  make: "sh",
-  makefile: "sh",
-  jsonc: "json",
-  json5: "json",
-  jsonl: "json",
-  yml: "yaml",
-  toml: "yaml",
-  ini: "yaml",
-  rb: "ruby",
-  lua: "ruby",
-  scss: "css",
-  less: "css",
-  xml: "html",
-  svg: "html",
-  vue: "html",
+/** Other names of languages, and of those that look alike. */
+const ALIASES: { readonly [language: string]: string } = {
+  ts: "js jsx tsx mjs cjs mts javascript typescript",
+  py: "python",
+  go: "golang",
+  rust: "rs",
+  c: "cpp cc h hpp cs csharp java php",
+  swift: "kotlin kt",
+  sh: "bash shell zsh console dockerfile make makefile",
+  json: "jsonc json5 jsonl",
+  yaml: "yml toml ini",
+  ruby: "rb lua",
+  css: "scss less",
+  html: "xml svg vue",
 };

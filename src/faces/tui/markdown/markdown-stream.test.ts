@@ -29,7 +29,7 @@ test("paragraphs, headings, lists, quotes and rules are laid out", () => {
     "• two",
     "  1. inner",
     "  2. more",
-    "• ✓ done",
+    "✓ done",
     "",
     "│ quoted text",
     "",

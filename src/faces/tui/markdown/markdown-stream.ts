@@ -301,9 +301,9 @@ export function markdownRows(text: string, width: number, options: MarkdownOptio
 }
 
 function itemMark({ mark, box }: Extract<LineKind, { kind: "item" }>, marks: Marks): string {
-  const bullet = /^\d/.test(mark) ? `${mark} ` : `${marks.bullet} `;
-  if (box === undefined) return bullet;
-  return `${bullet}${box === "[ ]" ? marks.todo : marks.ok} `;
+  const number = /^\d/.test(mark) ? `${mark} ` : "";
+  if (box !== undefined) return `${number}${box === "[ ]" ? marks.todo : marks.ok} `;
+  return number === "" ? `${marks.bullet} ` : number;
 }
 
 function indented({ rest }: Lead): Lead {

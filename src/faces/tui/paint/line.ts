@@ -1,6 +1,6 @@
 import { terminalText } from "../../../app/safe-text.ts";
-import { columnsOf, fitColumns, graphemeColumns, graphemes } from "../../terminal/columns.ts";
-import type { Style } from "./theme.ts";
+import { columnsOf, firstColumns, graphemeColumns, graphemes } from "../../terminal/columns.ts";
+import type { Look, Style } from "./theme.ts";
 
 /** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
 export interface Span {
@@ -35,6 +35,14 @@ export function lineColumns(spans: Line): number {
   return spans.reduce((sum, { text }) => sum + columnsOf(text), 0);
 }
 
+/** Stands where something is missing. */
+const CUT: Span = { text: "…", style: { role: "muted" } };
+
+/** The text of a span in a look: the sign that something is missing is ASCII where marks are. */
+export function shownText(each: Span, { unicode }: Pick<Look, "unicode">): string {
+  return each === CUT && !unicode ? "~" : each.text;
+}
+
 /** A line cut to a width, with `…` where something is missing. */
 export function fitLine(spans: Line, width: number): Line {
   if (lineColumns(spans) <= width) return spans;
@@ -47,14 +55,7 @@ export function fitLine(spans: Line, width: number): Line {
       room -= columns;
       continue;
     }
-    fitted.push({
-      ...each,
-      text:
-        columns === room
-          ? `${fitColumns(each.text, room - 1).replace(/…$/, "")}…`
-          : fitColumns(each.text, room),
-    });
-    return fitted;
+    return room < 1 ? fitted : [...fitted, { ...each, text: firstColumns(each.text, room - 1) }, CUT];
   }
   return fitted;
 }

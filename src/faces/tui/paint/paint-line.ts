@@ -1,4 +1,4 @@
-import type { Line } from "./line.ts";
+import { type Line, shownText } from "./line.ts";
 import { type Look, styleCodes } from "./theme.ts";
 
 /** A line as a terminal takes it, from a character on; styles are switched off at its end. */
@@ -7,7 +7,9 @@ export function paintLine(row: Line, look: Look, fromChar = 0): string {
   let skip = fromChar;
   let codes = "";
   let link = "";
-  for (const { text, style } of row) {
+  for (const each of row) {
+    const { style } = each;
+    const text = shownText(each, look);
     const rest = text.slice(skip);
     skip = Math.max(0, skip - text.length);
     if (rest === "") continue;

@@ -1,5 +1,6 @@
-import { fitLine, type Line, line, span } from "../paint/line.ts";
+import { fitLine, type Line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
+import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -40,8 +41,8 @@ export class Pager implements Panel {
       span(this.#options.title, { role: "accent", bold: true }),
       span(`  ${this.#first + 1}-${last} of ${this.#count}`, { role: "muted" }),
     ];
-    const keys = line("  arrows, page up and down, home and end scroll · q or esc closes", { role: "muted" });
-    return { rows: [fitLine(head, context.width), ...shown, fitLine(keys, context.width)].slice(0, maxRows) };
+    const keys = keysLine(["arrows, page up and down, home and end scroll", "q or esc closes"], context);
+    return { rows: [fitLine(head, context.width), ...shown, keys].slice(0, maxRows) };
   }
 
   handle(event: TerminalEvent): void {

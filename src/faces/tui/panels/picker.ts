@@ -4,7 +4,7 @@ import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
 import { editLine } from "../editor/keymap.ts";
 import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
-import { listLines } from "../views/list-lines.ts";
+import { keysLine, listLines } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
@@ -38,6 +38,8 @@ export interface PickerOptions<T> extends PickOptions<T> {
 
 const PREVIEW_ROWS = 5;
 const LIST_ROWS = 12;
+/** Elsewhere is searched when nothing was typed for so long. */
+const PAUSE_MS = 120;
 
 const STEPS: { readonly [key: string]: number } = {
   up: -1,
@@ -55,6 +57,8 @@ export class Picker<T> implements Panel {
   #filter: Editor = EMPTY_EDITOR;
   #marked: number;
   #found: readonly PickerItem<T>[] = [];
+  #isSearching = false;
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(options: PickerOptions<T>) {
     this.#options = options;
@@ -92,12 +96,9 @@ export class Picker<T> implements Panel {
     const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 2 - preview.length));
     const list =
       items.length === 0
-        ? [line("  nothing fits", { role: "muted" })]
+        ? [line(this.#isSearching ? "  searching" : "  nothing fits", { role: "muted" })]
         : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
-    const keys = fitLine(
-      line("  enter chooses · esc goes back · typing narrows the list", { role: "muted" }),
-      width,
-    );
+    const keys = keysLine(["enter chooses", "esc goes back", "typing narrows the list"], context);
     const caret = {
       row: 0,
       column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))),
@@ -129,17 +130,19 @@ export class Picker<T> implements Panel {
     if (isSame) return;
     this.#marked = 0;
     this.#found = [];
-    const { search, onChange } = this.#options;
+    clearTimeout(this.#pause);
     const query = filter.text.trim();
-    if (search === undefined || query === "") return;
-    void search(query).then(
-      (found) => {
-        if (this.#filter.text.trim() !== query) return;
-        this.#found = found;
-        onChange();
-      },
-      () => undefined,
-    );
+    this.#isSearching = this.#options.search !== undefined && query !== "";
+    if (this.#isSearching) this.#pause = setTimeout(() => void this.#search(query), PAUSE_MS);
+  }
+
+  async #search(query: string): Promise<void> {
+    const { search, onChange } = this.#options;
+    const found = (await search?.(query).catch(() => [])) ?? [];
+    if (this.#filter.text.trim() !== query) return;
+    this.#found = found;
+    this.#isSearching = false;
+    onChange();
   }
 
   #shown(): readonly PickerItem<T>[] {

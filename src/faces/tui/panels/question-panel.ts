@@ -3,8 +3,9 @@ import type { Question, QuestionReply } from "../../../app/coding-session/questi
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
-import { line, span } from "../paint/line.ts";
+import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
+import { keysLine } from "../views/list-lines.ts";
 import { questionLines, questionOptions } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
@@ -56,7 +57,7 @@ export class QuestionPanel implements Panel {
       placeholder: "what to do instead",
       marks: context.marks,
     });
-    const keys = line("  enter refuses with this reason · esc goes back", { role: "muted" });
+    const keys = keysLine(["enter refuses with this reason", "esc goes back"], context);
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
     const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
     return {

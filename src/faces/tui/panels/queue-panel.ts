@@ -1,7 +1,7 @@
 import type { MessageQueue } from "../../../app/coding-session/message-queue.ts";
-import { fitLine, line } from "../paint/line.ts";
+import { line } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
-import { listLines } from "../views/list-lines.ts";
+import { keysLine, listLines } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -27,12 +27,13 @@ export class QueuePanel implements Panel {
     const head = line(held ? "Queued messages (held)" : "Queued messages", { role: "accent", bold: true });
     const list = items.map(({ text }, index) => ({ label: `${index + 1}. ${text.slice(0, 500)}` }));
     const rows = listLines(list, { marked: this.#marked, maxRows: Math.max(1, maxRows - 2), width, marks });
-    const keys = `enter edits · d drops · s sends now · alt+up/down moves · ${held ? "r lets them go" : "h holds them"} · esc`;
+    const hold = held ? "r lets them go" : "h holds them";
+    const keys = ["enter edits", "d drops", "s sends now", "alt+up/down moves", hold, "esc"];
     return {
       rows: [
         head,
         ...(items.length === 0 ? [line("  none left", { role: "muted" })] : rows),
-        fitLine(line(keys, { role: "muted" }), width),
+        keysLine(keys, { marks, width }),
       ],
     };
   }

@@ -8,6 +8,7 @@ import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
 import { line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
+import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -63,9 +64,8 @@ export class ValuePanel implements Panel {
       marks,
     });
     const above = [...head, ...options, ...fault].slice(-Math.max(1, maxRows - rows.length - 1));
-    const keys = line(`  ${this.#at + 1} of ${this.#fields.length} · enter goes on · esc refuses`, {
-      role: "muted",
-    });
+    const place = `${this.#at + 1} of ${this.#fields.length}`;
+    const keys = keysLine([place, "enter goes on", "esc refuses"], { marks, width });
     return {
       rows: [...above, ...rows, keys],
       caret: { row: above.length + caret.row, column: caret.column },

@@ -13,6 +13,11 @@ export interface AttentionOptions {
   readonly elapsed: () => number;
 }
 
+/** What of a session an {@link Attention} looks at. */
+type WatchedSession = Pick<CodingSession, "onChange"> & {
+  readonly view: Pick<CodingSession["view"], "state">;
+};
+
 /** Says in the title of the window what goes on, and calls a person who is away when there is a question or a run has ended. */
 export class Attention {
   readonly #options: AttentionOptions;
@@ -36,7 +41,7 @@ export class Attention {
   }
 
   /** Follows a session. */
-  watch(session: CodingSession): void {
+  watch(session: WatchedSession): void {
     this.#end?.();
     this.#state = "";
     this.#end = session.onChange(({ rest }) => {

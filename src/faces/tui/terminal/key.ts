@@ -71,20 +71,6 @@ const SPELLINGS: { readonly [written: string]: string } = {
   spacebar: "space",
 };
 
-const NAMED_KEYS: ReadonlySet<string> = new Set([
-  "enter",
-  "escape",
-  "tab",
-  "space",
-  "backspace",
-  "delete",
-  "insert",
-  "up",
-  "down",
-  "left",
-  "right",
-  "home",
-  "end",
-  "pageup",
-  "pagedown",
-]);
+const NAMED_KEYS: ReadonlySet<string> = new Set(
+  "enter escape tab space backspace delete insert up down left right home end pageup pagedown".split(" "),
+);

@@ -63,20 +63,14 @@ function hunkLines(
     const changes = Array.from({ length: pairs }, (_, index) =>
       changedParts(removed[index] ?? "", added[index] ?? ""),
     );
-    for (const [index, text] of removed.entries())
-      rows.push(
-        ...numbered(oldNumber++, "-", changes[index]?.removed ?? [span(text, { role: "removed" })], {
-          digits,
-          width,
-        }),
-      );
-    for (const [index, text] of added.entries())
-      rows.push(
-        ...numbered(newNumber++, "+", changes[index]?.added ?? [span(text, { role: "added" })], {
-          digits,
-          width,
-        }),
-      );
+    for (const [index, text] of removed.entries()) {
+      const spans = changes[index]?.removed ?? [span(text, { role: "removed" })];
+      rows.push(...numbered(oldNumber++, "-", spans, { digits, width }));
+    }
+    for (const [index, text] of added.entries()) {
+      const spans = changes[index]?.added ?? [span(text, { role: "added" })];
+      rows.push(...numbered(newNumber++, "+", spans, { digits, width }));
+    }
     at += removed.length + added.length;
   }
   return rows;

@@ -95,16 +95,16 @@ function userLines(item: UserItem, { width, marks }: ViewContext): readonly Line
       rest: line("  "),
     }),
   );
-  return middleFolded(rows, USER_ROWS);
+  return middleFolded(rows, USER_ROWS, marks.more);
 }
 
-function middleFolded(rows: readonly Line[], most: number): readonly Line[] {
+function middleFolded(rows: readonly Line[], most: number, sign: string): readonly Line[] {
   if (rows.length <= most) return rows;
   const head = Math.ceil(most / 2);
   const tail = most - head - 1;
   return [
     ...rows.slice(0, head),
-    line(`  … ${rows.length - head - tail} more rows …`, { role: "muted" }),
+    line(`  ${sign} ${rows.length - head - tail} more rows ${sign}`, { role: "muted" }),
     ...rows.slice(-tail),
   ];
 }

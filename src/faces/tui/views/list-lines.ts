@@ -15,6 +15,11 @@ export interface ListLook {
   readonly marks: Marks;
 }
 
+/** What the keys do, below what they do it to. */
+export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
+  return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
+}
+
 /** Rows of a list around the marked one, each with its note where there is room, and how many there are beside them. */
 export function listLines(
   rows: readonly ListRow[],

@@ -3,6 +3,7 @@ import type { Question, QuestionPart } from "../../../app/coding-session/questio
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { cutLine, fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "./diff-lines.ts";
+import { keysLine } from "./list-lines.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Something that can be chosen below a question. */
@@ -51,11 +52,11 @@ export function questionLines(
   state: QuestionState,
   context: ViewContext,
 ): readonly Line[] {
-  const { width, marks } = context;
+  const { marks } = context;
   const options = questionOptions(question).flatMap((option, index) =>
     optionLines(option, index, { state, context }),
   );
-  const keys = line("  1-9 or arrows and enter choose · v shows all of it", { role: "muted" });
+  const keys = keysLine(["1-9 or arrows and enter choose", "v shows all of it"], context);
   const more =
     state.more > 0
       ? [
@@ -65,7 +66,7 @@ export function questionLines(
         ]
       : [];
   // The answers stand apart where there is room for it.
-  const foot = [...(state.maxRows >= 16 ? [[]] : []), ...options, fitLine(keys, width), ...more];
+  const foot = [...(state.maxRows >= 16 ? [[]] : []), ...options, keys, ...more];
   const facts = factLines(question, context);
   const room = Math.max(3, state.maxRows - foot.length - 1 - Math.min(facts.length, 8));
   const subject = shortened(subjectLines(question, context), room, context);
@@ -138,10 +139,13 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
   ];
   const hides = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
   const warning = hides
-    ? wrapLine([span("It has characters that do not show; they stand here as ‹U+…›.", { role: "bad" })], {
-        width,
-        first: line("  "),
-      })
+    ? wrapLine(
+        [span("It has characters that do not show; they stand here as their numbers.", { role: "bad" })],
+        {
+          width,
+          first: line("  "),
+        },
+      )
     : [];
   const [first] = parts;
   const only = parts.length === 1 && [subjectOf(question), question.diff?.path].includes(first?.text.trim());

@@ -32,7 +32,7 @@ export class Scroll {
     this.#next = skipped;
     this.#said = items.slice(0, skipped).filter(({ type }) => type === "user").length;
     this.#extra.push(
-      line(`… ${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
+      line(`${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
     );
   }
 
@@ -40,7 +40,7 @@ export class Scroll {
   restart(items: readonly ViewItem[]): void {
     const said = items.filter(({ type }) => type === "user").length;
     if (said < this.#said)
-      this.#extra.push([], line("── went back; what follows goes on from before ──", { role: "warning" }));
+      this.#extra.push([], line("Went back: what follows goes on from before.", { role: "warning" }));
     this.#said = said;
     this.#next = items.length;
     this.#stream = undefined;

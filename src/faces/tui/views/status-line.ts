@@ -20,7 +20,7 @@ export interface StatusFacts {
 /** Model, mode, context, cost and place in one row; what matters least goes first where there is no room. */
 export function statusLine({ view, place, hint, marks, width, extra = [] }: StatusFacts): Line {
   if (hint !== undefined) return fitLine([span("  "), ...hint], width);
-  if (view === undefined) return fitLine([span("  starting…", { role: "muted" })], width);
+  if (view === undefined) return fitLine([span("  starting", { role: "muted" })], width);
   const { usedTokens, windowTokens } = view.context;
   const share =
     windowTokens === undefined

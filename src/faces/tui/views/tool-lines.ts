@@ -1,6 +1,7 @@
 import { withoutEnding } from "../../../app/coding-session/call-text.ts";
 import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
-import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { counted } from "../../../core/base/text.ts";
+import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -26,18 +27,18 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
   const role = ROLES[item.state];
   const mark = item.state === "ok" ? marks.ok : FAILED.has(item.state) ? marks.bad : marks.tool;
   const title = titleOf(item);
-  const end = fitLine(
-    [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
-    Math.floor(width / 2),
-  );
-  const endColumns = end.reduce((sum, each) => sum + each.text.length, 0);
   const head: Line = [
     span(indent),
     span(`${mark} `, { role }),
     span(item.name, { bold: true }),
     span(title === "" ? "" : ` ${title.replaceAll(/\s+/g, " ")}`),
   ];
-  return [...fitLine(head, Math.max(10, width - endColumns - 2)), span("  "), ...end];
+  // What a long title leaves is at least half of the row.
+  const end = fitLine(
+    [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
+    Math.max(Math.floor(width / 2), width - lineColumns(head) - 2),
+  );
+  return [...fitLine(head, Math.max(10, width - lineColumns(end) - 2)), span("  "), ...end];
 }
 
 /** What a call is about; arguments that are no line to read are left to the details. */
@@ -90,7 +91,7 @@ function tailOf({ tail = "" }: ToolItem): string {
 function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
   if (item.state === "asking") return [];
   if (item.diff !== undefined && !FAILED.has(item.state))
-    return folded(diffLines(item.diff, context), context.details ? DETAIL_ROWS : DIFF_ROWS);
+    return folded(diffLines(item.diff, context), context);
   const showsTail =
     item.agent === undefined && (context.details || WITH_TAIL.has(item.name) || FAILED.has(item.state));
   const tail = tailOf(item);
@@ -108,11 +109,12 @@ function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
 /** Tools whose output says how it went; of others a few words do. */
 const WITH_TAIL: ReadonlySet<string> = new Set(["bash"]);
 
-function folded(rows: readonly Line[], most: number): readonly Line[] {
+function folded(rows: readonly Line[], { details, marks }: ViewContext): readonly Line[] {
+  const most = details ? DETAIL_ROWS : DIFF_ROWS;
   if (rows.length <= most) return rows;
   return [
     ...rows.slice(0, most - 1),
-    line(`… ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
+    line(`${marks.more} ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
   ];
 }
 
@@ -123,7 +125,7 @@ function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
   const { marks } = context;
   const calls = agent.items.filter((each): each is ToolItem => each.type === "tool");
   const spent = [
-    `${calls.length} ${calls.length === 1 ? "call" : "calls"}`,
+    counted(calls.length, "call"),
     `${tokensText(agent.outputTokens)} tokens`,
     costText(agent.costUsd),
   ].join(` ${marks.dot} `);

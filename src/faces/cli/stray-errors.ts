@@ -1,0 +1,27 @@
+/** Errors that nobody caught, for whoever's code they came from. */
+export class StrayErrors {
+  readonly #owners = new Map<string, (error: unknown) => boolean>();
+
+  /** Has the errors of a file told by `takes`, which says whether one is. */
+  readonly adopt = (path: string, takes: (error: unknown) => boolean): void => {
+    this.#owners.set(path, takes);
+  };
+
+  /** True when an error was somebody's, who has told it. */
+  readonly take = (error: unknown): boolean => [...this.#owners.values()].some((takes) => takes(error));
+
+  /** Takes what the process does not catch, until the function it returns is called. What is nobody's ends the process as if this had not been. */
+  listen(): () => void {
+    const caught = (error: unknown): void => {
+      if (this.take(error)) return;
+      process.off("uncaughtException", caught);
+      // Node then shows the line it was thrown at first. Where it is told to let lost promises pass, it is thrown after all.
+      void Promise.reject(error);
+      setTimeout(() => {
+        throw error;
+      });
+    };
+    process.on("uncaughtException", caught);
+    return () => process.off("uncaughtException", caught);
+  }
+}
