@@ -206,7 +206,13 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
     if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
-    if (typeof places === "string") return { text: places };
+    return typeof places === "string" ? { text: places } : this.#inPlaces(unit, { places, isInner });
+  }
+
+  #inPlaces(
+    unit: ShellUnit,
+    { places, isInner }: { readonly places: readonly PathSpace[]; readonly isInner: boolean },
+  ): Why | undefined {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);

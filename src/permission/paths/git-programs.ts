@@ -144,7 +144,7 @@ export function settingsIn(path: string): readonly string[] {
   if (stats === undefined) return [];
   const text = textOf(path);
   if (text === undefined) return [`${UNREADABLE}${path}`];
-  let section = "";
+  let section: string | undefined;
   const settings: string[] = [];
   for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
     const [, headers = "", rest = ""] =
@@ -152,15 +152,19 @@ export function settingsIn(path: string): readonly string[] {
     const last = headers.match(HEADER)?.at(-1);
     if (last !== undefined) section = sectionOf(last);
     const plain = rest.trim();
-    if (plain === "" || /^[#;]/.test(plain)) continue;
-    const [, key, value = "true"] = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/s.exec(plain) ?? [];
-    // Git reads no file that begins like this, and so does nothing.
-    if (section === "") continue;
-    // A value that goes on in the next line would hide what stands there.
-    if (key === undefined || plain.endsWith("\\")) settings.push(`${UNREADABLE}${plain}`);
-    else settings.push(`${section}.${key.toLowerCase()}=${value}`);
+    if (plain.startsWith("[")) section ??= UNREADABLE;
+    // What stands before the first section has no name that means anything to git.
+    if (plain !== "" && !/^[#;]/.test(plain) && section !== undefined)
+      settings.push(settingOf(section, plain));
   }
   return settings;
+}
+
+function settingOf(section: string, line: string): string {
+  const [, key, value = "true"] = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/s.exec(line) ?? [];
+  // A value that goes on in the next line would hide what stands there.
+  const isPlain = key !== undefined && section !== UNREADABLE && !line.endsWith("\\");
+  return isPlain ? `${section}.${key.toLowerCase()}=${value}` : `${UNREADABLE}${line}`;
 }
 
 const HEADER = /\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]/g;
@@ -168,6 +172,6 @@ const HEADER = /\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]/g;
 /** `[a "B"]` is `a.B`, `[a.B]` is `a.b`. */
 function sectionOf(header: string): string {
   const [, name = "", sub] = /^\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]$/s.exec(header) ?? [];
-  if (name === "") return "";
+  if (name === "") return UNREADABLE;
   return sub === undefined ? name.toLowerCase() : `${name.toLowerCase()}.${sub.replaceAll(/\\(.)/gs, "$1")}`;
 }
