@@ -9,10 +9,9 @@ import {
 import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
 
-const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
+export { modelEnv as serverEnv, TEST_KEY } from "../screen/screen-program.ts";
 
-/** The key tests use; must never be printed. */
-export const TEST_KEY = "sk-test-0123456789abcdef";
+const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
 
 /** How a command is started. */
 export interface CommandOptions {
@@ -103,14 +102,4 @@ export async function modelServer(
   const server = await startScriptedServer(steps, options);
   onTestFinished(() => server.close());
   return server;
-}
-
-/** Variables that make the command use the server as a Chat Completions model. */
-export function serverEnv(server: ScriptedServer): Readonly<Record<string, string>> {
-  return {
-    NANO_AGENT_MODEL: "openai/gpt-5",
-    OPENAI_API_KEY: TEST_KEY,
-    OPENAI_BASE_URL: `${server.url}/v1`,
-    NANO_AGENT_MAX_RETRIES: "0",
-  };
 }

@@ -31,11 +31,14 @@ export async function startScreen(
   };
 }
 
+/** The key tests use; must never be printed. */
+export const TEST_KEY = "sk-test-0123456789abcdef";
+
 /** Variables that make the command use the server as a Chat Completions model. */
 export function modelEnv({ url }: Pick<ScriptedServer, "url">): Readonly<Record<string, string>> {
   return {
     NANO_AGENT_MODEL: "openai/gpt-5",
-    OPENAI_API_KEY: "sk-test-0123456789abcdef",
+    OPENAI_API_KEY: TEST_KEY,
     OPENAI_BASE_URL: `${url}/v1`,
     NANO_AGENT_MAX_RETRIES: "0",
   };
