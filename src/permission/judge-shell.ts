@@ -206,7 +206,11 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
     if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
-    if (typeof places === "string") return { text: places };
+    return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
+  }
+
+  /** What rules say about a command that may run in these places. */
+  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
