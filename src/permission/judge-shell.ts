@@ -206,13 +206,11 @@ class ShellJudge {
     if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
     if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
-    return typeof places === "string" ? { text: places } : this.#inPlaces(unit, { places, isInner });
+    return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
   }
 
-  #inPlaces(
-    unit: ShellUnit,
-    { places, isInner }: { readonly places: readonly PathSpace[]; readonly isInner: boolean },
-  ): Why | undefined {
+  /** What rules say about a command that may run in these places. */
+  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
     const guards =
       unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);

@@ -230,5 +230,5 @@ export function hasWord(list: string, word: string): boolean {
 
 /** Whether a word of a list between blanks begins with `start`. */
 export function hasBeginning(list: string, start: string): boolean {
-  return !start.includes(" ") && ` ${list}`.includes(` ${start}`);
+  return !start.includes(" ") && (list.startsWith(start) || list.includes(` ${start}`));
 }

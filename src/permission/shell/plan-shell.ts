@@ -378,7 +378,6 @@ function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean)
 }
 
 const NO_ALIASES: readonly string[] = [];
-
 const NOTHING = {
   words: [],
   assignments: [],

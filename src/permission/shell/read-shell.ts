@@ -43,7 +43,6 @@ export function readShell(source: string): ShellReading {
 }
 
 const MAX_DEPTH = 200;
-const MAX_KNOWN = 1000;
 const MIN_NESTED = 64_000;
 const NESTED_PER_CHARACTER = 4;
 /** Commands of a pipeline that are known to those behind them. */
@@ -300,8 +299,7 @@ class ShellReader implements WordContext {
     this.#simpleCommand(node, piped);
     if (count !== this.#found.count || this.#walk.folders !== START) return;
     const inner = commands.slice(from);
-    const kept = (this.#known ??= new Map());
-    if (kept.size < MAX_KNOWN && inner.every(standsAlone)) kept.set(source, inner);
+    if (inner.every(standsAlone)) (this.#known ??= new Map()).set(source, inner);
   }
 
   #simpleCommand(node: Command, piped: readonly SimpleCommand[]): void {
