@@ -52,8 +52,8 @@ function decide(value: unknown, base: CheckLineBase): PolicyDecision {
     home: text(own("home"), "home") ?? base.home,
     workspace: foldersOf(own("workspace")) ?? [cwd],
   });
-  const { code: _code, isCovered: _isCovered, ...decision } = policy.check({ tool, input });
-  return decision;
+  const { code: _code, isCovered: _isCovered, decision, ...why } = policy.check({ tool, input });
+  return { decision, ...why };
 }
 
 function text(value: unknown, key: string): string | undefined {
