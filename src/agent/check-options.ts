@@ -1,6 +1,7 @@
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
+import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
 /** Throws for a value that is given and cannot be that of an option. */
@@ -166,7 +167,7 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   temperature: isOf("number"),
   topP: isOf("number"),
   stopSequences: anything,
-  effort: oneOf("none", "minimal", "low", "medium", "high", "xhigh"),
+  effort: oneOf(...EFFORTS),
   providerOptions: anything,
 };
 

@@ -1,9 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
-import type { Effort } from "../core/model/model.ts";
+import { EFFORTS, type Effort } from "../core/model/model.ts";
 import { knownModelIds } from "./model-info.ts";
-
-/** Every {@link Effort}, from the least. */
-export const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
 /** The parts of a model name. */
 export interface ModelName {
@@ -20,9 +17,9 @@ export interface ModelName {
 export function parseModelName(name: string): ModelName {
   const text = name.trim();
   const slash = text.indexOf("/");
-  const ending = /:(none|minimal|low|medium|high|xhigh)$/.exec(text);
+  const effort = EFFORTS.find((each) => text.endsWith(`:${each}`));
   const provider = text.slice(0, Math.max(slash, 0)).trim();
-  const id = text.slice(slash + 1, ending?.index).trim();
+  const id = text.slice(slash + 1, effort && -effort.length - 1).trim();
   if (provider === "" || id === "") {
     throw new NanoAgentError(
       "invalid_argument",
@@ -30,7 +27,7 @@ export function parseModelName(name: string): ModelName {
       { details: { name } },
     );
   }
-  return { provider, id, ...(ending === null ? {} : { effort: ending[1] as Effort }) };
+  return { provider, id, ...(effort && { effort }) };
 }
 
 /** The names of known models that an id without its provider may mean, at most three. */

@@ -1,8 +1,8 @@
 import type { Agent } from "../../agent/agent.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
-import type { Effort, Model } from "../../core/model/model.ts";
-import { EFFORTS, parseModelName } from "../../providers/model-name.ts";
+import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
+import { parseModelName } from "../../providers/model-name.ts";
 import type { ComposedAgent } from "../compose.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { ModelView } from "./coding-session.ts";

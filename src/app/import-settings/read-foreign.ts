@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isRecord } from "../../core/base/json.ts";
+import { EFFORTS } from "../../core/model/model.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
 import type { RuleAction } from "../../permission/rule.ts";
-import { EFFORTS } from "../../providers/model-name.ts";
 import { type Environment, variable } from "../config/env.ts";
 import { commandsOf, readCodexRules } from "./codex-rules.ts";
 import {

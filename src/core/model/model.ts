@@ -57,6 +57,9 @@ export type ToolChoice = "auto" | "none" | "required" | { readonly type: "tool";
 /** How much reasoning to ask for. Mapped to each wire's own words; ignored by models that have none. */
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
+/** Every {@link Effort}, from the least. */
+export const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
+
 /** A tool as the model sees it. */
 export interface ToolSpec {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Effort } from "../../core/model/model.ts";
+import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
 import type { MarkdownDocument } from "../markdown/front-matter.ts";
@@ -6,7 +6,6 @@ import type { Subagent } from "./subagent.ts";
 import { namedTools } from "./tool-names.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
-const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 const MAX_DESCRIPTION = 1_024;
 /** Model requests a definition may ask for. */
 const MAX_ITERATIONS = 200;

@@ -1,6 +1,6 @@
 import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import type { Effort } from "../../core/model/model.ts";
+import { EFFORTS } from "../../core/model/model.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../permission/permission-mode.ts";
 
 const MODES: { readonly [mode in PermissionMode]: { readonly name: string; readonly description: string } } =
@@ -11,8 +11,6 @@ const MODES: { readonly [mode in PermissionMode]: { readonly name: string; reado
     acceptEdits: { name: "Accept edits", description: "Also edits files in the workspace without asking" },
     bypassPermissions: { name: "Bypass permissions", description: "Runs everything that no rule denies" },
   };
-
-const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
 /** The modes of a session, in the words of the protocol. */
 export function modeState({ view }: CodingSession): SessionModeState {

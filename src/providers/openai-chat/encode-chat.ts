@@ -1,5 +1,5 @@
 import type { Message } from "../../core/message/message.ts";
-import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import type { WireRequest, WireTarget } from "../wire.ts";
@@ -128,11 +128,11 @@ function addEffort(fields: Fields, effort: Effort, quirks: ChatQuirks): void {
   }
 }
 
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+const WORDS: readonly string[] = [...EFFORTS, "max"];
 
 /** The vendor's word nearest to `effort`, the stronger of two; `none` is only ever itself. */
 function nearestEffort(effort: Effort, known: string): string | undefined {
   const words = known.split(",").filter((word) => word !== "" && (word === "none") === (effort === "none"));
-  const distance = (word: string): number => Math.abs(EFFORTS.indexOf(word) - EFFORTS.indexOf(effort) - 0.1);
+  const distance = (word: string): number => Math.abs(WORDS.indexOf(word) - WORDS.indexOf(effort) - 0.1);
   return words.toSorted((left, right) => distance(left) - distance(right))[0];
 }
