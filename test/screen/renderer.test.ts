@@ -202,6 +202,22 @@ test("a frame that reaches a window when it has another size already overwrites 
   );
 });
 
+test("at the lower edge rows that break in a narrower window scroll, and the line above them stays", async () => {
+  const { emulator, renderer, flush } = room(60, 12);
+  const caret = { row: 3, column: 1 };
+  const final = Array.from({ length: 12 }, (_, index) => `line ${index}`);
+  renderer.draw({ final: lines(...final), live: lines("a", "b", "c", ">"), caret });
+  await flush();
+  renderer.draw({ final: [], live: lines("A".repeat(50), "B".repeat(50), "C".repeat(50), ">"), caret });
+  emulator.resize({ columns: 20, rows: 12 });
+  await flush();
+  renderer.resize({ columns: 20, rows: 12 });
+  renderer.draw({ final: [], live: lines(">"), caret: { row: 0, column: 1 } });
+  await flush();
+  expect(emulator.rows.filter((row) => row.startsWith("line "))).toEqual(final);
+  emulator.dispose();
+});
+
 /** Whether the letters of a text stand in another one in their order. */
 function isPartOf(text: string, whole: string): boolean {
   let at = 0;

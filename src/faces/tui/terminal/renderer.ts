@@ -45,8 +45,6 @@ export class Renderer {
   #column = 0;
   /** Whether text that is wider than the window is cut there, in the frame so far. */
   #cuts = false;
-  /** Whether the cursor goes down by line feeds alone, in the frame so far. */
-  #feeds = false;
 
   constructor(options: RendererOptions) {
     this.#options = options;
@@ -58,7 +56,6 @@ export class Renderer {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
     this.#cuts = false;
-    this.#feeds = final.length > 0;
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
     for (const [index, row] of rows.entries())
@@ -158,18 +155,12 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /** Moves the cursor; rows below the last one shown are made by line feeds, which scroll where there is no room. */
+  /** Moves the cursor: down by line feeds alone. At the lower edge they scroll, where a movement would stay and what follows be written over that row. */
   #moveTo(row: number, column: number): void {
-    const last = Math.max(this.#shown.length - 1, this.#row);
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
-      const within = this.#feeds ? 0 : Math.min(row, last) - this.#row;
-      const feeds = row - this.#row - within;
-      if (within > 0) this.#out += within === 1 ? "\u001B[B" : `\u001B[${within}B`;
-      if (feeds > 0) {
-        this.#out += "\r\n".repeat(feeds);
-        this.#column = 0;
-      }
+      this.#out += "\r\n".repeat(row - this.#row);
+      this.#column = 0;
     }
     this.#row = row;
     if (column !== this.#column) this.#out += column === 0 ? "\r" : `\u001B[${column + 1}G`;
