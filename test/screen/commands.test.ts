@@ -116,6 +116,24 @@ test("a session is gone on with from a list, and what was typed before is there 
   expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
 });
 
+test("what still waits in the queue when the screen is left is printed, to be sent another time", async () => {
+  const { program } = await openScreen([[says("Half"), waits(new Promise<never>(() => undefined))]]);
+  program.type("go\r");
+  await program.shows("Half");
+  program.type(`first of all${KEYS.altEnter}`);
+  await program.shows("1. first of all");
+  program.type(KEYS.escape);
+  await program.shows("held");
+  program.type(KEYS.ctrl("d"));
+  await program.end;
+  const rows = rowsOf(program);
+  expect(rows.slice(rows.indexOf("Was not sent:")).map((row) => row.replace(/nano-agent .*/, ""))).toEqual([
+    "Was not sent:",
+    "  first of all",
+    "To go on: ",
+  ]);
+});
+
 test("the queue is a list: moved, dropped, edited in its place, and held while it is", async () => {
   const gate = Promise.withResolvers<void>();
   const { program, server } = await openScreen([

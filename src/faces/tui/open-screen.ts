@@ -16,7 +16,7 @@ import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
 import { clipboardImage, writeInEditor } from "./other-programs.ts";
-import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
+import { type Line, line, span, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
@@ -303,7 +303,7 @@ class ScreenProgram {
     const isRunning = session?.view.run !== undefined;
     if (session !== undefined && isRunning)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    await this.#leave(goOnLines(session));
+    await this.#leave(goOnLines(session, this.#screen.context.width));
     if (session !== undefined) {
       const ended = (): true => true;
       const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);
@@ -371,11 +371,14 @@ const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
 
-/** How to go on with a session in which something was said. */
-function goOnLines(session: CodingSession | undefined): readonly Line[] {
+/** How to go on with a session in which something was said, and what still waited to be sent. */
+function goOnLines(session: CodingSession | undefined, width: number): readonly Line[] {
   const goOn = session?.info.goOn;
   if (goOn === undefined || session?.view.items.some(({ type }) => type === "user") !== true) return [];
-  return [[], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
+  const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
+  const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
+  const head = unsent.length === 0 ? [] : [[], line("Was not sent:", { role: "warning" }), ...unsent];
+  return [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
 }
 
 function after(ms: number): Promise<undefined> {
