@@ -35,6 +35,18 @@ test("what runs something, brings settings or moves the files is one, by what it
   });
 });
 
+test("a name that has the look of a value hides nothing, and what git takes for a comment moves no files", () => {
+  const config = `[filter "a=b"] clean = c
+[filter "l\u2028i\rne"] smudge = s
+[core] worktree = ../.. #/..
+`;
+  expect(programs(config)?.looking).toEqual([
+    "filter.a=b.clean=c",
+    "filter.l\u2028i\rne.smudge=s",
+    "core.worktree=../.. #/..",
+  ]);
+});
+
 test("settings of work trees and submodules count, and where their own files are is none", () => {
   const clean = '[filter "x"]\n\tclean = evil\n';
   const files = {
@@ -74,6 +86,7 @@ test.runIf(existsSync("/usr/bin/git"))("no setting that git reads in a file is o
   const header = fc.constantFrom(
     "[a]",
     '[filter "x"]',
+    '[filter "a=b\u2028"]',
     "[filter.X]",
     " [ a ]",
     '[a "b\\"c]"]',
@@ -120,8 +133,8 @@ test.runIf(existsSync("/usr/bin/git"))("no setting that git reads in a file is o
       const text = lines.map((parts) => parts.join("")).join("\n");
       writeFileSync(path, text);
       const own = settingsIn(path);
-      const isAsked = own.some((each) => each.startsWith("a line that cannot be read"));
-      const keys = new Set(own.map((each) => each.split("=", 1)[0]));
+      const isAsked = own.some(({ key }) => key === "a line that cannot be read");
+      const keys = new Set(own.map(({ key }) => key));
       const missed = listed()
         .map((each) => each.split("\n", 1)[0] ?? "")
         .filter((name) => name.includes(".") && !keys.has(name));

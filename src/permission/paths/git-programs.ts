@@ -16,13 +16,19 @@ const MAX_BYTES = 1_000_000;
 const MAX_MODULES = 200;
 const MAX_DEPTH = 6;
 
+/** A setting in a file, with its section; small letters but for names and values. */
+export interface GitSetting {
+  readonly key: string;
+  readonly value: string;
+}
+
 /** Settings that run a program, bring more settings or move the work tree, for whoever looks. */
 const LOOKING =
-  /^(?:filter\..*\.(?:clean|smudge|process)|core\.worktree|core\.alternaterefscommand|include\.path|includeif\..*\.path|trailer\..*\.(?:command|cmd))$/;
-const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/;
+  /^(?:filter\..*\.(?:clean|smudge|process)|core\.worktree|core\.alternaterefscommand|include\.path|includeif\..*\.path|trailer\..*\.(?:command|cmd))$/s;
+const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
 /** The same for everybody else. Hooks, pagers and file watchers never run for a covered command. */
 const OTHERS =
-  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|uploadpack\.packobjectshook|(?:difftool|mergetool|browser|man|guitool)\..*\.cmd|submodule\..*\.update|protocol\..*)$/;
+  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|uploadpack\.packobjectshook|(?:difftool|mergetool|browser|man|guitool)\..*\.cmd|submodule\..*\.update|protocol\..*)$/s;
 /** What git-lfs writes of itself, which runs nothing of the repository. */
 const LFS =
   /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
@@ -33,13 +39,13 @@ const LFS =
  */
 export function gitPrograms(
   repository: string,
-  read: (path: string) => readonly string[] = settingsIn,
+  read: (path: string) => readonly GitSetting[] = settingsIn,
 ): GitPrograms | undefined {
   const settings = settingsFiles(repository).flatMap((file) =>
-    read(file).filter((each) => !LFS.test(each) && !isOwnWorkTree(each, dirname(file), repository)),
+    read(file).filter((each) => !LFS.test(shown(each)) && !isOwnWorkTree(each, dirname(file), repository)),
   );
   const of = (keys: RegExp): readonly string[] =>
-    settings.filter((each) => keys.test(each.split("=", 1)[0] ?? "") || each.startsWith(UNREADABLE));
+    settings.filter(({ key }) => keys.test(key) || key === UNREADABLE).map(shown);
   const looking = of(LOOKING);
   const drivers = of(DRIVERS).filter((each) => !looking.includes(each));
   const others = of(OTHERS).filter((each) => !looking.includes(each));
@@ -56,11 +62,11 @@ function settingsFiles(repository: string): readonly string[] {
 }
 
 /** A submodule says where its files are, which is nothing new as long as they are in the repository. */
-function isOwnWorkTree(setting: string, folder: string, repository: string): boolean {
-  const [, path] = /^core\.worktree=(.*)$/.exec(setting) ?? [];
-  if (path === undefined) return false;
+function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: string): boolean {
+  // Git reads quotes, escapes and comments in a value.
+  if (key !== "core.worktree" || /["\\#;]/.test(value)) return false;
   try {
-    const [place, own] = [realpathSync(resolve(folder, path)), realpathSync(repository)];
+    const [place, own] = [realpathSync(resolve(folder, value)), realpathSync(repository)];
     return place === own || place.startsWith(own + sep);
   } catch {
     // It is not there: git would not find it either.
@@ -118,10 +124,10 @@ function textOf(path: string): string | undefined {
 
 /** Reads files of settings again where they have changed. */
 export class SettingsReader {
-  readonly #known = new Map<string, { readonly stamp: string; readonly settings: readonly string[] }>();
+  readonly #known = new Map<string, { readonly stamp: string; readonly settings: readonly GitSetting[] }>();
 
   /** {@link settingsIn} */
-  readonly read = (path: string): readonly string[] => {
+  readonly read = (path: string): readonly GitSetting[] => {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return [];
     const stamp = `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
@@ -133,19 +139,21 @@ export class SettingsReader {
   };
 }
 
-const UNREADABLE = "a line that cannot be read: ";
+/** The key of a line that cannot be read. Every other key has a dot. */
+const UNREADABLE = "a line that cannot be read";
 
-/**
- * The settings of a file, as `section.name.key=value` in small letters but for names and values. A line that is not of the plain form is
- * one that cannot be read.
- */
-export function settingsIn(path: string): readonly string[] {
+function shown({ key, value }: GitSetting): string {
+  return key === UNREADABLE ? `${key}: ${value}` : `${key}=${value}`;
+}
+
+/** The settings of a file. A line that is not of the plain form is one that cannot be read. */
+export function settingsIn(path: string): readonly GitSetting[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
   const text = textOf(path);
-  if (text === undefined) return [`${UNREADABLE}${path}`];
+  if (text === undefined) return [{ key: UNREADABLE, value: path }];
   let section: string | undefined;
-  const settings: string[] = [];
+  const settings: GitSetting[] = [];
   for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
     const [, headers = "", rest = ""] =
       /^((?:\s*\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\])*)(.*)$/s.exec(line) ?? [];
@@ -160,11 +168,11 @@ export function settingsIn(path: string): readonly string[] {
   return settings;
 }
 
-function settingOf(section: string, line: string): string {
+function settingOf(section: string, line: string): GitSetting {
   const [, key, value = "true"] = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/s.exec(line) ?? [];
   // A value that goes on in the next line would hide what stands there.
   const isPlain = key !== undefined && section !== UNREADABLE && !line.endsWith("\\");
-  return isPlain ? `${section}.${key.toLowerCase()}=${value}` : `${UNREADABLE}${line}`;
+  return isPlain ? { key: `${section}.${key.toLowerCase()}`, value } : { key: UNREADABLE, value: line };
 }
 
 const HEADER = /\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]/g;
