@@ -47,6 +47,19 @@ test("a name that has the look of a value hides nothing, and what git takes for 
   ]);
 });
 
+test("in a clone that fetches what is missing, programs for fetching count for whoever looks", () => {
+  const fetching = '[remote "o"]\n\tuploadpack = evil\n[core]\n\tsshCommand = ssh2\n';
+  const found = ["remote.o.uploadpack=evil", "core.sshcommand=ssh2"];
+  expect(programs(fetching)).toEqual({ looking: [], drivers: [], others: found });
+  for (const partial of [
+    "[remote.o]\npromisor",
+    "[extensions]\npartialClone = o",
+    "[remote.o]\npartialclonefilter = blob:none",
+  ])
+    expect(programs(`${fetching}${partial}\n`)).toEqual({ looking: found, drivers: [], others: [] });
+  expect(programs("[remote.o]\npromisor = true\n")).toBe(undefined);
+});
+
 test("settings of work trees and submodules count, and where their own files are is none", () => {
   const clean = '[filter "x"]\n\tclean = evil\n';
   const files = {

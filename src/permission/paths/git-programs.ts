@@ -29,6 +29,8 @@ const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
 /** The same for everybody else. Hooks, pagers and file watchers never run for a covered command. */
 const OTHERS =
   /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|uploadpack\.packobjectshook|(?:difftool|mergetool|browser|man|guitool)\..*\.cmd|submodule\..*\.update|protocol\..*)$/s;
+/** A clone without all its objects: whoever looks at one that is missing fetches it, with the programs for that. */
+const PARTIAL = /^(?:remote\..*\.(?:promisor|partialclonefilter)|extensions\.partialclone)$/s;
 /** What git-lfs writes of itself, which runs nothing of the repository. */
 const LFS =
   /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
@@ -50,7 +52,9 @@ export function gitPrograms(
   const drivers = of(DRIVERS).filter((each) => !looking.includes(each));
   const others = of(OTHERS).filter((each) => !looking.includes(each));
   const count = looking.length + drivers.length + others.length;
-  return count === 0 ? undefined : { looking, drivers, others };
+  if (count === 0) return undefined;
+  const isPartial = settings.some(({ key }) => PARTIAL.test(key));
+  return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
 /** The settings of a repository, of its work tree and of its submodules. */
