@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, sep } from "node:path";
 import { gitlinksIn } from "./git-index.ts";
 import { isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
 import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
@@ -14,7 +14,7 @@ export interface GitPrograms {
   readonly others: readonly string[];
 }
 
-/** Repositories that are looked at for one, and how deep the names of submodules may go. */
+/** Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go. */
 const MAX_REPOSITORIES = 500;
 const MAX_DEPTH = 10;
 
@@ -23,7 +23,7 @@ const MAX_DEPTH = 10;
  * those of the user's own settings. `undefined` where there are none. What cannot be read, or is not known, counts as a program.
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
-  const settings = new Walk(repository, files).settings();
+  const settings = settingsOf(repository, files);
   const uses = settings.map((setting) => ({ use: useOf(setting), text: shownSetting(setting) }));
   const of = (wanted: string): readonly string[] => [
     ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
@@ -32,6 +32,15 @@ export function gitPrograms(repository: string, files: GitFiles = new GitFiles()
   if (looking.length + drivers.length + others.length === 0) return undefined;
   const isPartial = settings.some(isPartialClone);
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
+}
+
+function settingsOf(repository: string, files: GitFiles): readonly GitSetting[] {
+  try {
+    return new Walk(repository, files).settings();
+  } catch {
+    // A file that may not even be looked at.
+    return [unreadable(repository)];
+  }
 }
 
 /** What is read from a file, and read again where that has changed. */
@@ -81,10 +90,10 @@ class Walk {
     const { state, settings } = this.#files;
     if (own === undefined) return this.#found;
     this.#found.push(
-      ...state.of(join(own, "rebase-merge/git-rebase-todo"), REBASE_STEP),
-      ...state.of(join(own, "rebase-merge/strategy"), MERGE_STRATEGY),
+      ...state.of(`${own}/rebase-merge/git-rebase-todo`, REBASE_STEP),
+      ...state.of(`${own}/rebase-merge/strategy`, MERGE_STRATEGY),
       // Without other options, which run nothing.
-      ...settings.of(join(own, "sequencer/opts")).filter(({ key }) => !/^options\.(?!strategy$)/.test(key)),
+      ...settings.of(`${own}/sequencer/opts`).filter(({ key }) => !/^options\.(?!strategy$)/.test(key)),
     );
     return this.#found;
   }
@@ -105,12 +114,12 @@ class Walk {
     this.#seen.add(id);
     const common = commonFolder(own);
     if (common === undefined) return void this.#found.push(unreadable(`${own}/commondir`));
-    const settings = [join(common, "config"), join(own, "config.worktree")].flatMap((path) =>
+    const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
       this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
     );
     this.#found.push(...settings);
-    if (tree !== undefined) this.#entries(join(own, "index"), tree, hashBytes(settings));
-    this.#modules(join(own, "modules"), 0);
+    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
+    this.#modules(`${own}/modules`, 0);
   }
 
   /** Repositories that an index names: git looks into them by the settings there. */
@@ -125,11 +134,12 @@ class Walk {
 
   /** Folders of submodules, whose names may have slashes. */
   #modules(folder: string, depth: number): void {
-    if (depth > MAX_DEPTH) return this.#tooMany();
+    if (depth > MAX_DEPTH || this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
+    this.#seen.add(folder);
     for (const { name } of entriesOf(folder).filter((each) => each.isDirectory() || each.isSymbolicLink())) {
       const inner = `${folder}/${name}`;
       if (statSync(`${inner}/HEAD`, { throwIfNoEntry: false }) === undefined) this.#modules(inner, depth + 1);
-      else this.#folder(realpathSync.native(inner));
+      else this.#folder(inner);
     }
   }
 
@@ -140,9 +150,10 @@ class Walk {
 
 function entriesOf(folder: string): readonly Dirent[] {
   try {
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // There is none, or git cannot read it either.
+    // Git cannot read it either.
     return [];
   }
 }
@@ -158,16 +169,21 @@ function hashBytes(settings: readonly GitSetting[]): number | undefined {
 function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: string): boolean {
   // Git reads quotes, escapes and comments in a value.
   if (key !== "core.worktree" || /["\\#;]/.test(value)) return false;
-  const [place, own] = [placeOf(value, folder), placeOf(repository, "")];
-  return place !== undefined && own !== undefined && (place === own || place.startsWith(own + sep));
+  try {
+    const [place, own] = [realpathSync.native(pathFrom(folder, value)), realpathSync.native(repository)];
+    return place === own || place.startsWith(own + sep);
+  } catch {
+    // It is not there: git would not find it either.
+    return false;
+  }
 }
 
 /** Where the files of a repository are. A bare one is that itself. */
 function gitFolder(tree: string): string | undefined {
   const path = `${tree}/.git`;
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return placeOf(tree, "");
-  return stats.isDirectory() ? placeOf(path, "") : pointed(path, "gitdir: ");
+  if (stats === undefined) return tree;
+  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
 }
 
 /** Where the settings of a repository are, which several work trees may share. */
@@ -180,15 +196,11 @@ function commonFolder(own: string): string | undefined {
 function pointed(path: string, begin: string): string | undefined {
   const text = textOf(path)?.replace(/[\r\n]+$/, "");
   if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
-  return placeOf(text.slice(begin.length), dirname(path));
+  const place = pathFrom(dirname(path), text.slice(begin.length));
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
 }
 
-/** Where a path leads from a folder, as the system says: what a link in it leads to comes before `..`. */
-function placeOf(path: string, folder: string): string | undefined {
-  try {
-    return realpathSync.native(isAbsolute(path) ? path : `${folder}/${path}`);
-  } catch {
-    // Git would not find it either.
-    return undefined;
-  }
+/** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
+function pathFrom(folder: string, path: string): string {
+  return isAbsolute(path) ? path : `${folder}/${path}`;
 }
