@@ -99,6 +99,12 @@ const ATTACKS: readonly Attack[] = [
     rule: "git cherry-pick *",
   },
   {
+    what: "a repository that find goes into",
+    prepare: `mkdir sub; cp -r .git .gitattributes f.t sub; ${FILTER} sub/.git/config`,
+    line: "find sub -name f.t -execdir git status \\;",
+    rule: "git *",
+  },
+  {
     what: "a form of archives",
     prepare: 'git config tar.foo.command "$EVIL"',
     line: "git archive --format=foo HEAD",
