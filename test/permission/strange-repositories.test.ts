@@ -71,6 +71,11 @@ const ATTACKS: readonly Attack[] = [
     prepare: `cp -r . ../sub; mv ../sub .; git add sub; git update-index --split-index; ${FILTER} sub/.git/config`,
   },
   {
+    what: "what shows differences in a repository in the index",
+    prepare: `cp -r . ../sub; mv ../sub .; git add sub; git -C sub commit -qam y; git -C sub config diff.external "$EVIL"; git config diff.submodule diff`,
+    line: "git diff --no-ext-diff --no-textconv",
+  },
+  {
     what: "a submodule of a work tree",
     prepare: `cp -r . ../s; git -c protocol.file.allow=always submodule --quiet add ../s sub; git commit -qm s; git worktree add -q ../w; cd ../w; git -c protocol.file.allow=always submodule --quiet update --init; cp ../r/f.t sub; ${FILTER} ../r/.git/worktrees/w/modules/sub/config`,
     cwd: "w",
