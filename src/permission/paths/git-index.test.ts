@@ -96,4 +96,7 @@ test.runIf(HAS_GIT)("what another file holds counts, and what cannot be read is 
   expect(gitlinksIn(index.path, 20)).toEqual([]);
   mkdirSync(index.path);
   expect(gitlinksIn(index.path, 20)).toBe(undefined);
+  rmSync(index.path, { recursive: true });
+  execFileSync("mkfifo", [index.path]);
+  expect(gitlinksIn(index.path, 20)).toBe(undefined);
 });

@@ -11,6 +11,9 @@ const GITLINK = 0o160000;
 const EXTENDED = 0x4000;
 const LENGTH = 0xfff;
 
+/** A repository of a million files has one of 100 MB. */
+const MAX_BYTES = 500_000_000;
+
 /** What an index says. */
 interface Index {
   readonly links: readonly string[];
@@ -43,8 +46,11 @@ function sharedFiles(folder: string): readonly string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** Reads an index as git does. Throws where it ends too early. */
+/** Reads an index as git does. Throws where it ends too early, and for what is not a file. */
 function readIndex(path: string, hashBytes: number): Index {
+  const stats = statSync(path);
+  // Whoever opens a pipe waits for somebody to write.
+  if (!stats.isFile() || stats.size > MAX_BYTES) throw new RangeError("It is not a file of some size.");
   const file = readFileSync(path);
   const isShort = file.readUInt32BE(4) === 4;
   const links: string[] = [];
