@@ -35,8 +35,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if ([program, ...(STARTED_BY.get(program) ?? [])].some((each) => isOfWorkspace(each, context)))
-    return undefined;
+  if (isOfWorkspace(program, context)) return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -51,11 +50,10 @@ const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-/** What a program starts by a name, as the settings of most users have it. */
-const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([["git", ["git-lfs"]]]);
-
 function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
-  return !OF_THE_SHELL.has(program) && space.hasProgram(program);
+  if (OF_THE_SHELL.has(program)) return false;
+  // The filter that most users' settings of git have.
+  return space.hasProgram(program) || (program === "git" && space.hasProgram("git-lfs"));
 }
 
 function coveringName(
