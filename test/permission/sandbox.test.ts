@@ -223,6 +223,12 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       );
     });
 
+    test("nor put a link to a repository elsewhere in the place of one", async () => {
+      const room = await openSandboxRoom({}, (workspace) => repository(join(workspace, "sub")));
+      const { isError } = await room.bash({ command: `mv sub old && ln -s ${room.outside} sub` });
+      expect([isError, lstatSync(join(room.cwd, "sub")).isDirectory()]).toEqual([true, true]);
+    });
+
     test("when a command that was started before it ends and takes its placeholders along", async () => {
       const room = await openSandboxRoom({}, repository);
       await room.bash({ command: "until test -e go; do sleep 0.05; done", background: true });

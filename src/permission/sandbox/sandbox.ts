@@ -124,9 +124,11 @@ export class Sandbox {
    * one of it. What this returns has git refuse those that came into being.
    */
   #watchBare(): () => void {
-    const folders = [...this.#place.workspace, ...(this.#place.repositories ?? [])];
+    const folders = [...this.#place.workspace, ...(this.#place.repositories ?? [])].map(realPath);
     const plain = folders.filter((folder) => !isBare(folder));
-    return () => plain.filter(isBare).forEach(refuseAsBare);
+    // A link that the command put in its place leads to a folder that is none of ours.
+    const isSame = (folder: string): boolean => realPath(folder) === folder;
+    return () => plain.filter((folder) => isSame(folder) && isBare(folder)).forEach(refuseAsBare);
   }
 
   async #wrapWithin(
