@@ -4,13 +4,13 @@ import type { LocalJournal } from "../../core/agent/journal.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
+import { entriesOf } from "./call-changes.ts";
 import {
   type CheckpointHistory,
   checkpointHistory,
   type HistoryStep,
   type TurnPlace,
 } from "./checkpoint-history.ts";
-import { entriesOf } from "./file-checkpointer.ts";
 import { keyWithin, type PathKey, shownPath } from "./path-key.ts";
 import { isSameVersion } from "./path-state.ts";
 import {
