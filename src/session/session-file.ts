@@ -2,17 +2,16 @@ import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   type Stats,
 } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolders } from "../core/base/make-folders.ts";
-import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { makePrivateFolders } from "../system/private-folders.ts";
+import { systemCode } from "../system/system-error.ts";
+import { sessionError, systemReason } from "./session-error.ts";
 
 /** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
 export type OpenMode = "read" | "append" | "create";
@@ -83,12 +82,6 @@ export function makeSessionFolder(folder: string): readonly string[] {
       { cause: error },
     );
   }
-}
-
-/** Makes a folder with those around it, for this user alone, and returns those that were made. Throws what the file system says. */
-export function makePrivateFolders(folder: string): readonly string[] {
-  const make = (path: string): void => mkdirSync(path, { mode: 0o700 });
-  return makeFolders(folder, { exists: existsSync, parentOf: dirname, make });
 }
 
 /** True when the folder had to be made. */

@@ -1,11 +1,12 @@
 import { closeSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { newUuid } from "../core/base/ids.ts";
+import { systemCode } from "../system/system-error.ts";
 import { checksum } from "./checksum.ts";
 import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import type { SessionEntry } from "./record.ts";
-import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { sessionError, systemReason } from "./session-error.ts";
 import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";

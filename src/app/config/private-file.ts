@@ -13,8 +13,9 @@ import {
 import { dirname } from "node:path";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { makePrivateFolders } from "../../session/session-file.ts";
 import { takeLock } from "../../session/session-lock.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { isAbsent, systemCode } from "../../system/system-error.ts";
 
 /** Largest file of the user's that is read and written again. */
 const MAX_BYTES = 10_000_000;
@@ -67,7 +68,7 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
     return readFileSync(file);
   } catch (error) {
     if (isNanoAgentError(error)) throw error;
-    if (ABSENT.has(codeOf(error))) return undefined;
+    if (isAbsent(error)) return undefined;
     throw broken(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
   } finally {
     if (file !== undefined) closeSync(file);
@@ -79,7 +80,7 @@ function prepared(path: string): string {
     makePrivateFolders(dirname(path));
     return realpathSync(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return path;
+    if (systemCode(error) === "ENOENT") return path;
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
@@ -111,11 +112,4 @@ function replace(path: string, text: string): void {
 
 function broken(path: string, what: string, cause?: unknown): NanoAgentError {
   return new NanoAgentError("invalid_config", `${path}: ${what}.`, { cause });
-}
-
-const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
-
-/** The system's name of an error (`ENOENT`), if it has one. */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   closeSync,
   constants,
@@ -11,6 +12,7 @@ import {
 import { sep } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
+import { isAbsent } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
 /** Bounds of a text file. */
@@ -78,19 +80,4 @@ export function realFolder(path: string): string {
     // What does not exist holds nothing that a link could lead to.
     return path;
   }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    // The decoder has no other way to say no.
-    return false;
-  }
-}
-
-function isAbsent(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

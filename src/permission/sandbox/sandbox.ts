@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
 import { repositoriesBelow } from "./git-steering.ts";
-import { makeOwnFolder } from "./own-folder.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
@@ -174,9 +175,9 @@ function makeProtected(place: SandboxPlace): void {
   for (const path of place.protect ?? []) {
     if (!isWithin(realPath(path), writable)) continue;
     try {
-      makeOwnFolder(path);
+      makePrivateFolders(path);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = systemCode(error);
       // What we may not make, no command of the same user makes.
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
     }

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import type { CheckpointedCall } from "../../core/agent/checkpointer.ts";
 import type { CheckpointEntry } from "../../core/agent/entry.ts";
 import type { FileChange, Omission } from "../../core/agent/file-change.ts";
-import { systemCode } from "../session-error.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { isWithin, keyWithin, type PathKey } from "./path-key.ts";
 import type { Observation } from "./workspace.ts";
 

@@ -1,6 +1,7 @@
 import { opendir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { errorCode, FileRefusal } from "../files/file-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "../files/file-error.ts";
 import { describeNearestNames } from "../files/nearest-names.ts";
 import type { PermittedPlaces } from "../files/permitted-path.ts";
 import type { RipgrepChoice, RipgrepLocator } from "./ripgrep.ts";
@@ -15,7 +16,7 @@ export async function searchRootKind(path: string, shown: string): Promise<"fold
     }
     if (stats.isFile()) return "file";
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
     throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(path)}`);
   }
   throw new FileRefusal(`${shown} is neither a file nor a folder: it cannot be searched.`);
