@@ -9,6 +9,7 @@ import {
   type Stats,
 } from "node:fs";
 import { dirname } from "node:path";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { systemCode } from "../system/system-error.ts";
 import { sessionError, systemReason } from "./session-error.ts";
@@ -43,6 +44,25 @@ export function openSessionFile(path: string, mode: OpenMode): number {
     closeSync(descriptor);
     throw error;
   }
+}
+
+/**
+ * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what is no file, cannot be
+ * read, or has more than `maxBytes`.
+ */
+export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
+  const unusable = (why: string, cause?: unknown): NanoAgentError =>
+    misuse(`${path} ${why}. Name a session file.`, { cause });
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_RDONLY | O_NONBLOCK);
+  } catch (error) {
+    throw unusable(`cannot be read: ${systemReason(error)}`, error);
+  }
+  const stats = fstatSync(descriptor);
+  if (stats.isFile() && stats.size <= maxBytes) return descriptor;
+  closeSync(descriptor);
+  throw unusable(stats.isFile() ? `is longer than ${maxBytes} bytes` : "is not a file");
 }
 
 function assertPlainFile(path: string, stats: Stats): void {

@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
-import { newUuid } from "../../core/base/ids.ts";
 import { takeLock } from "../../session/session-lock.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
+import { replaceFile } from "../../system/replace-file.ts";
 import { isAbsent, systemCode } from "../../system/system-error.ts";
 
 /** Largest file of the user's that is read and written again. */
@@ -94,18 +83,9 @@ async function taken(lock: string, path: string): Promise<{ readonly release: ()
 }
 
 function replace(path: string, text: string): void {
-  const draft = `${path}.${newUuid()}.tmp`;
   try {
-    const file = openSync(draft, "wx", 0o600);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(draft, path);
+    replaceFile(path, text, { isSynced: true });
   } catch (error) {
-    rmSync(draft, { force: true });
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
