@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
@@ -162,11 +162,9 @@ function readItems(list: readonly string[], { action, known }: ListPlace): ToolL
 function knownName(name: string, known: readonly string[], option: string): string {
   const found = known.find((tool) => tool.toLowerCase() === name.toLowerCase());
   if (found !== undefined) return found;
-  const guess = nearest(name.toLowerCase(), known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   throw new NanoAgentError(
     "invalid_argument",
-    `${option} ${JSON.stringify(name)}: there is no such tool.${hint} Tools: ${known.join(", ")}.`,
+    `${option} ${JSON.stringify(name)}: there is no such tool.${didYouMean(name.toLowerCase(), known)} Tools: ${known.join(", ")}.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hook.ts";
 
 /** How a hook is treated. */
@@ -102,11 +102,9 @@ const NO_HOOKS: readonly RegisteredHook[] = [];
 
 function assertPoint(point: string): asserts point is HookPoint {
   if ((HOOK_POINTS as readonly string[]).includes(point)) return;
-  const guess = nearest(point, HOOK_POINTS);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   throw new NanoAgentError(
     "invalid_argument",
-    `There is no hook point "${point}".${hint} Points: ${HOOK_POINTS.join(", ")}.`,
+    `There is no hook point "${point}".${didYouMean(point, HOOK_POINTS)} Points: ${HOOK_POINTS.join(", ")}.`,
   );
 }
 

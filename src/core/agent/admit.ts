@@ -2,7 +2,7 @@ import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { SchemaIssue } from "../base/schema.ts";
-import { nearest } from "../base/text.ts";
+import { didYouMean } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -159,9 +159,7 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
 
 function unknownTool(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
-  const guess = nearest(name, known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  return `Unknown tool: ${name}.${hint} Available: ${known.join(", ")}.`;
+  return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
 }
 
 function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
