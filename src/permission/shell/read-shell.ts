@@ -12,6 +12,7 @@ import type {
 } from "unbash";
 import { parseShell } from "./parse-shell.ts";
 import {
+  compact,
   literalWord,
   type ShellObstacle,
   type ShellReading,
@@ -35,11 +36,14 @@ export function readShell(source: string): ShellReading {
   if (problem !== undefined) {
     const obstacle = { part: source, reason: `it cannot be read as a command line: ${problem}` };
     if (script === undefined) found.leaveUnread(source, obstacle);
-    else found.obstacles.push(obstacle);
+    else found.obstacle(obstacle);
   }
-  if (script === undefined) return found.reading();
-  new ShellReader(source, found).script(script, source);
-  return { ...found.reading(), script };
+  if (script !== undefined) {
+    found.script = script;
+    new ShellReader(source, found).script(script, source);
+    found.finish();
+  }
+  return found;
 }
 
 const MAX_DEPTH = 200;
@@ -66,7 +70,7 @@ class ShellReader implements WordContext {
   }
 
   obstacle(obstacle: ShellObstacle): void {
-    this.#found.obstacles.push(obstacle);
+    this.#found.obstacle(obstacle);
   }
 
   calculates(name: string, part: string): void {
@@ -118,15 +122,15 @@ class ShellReader implements WordContext {
       return;
     }
     this.#depth++;
-    for (const { command, background } of statements) {
-      const run = (): void => {
-        if (command.type !== "AndOr") this.#pipeline(command);
-        else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
-      };
-      if (background === true) this.#walk.apart(run);
-      else run();
-    }
+    for (const { command, background } of statements)
+      if (background === true) this.#walk.apart(() => this.#statement(command));
+      else this.#statement(command);
     this.#depth--;
+  }
+
+  #statement(command: Statement["command"]): void {
+    if (command.type !== "AndOr") this.#pipeline(command);
+    else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
   }
 
   #list(list: CompoundList | undefined): void {
@@ -317,9 +321,14 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const { folders } = this.#walk;
-    // As a copy the words take no more room than they need.
-    const command = { words: words.slice(), assignments, input, piped, folders, source: this.#slice(node) };
+    const command = {
+      words: compact(words),
+      assignments: compact(assignments),
+      input: compact(input),
+      piped,
+      folders: this.#walk.folders,
+      source: this.#slice(node),
+    };
     this.#found.commands.push(command);
     this.#walk.command(command);
   }
@@ -371,7 +380,7 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirects.push({ target, writes, folders: this.#walk.folders, source });
+    this.#found.redirect({ target, writes, folders: this.#walk.folders, source });
     return [];
   }
 

@@ -7,7 +7,13 @@ import type {
   WordPart,
 } from "unbash";
 import { expandBraces } from "./expand-braces.ts";
-import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import {
+  compact,
+  literalWord,
+  type ShellObstacle,
+  type ShellWord,
+  type SimpleCommand,
+} from "./shell-command.ts";
 
 /** What is known of a word while its parts are read. */
 interface WordDraft {
@@ -91,7 +97,17 @@ export class WordReader {
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
-    return { ...draft, text: word.value, tilde, literal: draft.literal && !tilde };
+    return {
+      text: word.value,
+      literal: draft.literal && !tilde,
+      glob: draft.glob,
+      tilde,
+      braces: draft.braces,
+      splits: draft.splits,
+      names: compact(draft.names),
+      substitutions: compact(draft.substitutions),
+      resolved: draft.resolved,
+    };
   }
 
   #part(part: WordPart, draft: WordDraft): void {
