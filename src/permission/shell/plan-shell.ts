@@ -2,6 +2,7 @@ import type { ParsedScript } from "unbash";
 import { evaluates } from "./evaluating-builtins.ts";
 import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
+import { roughCommands } from "./rough-commands.ts";
 import {
   isAsWritten,
   type KnownVariables,
@@ -386,16 +387,3 @@ const NO_PROGRAM = {
   blocked: undefined,
   globName: undefined,
 } satisfies ShellUnit;
-
-/** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
-function roughCommands(text: string): ReadonlySet<string> {
-  const commands = new Set<string>();
-  for (const piece of text.split(/[;&|\n(){}<>`]+|\$\(/)) {
-    const command = piece
-      .replaceAll(/["'\\]/g, "")
-      .replaceAll(/\s+/g, " ")
-      .trim();
-    if (command !== "") commands.add(command);
-  }
-  return commands;
-}

@@ -74,6 +74,12 @@ export class ShellFindings implements ShellReading {
     } else known.unshift(...values);
   }
 
+  /** A word sets a variable to something nobody knows. */
+  assigns(name: string, part: string): void {
+    this.set(name, undefined);
+    this.change(part, `it sets ${name}`);
+  }
+
   /** A variable counts: whatever it was, it is a number from now on. */
   counts(name: string, value: ShellWord): void {
     this.count++;
