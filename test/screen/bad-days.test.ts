@@ -128,6 +128,27 @@ test("a provider that is down is said with what to do, what is typed meanwhile s
   expect(await leave(program)).toBe(1);
 });
 
+test("an answer that breaks off is shown as far as it came, and the next attempt shows all of it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen(
+    [[says("## Parts\n\nThe first part. "), waits(gate.promise), fails("overloaded")], says("## Parts\n\nBoth parts, whole.")],
+    { env: { NANO_AGENT_MAX_RETRIES: "1" } },
+  );
+  program.type("go\r");
+  await program.shows("The first part.");
+  gate.resolve();
+  await program.shows("Both parts, whole.");
+  expect(await leave(program)).toBe(0);
+  expect(rowsOf(program).slice(0, -1)).toEqual([
+    "❯ go",
+    "Parts",
+    "The first part.",
+    "(broken off)",
+    "Parts",
+    "Both parts, whole.",
+  ]);
+});
+
 test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", async () => {
   const stalled = new Promise<never>(() => undefined);
   const { program } = await openScreen([[says("Half"), waits(stalled)]]);

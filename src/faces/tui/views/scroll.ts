@@ -90,7 +90,9 @@ export class Scroll {
     stream.chars = item.text.length;
     if (item.state !== "streaming") stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
-    if (item.state === "interrupted") rows.push(interruptedLine());
+    // What an attempt wrote before it failed stays where it was read; the next one writes all of it again.
+    if (item.isVoid === true) rows.push(line("(broken off)", { role: "warning" }));
+    else if (item.state === "interrupted") rows.push(interruptedLine());
     return rows;
   }
 
