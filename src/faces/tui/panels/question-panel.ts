@@ -6,7 +6,7 @@ import { editLine } from "../editor/keymap.ts";
 import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
-import { questionLines, questionOptions } from "../views/question-lines.ts";
+import { questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -34,6 +34,8 @@ export class QuestionPanel implements Panel {
   /** When it became visible, or a key came too early. */
   #quietSince: number | undefined;
   #reason: Editor | undefined;
+  /** Whether the window has room for the question: a yes covers what was shown. */
+  #isShown = true;
 
   constructor(options: QuestionPanelOptions) {
     this.#options = options;
@@ -48,7 +50,9 @@ export class QuestionPanel implements Panel {
     const reason = this.#reason;
     if (reason === undefined) {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
-      return { rows: questionLines(this.question, state, context) };
+      const rows = questionLines(this.question, state, context);
+      this.#isShown = rows !== undefined;
+      return { rows: rows ?? tooSmallLines(this.question, context).slice(0, maxRows) };
     }
     const typed = editorRows(reason, {
       width: context.width,
@@ -59,7 +63,7 @@ export class QuestionPanel implements Panel {
     });
     const keys = keysLine(["enter refuses with this reason", "esc goes back"], context);
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
-    const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
+    const above = questionLines({ ...this.question, choices: [] }, state, context) ?? [];
     return {
       rows: [...above, ...typed.rows, keys],
       caret: { row: above.length + typed.caret.row, column: typed.caret.column },
@@ -102,6 +106,7 @@ export class QuestionPanel implements Panel {
 
   #choose(index: number): void {
     const { question } = this;
+    if (!this.#isShown) return;
     if (question.type === "choice") {
       const option = question.options?.[index];
       if (option !== undefined) this.#answer({ value: option.value });
