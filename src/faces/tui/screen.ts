@@ -12,8 +12,7 @@ import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
 import { type Line, line, span } from "./paint/line.ts";
 import { type Look, marksOf, type Role } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
-import { QuestionPanel } from "./panels/question-panel.ts";
-import { ValuePanel } from "./panels/value-panel.ts";
+import { panelForQuestion } from "./panels/panel-for-question.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
 import type { ScreenTerminal } from "./terminal/tty-terminal.ts";
@@ -58,7 +57,7 @@ export class Screen {
   #scroll = new Scroll();
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
-  #question: QuestionPanel | ValuePanel | undefined;
+  #question: ReturnType<typeof panelForQuestion> | undefined;
   #hint: { readonly line: Line; readonly until: number } | undefined;
   #highlight: LoadHighlighter | undefined;
   /** The next frame, if one is due; and the one with the next second. */
@@ -230,7 +229,7 @@ export class Screen {
   }
 
   /** The question that is open. */
-  get question(): QuestionPanel | ValuePanel | undefined {
+  get question(): ReturnType<typeof panelForQuestion> | undefined {
     return this.#question;
   }
 
@@ -299,10 +298,10 @@ export class Screen {
     const { size } = terminal;
     const maxRows = Math.max(1, size.rows - 1);
     const panel = this.#panels.at(-1) ?? this.#question;
-    const drawn = panel?.draw(
-      context,
-      Math.max(1, Math.min(maxRows, panel === this.#question ? maxRows : Math.ceil(size.rows * 0.75))),
-    );
+    const isQuestion = panel !== undefined && panel === this.#question;
+    const draft = isQuestion ? this.input.draft(context, maxRows) : [];
+    const room = isQuestion ? maxRows - draft.length : Math.min(maxRows, Math.ceil(size.rows * 0.75));
+    const drawn = panel?.draw(context, Math.max(1, room));
     const bottom =
       drawn === undefined
         ? this.input.draw(context, {
@@ -310,7 +309,10 @@ export class Screen {
             placeholder: placeholderOf(view),
             maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))),
           })
-        : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
+        : {
+            rows: [...drawn.rows, ...draft],
+            caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 },
+          };
     const popup = drawn === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
     const isHinting = this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed();
     // Before there is a session a list says all there is to say.
@@ -351,24 +353,21 @@ export class Screen {
       session.answer(id, reply);
       this.#syncQuestion();
     };
-    if (first.type === "elicitation") {
-      this.#question = new ValuePanel({ question: first, answer });
-      return;
-    }
-    this.#question = new QuestionPanel({
+    this.#question = panelForQuestion({
       question: first,
       answer,
       onWhole: () => onAction("details", ""),
+      onTyped: (event) => this.#edit(event),
       onStop: () => onAction("escape", ""),
       more: () => Math.max(0, session.questions.length - 1),
       now: () => clock.elapsed(),
     });
   }
 
-  #edit(event: Exclude<TerminalEvent, { type: "reply" }>): void {
+  #edit(event: TerminalEvent): void {
     if (event.type === "text") this.input.type(event.text);
     else if (event.type === "paste") this.input.paste(event.text);
-    else this.#act(event.key);
+    else if (event.type === "key") this.#act(event.key);
   }
 
   #act(key: string): void {

@@ -19,6 +19,8 @@ export interface QuestionPanelOptions {
   readonly answer: CodingSession["answer"];
   /** Shows all of what is asked. */
   readonly onWhole: (question: Question) => void;
+  /** Takes what is typed and is no answer: nothing that was on its way is lost. */
+  readonly onTyped: (event: TerminalEvent) => void;
   /** Stops the run: the question goes with it. */
   readonly onStop: () => void;
   /** Questions that wait behind this one. */
@@ -83,15 +85,16 @@ export class QuestionPanel implements Panel {
     }
     const since = this.#quietSince;
     const now = this.#options.now();
-    if (since === undefined || now - since < QUIET_MS) {
+    const isQuiet = since !== undefined && now - since >= QUIET_MS;
+    if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
+    else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
+      this.#choose(Number(event.text) - 1);
+    else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
+    else {
+      // Somebody writes something else: a digit in it is no answer.
       this.#quietSince = now;
-      return;
+      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
     }
-    if (event.type === "key") this.#key(event.key);
-    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#choose(Number(event.text) - 1);
-    else if (event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
-    // Somebody writes something else: a digit in it is no answer.
-    else this.#quietSince = now;
   }
 
   #key(key: string): void {
