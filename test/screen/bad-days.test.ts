@@ -179,7 +179,10 @@ test("a provider that is down is said with what to do, what is typed meanwhile s
 test("an answer that breaks off is shown as far as it came, and the next attempt shows all of it", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen(
-    [[says("## Parts\n\nThe first part. "), waits(gate.promise), fails("overloaded")], says("## Parts\n\nBoth parts, whole.")],
+    [
+      [says("## Parts\n\nThe first part. "), waits(gate.promise), fails("overloaded")],
+      says("## Parts\n\nBoth parts, whole."),
+    ],
     { env: { NANO_AGENT_MAX_RETRIES: "1" } },
   );
   program.type("go\r");

@@ -69,15 +69,18 @@ function cellRows(
     Array.from({ length: tokens === 0 ? 0 : Math.max(1, Math.round((tokens / window) * total)) }, () => role),
   );
   const gap = width < GAPS_FROM ? "" : " ";
-  return Array.from({ length: ROWS }, (_, row): Line => [
-    span("  "),
-    ...Array.from({ length: CELLS_PER_ROW }, (_each, column) => {
-      const role = cells[row * CELLS_PER_ROW + column];
-      return role === undefined
-        ? span(`${marks.empty}${gap}`, { role: "muted" })
-        : span(`${marks.full}${gap}`, { role });
-    }),
-  ]);
+  return Array.from(
+    { length: ROWS },
+    (_, row): Line => [
+      span("  "),
+      ...Array.from({ length: CELLS_PER_ROW }, (_each, column) => {
+        const role = cells[row * CELLS_PER_ROW + column];
+        return role === undefined
+          ? span(`${marks.empty}${gap}`, { role: "muted" })
+          : span(`${marks.full}${gap}`, { role });
+      }),
+    ],
+  );
 }
 
 /** Tokens and money of the session, by model. */

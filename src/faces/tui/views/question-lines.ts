@@ -211,7 +211,10 @@ function firstOf(rows: readonly Line[], most: number, context: ViewContext): rea
 }
 
 function leftOut(count: number, { marks, width }: ViewContext): Line {
-  return fitLine(line(`${marks.more} ${count} more rows, v shows them ${marks.more}`, { role: "bad" }), width);
+  return fitLine(
+    line(`${marks.more} ${count} more rows, v shows them ${marks.more}`, { role: "bad" }),
+    width,
+  );
 }
 
 interface OptionLook {
