@@ -179,6 +179,9 @@ test("an Enter on its way when a question appears answers nothing", async () => 
     existsSync(join(program.cwd, "made")),
     program.emulator.screen.some((row) => row.includes("wants to run")),
   ]).toEqual([false, true]);
+  await program.shows("❯ 11abc 1 def");
+  program.type(KEYS.escape);
+  await program.shows((screen) => screen.includes("Stopped.") && screen.includes("❯ 11abc 1 def"));
 });
 
 test("what the shell printed before stays in the scrollback, whatever the width of the window does", async () => {
