@@ -130,7 +130,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     "permissions",
     "Say what the permission rules decide about a command, or list the built-in rules.",
     action(
-      "check [COMMAND]",
+      "check ['COMMAND']",
       "With a COMMAND in quotes: what your rules say about it in this folder. Without: answers JSON lines { tool, input, rules?, … } on standard input, one line each.",
       JSON_OPTION,
     ),
