@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { tempFolder } from "../temp-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -209,7 +210,7 @@ test.each(EXAMPLES)("the example %s runs without a key and prints what it says",
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [`examples/${name}.ts`], {
     cwd: ROOT,
     // Node's test runner prints to a pipe in a form that differs between its versions.
-    env: { ...process.env, NODE_OPTIONS: "--test-reporter=spec" },
+    env: { ...process.env, TMPDIR: tempFolder(), NODE_OPTIONS: "--test-reporter=spec" },
   });
   expect(stderr).toBe("");
   const printed = stdout.split("\n");
