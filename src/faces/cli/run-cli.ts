@@ -27,13 +27,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
     stdout: standardOutput(1),
     stderr: standardOutput(2),
   };
+  const lost: string[] = [];
+  context.stdout.onBroken(({ code, message }: NodeJS.ErrnoException) => {
+    // A reader that has seen enough (`| head -1`) misses nothing; a full disk has lost what was said.
+    if (code !== "EPIPE") lost.push(message);
+  });
   const code = await dispatch(context, args).catch((thrown: unknown) => {
     const error = toNanoAgentError(withGoneFolder(thrown), "internal");
     say(context, explainError(error, { settings: undefined, model: undefined }));
     return exitCodeOfError(error.code);
   });
-  await Promise.all([context.stdout.drain(), context.stderr.drain()]);
-  return code;
+  await context.stdout.drain();
+  for (const problem of lost) say(context, `standard output: ${problem}`);
+  await context.stderr.drain();
+  return lost.length > 0 && code === EXIT.done ? EXIT.failed : code;
 }
 
 async function dispatch(context: CommandContext, args: readonly string[]): Promise<number> {
