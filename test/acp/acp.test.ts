@@ -83,19 +83,16 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
   }
 });
 
-test.each(["", "0x0", "99"])(
-  "an answer that is none of the options is a no: %j",
-  async (optionId) => {
-    const server = await modelServer([calls("bash", { command: "touch made" }), says("It was refused.")]);
-    const editor = await startEditor({ server, answer: () => optionId });
-    const end = await prompt(editor, await newSession(editor), "Make it");
-    expect([end.stopReason, editor.questions.length, existsSync(join(editor.cwd, "made"))]).toEqual([
-      "end_turn",
-      1,
-      false,
-    ]);
-  },
-);
+test.each(["", "0x0", "99"])("an answer that is none of the options is a no: %j", async (optionId) => {
+  const server = await modelServer([calls("bash", { command: "touch made" }), says("It was refused.")]);
+  const editor = await startEditor({ server, answer: () => optionId });
+  const end = await prompt(editor, await newSession(editor), "Make it");
+  expect([end.stopReason, editor.questions.length, existsSync(join(editor.cwd, "made"))]).toEqual([
+    "end_turn",
+    1,
+    false,
+  ]);
+});
 
 test("cancel ends the prompt with cancelled, also when it comes right behind it; nothing follows the answer", async () => {
   const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);

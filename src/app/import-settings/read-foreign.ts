@@ -187,8 +187,7 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
 };
 
 /**
- * Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are
- * known here.
+ * Its groups have the form of ours, with a time in milliseconds. Their names of tools are known here.
  */
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
@@ -200,12 +199,16 @@ function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan:
     const event = GEMINI_EVENTS[name];
     if (!Array.isArray(groups) || name === "disabled") continue;
     if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
-    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) });
+    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, isGeminiName);
   }
   if (plan.items.length > before)
     plan.notes.push(
-      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and its names of tools where their matcher names one: look whether their scripts ask for more.",
+      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and gemini's names of tools: look whether their scripts ask for more.",
     );
+}
+
+function isGeminiName(name: string): boolean {
+  return GEMINI_TOOLS[name] !== undefined && /^[a-z]/.test(name);
 }
 
 function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
