@@ -39,6 +39,8 @@ const CLAUDE = {
     Elicitation: [],
   },
   model: "opus",
+  outputStyle: "Explanatory",
+  cleanupPeriodDays: 30,
 };
 
 test("settings of Claude Code: what can be taken over is, what cannot is named, comments stay", async () => {
@@ -50,6 +52,7 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
         mine: { command: "other" },
         bad: { type: "odd" },
       },
+      projects: { "/p": { mcpServers: { local: { command: "x" } } } },
     }),
     ".claude/commands/x.md": "X",
     [CONFIG]:
@@ -67,6 +70,8 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
     '"prompt"',
     "Elicitation",
     "MCP server bad",
+    "MCP server local of /p: add it in that folder",
+    "outputStyle, cleanupPeriodDays: nothing here has this name",
     "permissionMode: plan",
     'model: "opus": choose one',
     "~/.claude/commands are used where they are",

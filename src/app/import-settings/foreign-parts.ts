@@ -154,6 +154,15 @@ export class ForeignFile {
   leaveSettings(fields: Fields, reasons: { readonly [key: string]: string }): void {
     for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
   }
+
+  /** The same for all settings of a file: those that are neither among `read` nor have a reason are named too. */
+  leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
+    this.leaveSettings(fields, reasons);
+    const others = Object.keys(fields).filter(
+      (key) => !(key in reasons) && !["$schema", ...read].includes(key),
+    );
+    if (others.length > 0) this.leave(others.join(", "), "nothing here has this name");
+  }
 }
 
 const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["PreToolUse", "PermissionRequest", "PostToolUse"]);
