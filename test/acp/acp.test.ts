@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
@@ -81,6 +81,17 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
       [],
     ]);
   }
+});
+
+test.each(["", "0x0", "99"])("an answer that is none of the options is a no: %j", async (optionId) => {
+  const server = await modelServer([calls("bash", { command: "touch made" }), says("It was refused.")]);
+  const editor = await startEditor({ server, answer: () => optionId });
+  const end = await prompt(editor, await newSession(editor), "Make it");
+  expect([end.stopReason, editor.questions.length, existsSync(join(editor.cwd, "made"))]).toEqual([
+    "end_turn",
+    1,
+    false,
+  ]);
 });
 
 test("cancel ends the prompt with cancelled, also when it comes right behind it; nothing follows the answer", async () => {
@@ -232,6 +243,42 @@ test("sessions of no valid name, folders that are none and prompts with sound ar
     attempts.map((each) => each.status === "rejected" && (each.reason as { readonly code: number }).code),
     editor.problems,
   ]).toEqual([Array.from({ length: 8 }, () => -32602), []]);
+});
+
+test("a wrong request is told in a sentence of its own, a failed run in that of the command", async () => {
+  const server = await modelServer([replies({ status: 400, error: "no such thing" })]);
+  const editor = await startEditor({ server });
+  const sessionId = await newSession(editor);
+  const attempts = await Promise.allSettled([
+    editor.agent.request(session.prompt, { sessionId, prompt: [] }),
+    editor.agent.request(methods.agent.authenticate, { methodId: "oauth" }),
+  ]);
+  for (const text of ["/no-such-command", "Fail"])
+    attempts.push(...(await Promise.allSettled([prompt(editor, sessionId, text)])));
+  expect(attempts.map((each) => each.status === "rejected" && each.reason)).toMatchObject([
+    { code: -32602, message: expect.stringMatching(/^The input is empty/) },
+    { code: -32602, message: expect.stringContaining("environment") },
+    { code: -32602, message: expect.stringMatching(/^There is no command \/no-such-command/) },
+    { code: -32603, message: expect.stringContaining("no such thing") },
+  ]);
+});
+
+test("a session that nothing was said in is not listed", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const { agent, cwd } = editor;
+  await newSession(editor);
+  const lists = [await agent.request(session.list, {}), await agent.request(session.list, { cwd })];
+  expect(lists).toEqual([{ sessions: [] }, { sessions: [] }]);
+});
+
+test("a message too long to be read ends the agent, which says why", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const started = await newSession(editor);
+  editor.write(
+    `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"${started.repeat(4_000_000)}"}}`,
+  );
+  const { code, stderr } = await editor.end;
+  expect([code, stderr]).toEqual([2, expect.stringContaining("a message of more than 128 MiB")]);
 });
 
 test("a second prompt while one is at work is refused, and an unknown session is", async () => {
