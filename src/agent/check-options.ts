@@ -1,5 +1,12 @@
-import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import {
+  assertChoice,
+  assertCount,
+  assertKnown,
+  assertNumber,
+  assertType,
+  type NumberRange,
+} from "../core/base/check-option.ts";
+import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
@@ -87,10 +94,26 @@ const assertTools: Check = (tools) => {
   if (!Array.isArray(tools)) throw misuse("tools is not a list: pass [defineTool({ … }), …].");
 };
 
+const assertTexts: Check = (texts, name) => {
+  if (Array.isArray(texts) && texts.every((text) => typeof text === "string" && text !== "")) return;
+  throw misuse(`${name} must be a list of texts, none of them empty.`);
+};
+
+const assertProviderOptions: Check = (options, name) => {
+  assertType(name, options, "object");
+  for (const [wire, fields] of Object.entries(options as object))
+    assertType(`${name}.${wire}`, fields, "object");
+};
+
+/** What has a check of its own elsewhere: a schema, and what can be a model or its name. */
 function anything(): void {}
 
-function isOf(type: "string" | "number" | "function"): Check {
+function isOf(type: Parameters<typeof assertType>[2]): Check {
   return (value, name) => assertType(name, value, type);
+}
+
+function within(range: NumberRange): Check {
+  return (value, name) => assertNumber(name, value, range);
 }
 
 function oneOf(...choices: readonly string[]): Check {
@@ -115,10 +138,6 @@ function hasMethods(value: unknown, methods: readonly string[]): boolean {
   return methods.every((name) => typeof object[name] === "function");
 }
 
-function misuse(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
-}
-
 /** Options of an agent and of a run alike. */
 const SHARED = {
   toolChoice: assertToolChoice,
@@ -136,22 +155,27 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   onMaxIterations: (value, name) =>
     typeof value === "function" ? undefined : assertChoice(name, value, ["summarize", "last", "throw"]),
   budget: assertBudget,
-  loopGuard: anything,
+  loopGuard: (value, name) => {
+    if (value !== false) assertType(name, value, "object");
+  },
   permission: having(["check"], "permission is not a Gate: pass an object with check(request)."),
-  checkpointer: anything,
+  checkpointer: having(
+    ["before", "after"],
+    "checkpointer is none: pass SessionCheckpoints of nano-agent/session, or an object with before() and after().",
+  ),
   wrapModel: isOf("function"),
   clock: having(["elapsed"], "clock is none: pass an object with now(), elapsed() and sleep()."),
   newId: isOf("function"),
-  hooks: anything,
+  hooks: isOf("object"),
   memory: oneOf("full", "final-only"),
-  longTermMemory: anything,
-  parallelToolCalls: anything,
+  longTermMemory: isOf("object"),
+  parallelToolCalls: isOf("boolean"),
   maxParallelToolCalls: atLeastOne,
   maxCallsPerAnswer: atLeastOne,
-  toolTimeoutMs: isOf("number"),
+  toolTimeoutMs: within({ least: 0 }),
   maxToolResultChars: atLeastOne,
-  cwd: anything,
-  redact: anything,
+  cwd: isOf("string"),
+  redact: having(["text", "stream"], "redact is none: pass createRedaction() of nano-agent/permission."),
   compaction: having(
     ["compact"],
     "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
@@ -161,14 +185,17 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
     ["entries", "append"],
     "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
   ),
-  messages: anything,
-  sessionId: anything,
+  messages: isOf("list"),
+  sessionId: (value, name) => {
+    assertType(name, value, "string");
+    if (value === "") throw misuse("sessionId is empty: leave it out, and one is made up.");
+  },
   maxOutputTokens: atLeastOne,
-  temperature: isOf("number"),
-  topP: isOf("number"),
-  stopSequences: anything,
+  temperature: within({ least: 0, most: Number.MAX_VALUE }),
+  topP: within({ least: 0, isAbove: true, most: 1 }),
+  stopSequences: assertTexts,
   effort: oneOf(...EFFORTS),
-  providerOptions: anything,
+  providerOptions: assertProviderOptions,
 };
 
 const RUN_OPTIONS: { readonly [K in keyof Required<RunOptions>]: Check } = {
@@ -178,7 +205,7 @@ const RUN_OPTIONS: { readonly [K in keyof Required<RunOptions>]: Check } = {
     "signal is not an AbortSignal: of an AbortController pass its signal.",
   ),
   schema: anything,
-  approvals: anything,
+  approvals: isOf("object"),
   onEvent: isOf("function"),
   onToken: isOf("function"),
 };

@@ -1,4 +1,5 @@
 import { misuse } from "./errors.ts";
+import { isRecord } from "./json.ts";
 import { nearest } from "./text.ts";
 
 /** `value`, if it is a whole number from `least` on; else throws `invalid_argument`. */
@@ -19,10 +20,32 @@ export function assertChoice(name: string, value: unknown, choices: readonly str
 export function assertType(
   name: string,
   value: unknown,
-  type: "boolean" | "string" | "number" | "function",
+  type: "boolean" | "string" | "number" | "function" | "object" | "list",
 ): void {
-  if (value === undefined || (typeof value === type && !Number.isNaN(value))) return;
-  throw misuse(`${name} is ${shown(value)}; it must be a ${type}.`);
+  if (value === undefined || (typeOf(value) === type && !Number.isNaN(value))) return;
+  throw misuse(`${name} is ${shown(value)}; it must be ${type === "object" ? "an" : "a"} ${type}.`);
+}
+
+/** Throws `invalid_argument` for a value that is given and no number from `least` (above it: `isAbove`) to `most`. */
+export function assertNumber(
+  name: string,
+  value: unknown,
+  { least, isAbove = false, most = Number.POSITIVE_INFINITY }: NumberRange,
+): void {
+  if (value === undefined) return;
+  const fits = typeof value === "number" && value <= most && (isAbove ? value > least : value >= least);
+  if (fits) return;
+  const upper = most === Number.POSITIVE_INFINITY ? "" : ` to ${most}`;
+  throw misuse(
+    `${name} is ${shown(value)}; it must be a number ${isAbove ? "above" : "from"} ${least}${upper}.`,
+  );
+}
+
+/** The numbers an option may be; without `most` there is no upper end. */
+export interface NumberRange {
+  readonly least: number;
+  readonly isAbove?: boolean;
+  readonly most?: number;
 }
 
 /** Throws `invalid_argument` for an option nobody knows: what it was to do would silently not happen. */
@@ -50,10 +73,17 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["checkpointSaver", "journal"],
 ]);
 
+/** `null` and lists are no objects here. */
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return "list";
+  return value === null ? "null" : typeof value;
+}
+
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return "a function";
-  return typeof value === "object" && value !== null ? "an object" : String(value);
+  if (Array.isArray(value)) return "a list";
+  return isRecord(value) ? "an object" : String(value);
 }
 
 function orList(choices: readonly string[]): string {
