@@ -1,18 +1,24 @@
 import {
+  anything,
   assertChoice,
   assertCount,
+  assertEach,
   assertKnown,
-  assertNumber,
   assertType,
-  type NumberRange,
+  type Check,
+  type Checks,
+  hasMethods,
+  having,
+  isOf,
+  oneOf,
+  orFalse,
+  texts,
+  within,
 } from "../core/base/check-option.ts";
 import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
-
-/** Throws for a value that is given and cannot be that of an option. */
-type Check = (value: unknown, name: string) => void;
 
 /**
  * Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is
@@ -21,7 +27,6 @@ type Check = (value: unknown, name: string) => void;
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   assertModel(options?.model);
-  assertKnown(options, Object.keys(OPTIONS));
   assertEach(options, OPTIONS);
 }
 
@@ -35,12 +40,7 @@ export function assertPatternOptions(options: object, own: readonly string[]): v
 
 /** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
 export function assertRunOptions(options: RunOptions): void {
-  assertKnown(options, Object.keys(RUN_OPTIONS), "run option");
-  assertEach(options, RUN_OPTIONS);
-}
-
-function assertEach(options: object, checks: { readonly [name: string]: Check }): void {
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) checks[name]?.(value, name);
+  assertEach(options, RUN_OPTIONS, "run option");
 }
 
 /**
@@ -94,49 +94,15 @@ const assertTools: Check = (tools) => {
   if (!Array.isArray(tools)) throw misuse("tools is not a list: pass [defineTool({ … }), …].");
 };
 
-const assertTexts: Check = (texts, name) => {
-  if (Array.isArray(texts) && texts.every((text) => typeof text === "string" && text !== "")) return;
-  throw misuse(`${name} must be a list of texts, none of them empty.`);
-};
-
 const assertProviderOptions: Check = (options, name) => {
   assertType(name, options, "object");
   for (const [wire, fields] of Object.entries(options as object))
     assertType(`${name}.${wire}`, fields, "object");
 };
 
-/** What has a check of its own elsewhere: a schema, and what can be a model or its name. */
-function anything(): void {}
-
-function isOf(type: Parameters<typeof assertType>[2]): Check {
-  return (value, name) => assertType(name, value, type);
-}
-
-function within(range: NumberRange): Check {
-  return (value, name) => assertNumber(name, value, range);
-}
-
-function oneOf(...choices: readonly string[]): Check {
-  return (value, name) => assertChoice(name, value, choices);
-}
-
 const atLeastOne: Check = (value, name) => {
   if (value !== Number.POSITIVE_INFINITY) assertCount(name, value as number, 1);
 };
-
-/**
- * Takes what has these methods, and `false` where that means "not at all"; `fault` is told of anything else.
- */
-function having(methods: readonly string[], fault: string, orFalse = false): Check {
-  return (value) => {
-    if (!hasMethods(value, methods) && !(orFalse && value === false)) throw misuse(fault);
-  };
-}
-
-function hasMethods(value: unknown, methods: readonly string[]): boolean {
-  const object = Object(value ?? {}) as { readonly [name: string]: unknown };
-  return methods.every((name) => typeof object[name] === "function");
-}
 
 /** Options of an agent and of a run alike. */
 const SHARED = {
@@ -147,7 +113,7 @@ const SHARED = {
   maxIterations: assertIterations,
 } as const;
 
-const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
+const OPTIONS: Checks<AgentOptions> = {
   ...SHARED,
   model: anything,
   tools: assertTools,
@@ -155,9 +121,7 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   onMaxIterations: (value, name) =>
     typeof value === "function" ? undefined : assertChoice(name, value, ["summarize", "last", "throw"]),
   budget: assertBudget,
-  loopGuard: (value, name) => {
-    if (value !== false) assertType(name, value, "object");
-  },
+  loopGuard: orFalse(isOf("object")),
   permission: having(["check"], "permission is not a Gate: pass an object with check(request)."),
   checkpointer: having(
     ["before", "after"],
@@ -176,10 +140,11 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   maxToolResultChars: atLeastOne,
   cwd: isOf("string"),
   redact: having(["text", "stream"], "redact is none: pass createRedaction() of nano-agent/permission."),
-  compaction: having(
-    ["compact"],
-    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
-    true,
+  compaction: orFalse(
+    having(
+      ["compact"],
+      "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
+    ),
   ),
   journal: having(
     ["entries", "append"],
@@ -193,12 +158,12 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   maxOutputTokens: atLeastOne,
   temperature: within({ least: 0, most: Number.MAX_VALUE }),
   topP: within({ least: 0, isAbove: true, most: 1 }),
-  stopSequences: assertTexts,
+  stopSequences: texts,
   effort: oneOf(...EFFORTS),
   providerOptions: assertProviderOptions,
 };
 
-const RUN_OPTIONS: { readonly [K in keyof Required<RunOptions>]: Check } = {
+const RUN_OPTIONS: Checks<RunOptions> = {
   ...SHARED,
   signal: having(
     ["addEventListener"],

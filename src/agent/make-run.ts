@@ -1,7 +1,7 @@
 import type { NewEntry } from "../core/agent/entry.ts";
 import { type ModelChoice, type RunContext, runSettings } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
-import { misuse, NanoAgentError } from "../core/base/errors.ts";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { nearest } from "../core/base/text.ts";
 import { Ledger } from "../core/model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
