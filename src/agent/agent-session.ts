@@ -7,8 +7,8 @@ import type { Fold } from "../core/agent/plugin.ts";
 import { foldsOf } from "../core/agent/plugins.ts";
 import { type Recorder, type RunPlugin, record } from "../core/agent/run-context.ts";
 import { SessionState } from "../core/agent/session-state.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import type { Message } from "../core/message/message.ts";
+import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import type { Message, UserMessage } from "../core/message/message.ts";
 import { repairTranscript } from "../core/message/transcript.ts";
 import type { Hooks } from "../plugins/hooks.ts";
 import type { AgentOptions } from "./options.ts";
@@ -51,8 +51,7 @@ export class AgentSession {
   /** Throws `invalid_argument` as long as the journal is not read. */
   get state(): SessionState {
     if (this.#unread === undefined) return this.#state;
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       "The journal of this agent is not read yet: await agent.ready() before you look at the conversation.",
     );
   }
@@ -92,11 +91,9 @@ export class AgentSession {
     return recordHistory(this.recorder(), this.#history);
   }
 
-  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws `invalid_argument` for a message of the assistant, and what a hook throws. */
-  async observe(messages: readonly Message[], hooks: Hooks): Promise<void> {
+  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws what a hook throws. */
+  async observe(messages: readonly UserMessage[], hooks: Hooks): Promise<void> {
     for (const message of messages) {
-      if (message.role !== "user")
-        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
       const args = await hooks.pre("observe", { message });
       this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
       await hooks.post("observe", args, undefined);
@@ -115,10 +112,7 @@ export class AgentSession {
   /** Begins anew. Throws `invalid_argument` when the journal was passed in. */
   reset(): void {
     if (this.#options.journal !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "reset() would split the journal that was passed in: make a new agent instead.",
-      );
+      throw misuse("reset() would split the journal that was passed in: make a new agent instead.");
     this.#journal = this.#newJournal(undefined);
     this.#state = new SessionState(this.#folds);
     this.#history = [];

@@ -8,7 +8,7 @@ import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { ToolInput, UserBlock } from "../core/message/block.ts";
 import type { Input } from "../core/message/given-message.ts";
-import { inputMessages, runMessages } from "../core/message/input-messages.ts";
+import { runMessages, spokenMessages } from "../core/message/input-messages.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -174,12 +174,10 @@ export class Agent {
   /**
    * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
    * arrives when the model is about to end makes it go on. Returns an id, which the entry bears that is written when the message is
-   * taken in.
+   * taken in. Throws `invalid_argument` for a message that is empty, of the assistant, or the result of a call.
    */
   steer(message: string | readonly UserBlock[]): string {
-    return this.#steering.add(
-      inputMessages(message).flatMap(({ content }) => content as readonly UserBlock[]),
-    );
+    return this.#steering.add(spokenMessages(message, "steer()").flatMap(({ content }) => content));
   }
 
   /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
@@ -248,11 +246,11 @@ export class Agent {
 
   /**
    * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
-   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
-   * and a journal that cannot be written.
+   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, the result of a call, a hook that throws or
+   * is aborted with `signal`, and a journal that cannot be written.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
-    const messages = inputMessages(message);
+    const messages = spokenMessages(message, "observe()");
     return this.#session.whenRead(() => this.#runs.observe(messages, signal ?? new AbortController().signal));
   }
 

@@ -1,7 +1,7 @@
 import type { NewEntry } from "../core/agent/entry.ts";
 import { type ModelChoice, type RunContext, runSettings } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { Ledger } from "../core/model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
@@ -99,15 +99,13 @@ function runTools(
 
 function withFinish(tools: ToolRegistry, finish: Tool): ToolRegistry {
   if (tools.get(finish.name) === undefined) return tools.with(finish);
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
   );
 }
 
 function noSuchTool(name: string, known: readonly string[]): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     `toolChoice names the tool "${name}", which the agent does not have.${didYouMean(name, known)} Tools: ${known.join(", ") || "none"}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
@@ -216,8 +216,9 @@ async function callerEnding(
         messages: state.transcript.messages,
         lastText: state.progress.lastText,
       }))();
-    const text = await orAborted(composing, run.signal);
-    return { stopReason: "max_iterations", text, addsText: true };
+    const text: unknown = await orAborted(composing, run.signal);
+    if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
+    throw misuse("onMaxIterations gave back no text: return the answer of the run.");
   } catch (error) {
     return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
   }
