@@ -73,6 +73,7 @@ export class LiveSession implements CodingSession {
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       onFailure: (outcome) => this.#view.failed(outcome),
+      onFault: this.#onFault,
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
       lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
@@ -96,6 +97,7 @@ export class LiveSession implements CodingSession {
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     for (const question of openQuestions(session))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
+    this.#runs.takeUpQueue();
   }
 
   get id(): string {
@@ -385,7 +387,7 @@ export class LiveSession implements CodingSession {
 
   async #close(): Promise<void> {
     const { composed, session, desk, telemetry } = this.#parts;
-    await this.#runs.stop("The session was closed.");
+    await this.#runs.close("The session was closed.");
     desk.clear();
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);

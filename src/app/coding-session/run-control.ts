@@ -11,6 +11,7 @@ import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type IntakeOptions, type TakenIn, takeIn } from "./intake.ts";
+import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Question, QuestionReply } from "./question.ts";
@@ -27,6 +28,8 @@ export interface RunControlOptions {
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
+  /** What waits could not be stored. */
+  readonly onFault: (error: unknown) => void;
   /**
    * Whether nothing may begin now: the session is closed, or something is at work that no run may overlap
    * with.
@@ -63,12 +66,17 @@ export class RunControl {
   lastOutcome: Outcome | undefined;
   isStopping = false;
   #approvals: { [callId: string]: ApprovalAnswer } = {};
+  readonly #keptQueue: KeptQueue;
 
   constructor(options: RunControlOptions) {
-    const { onChange, isCommand } = options;
+    const { onChange, isCommand, agent, onFault } = options;
     this.#options = options;
+    this.#keptQueue = new KeptQueue({ agent, onFault });
     this.queue = new WaitingMessages({
-      onChange,
+      onChange: () => {
+        this.#keptQueue.keep(() => this.queue.items);
+        onChange();
+      },
       isCommand,
       onReady: () => this.sendWaiting(),
       sendNow: (input) => {
@@ -85,6 +93,19 @@ export class RunControl {
   get approver(): Partial<Pick<ComposedAgent, "approve">> {
     const { composed, desk } = this.#options.parts;
     return desk.isAttended ? { approve: composed.approve } : {};
+  }
+
+  /** Takes up the messages that waited when the session was left. Nothing of them goes out by itself. */
+  takeUpQueue(): void {
+    const messages = this.#keptQueue.restored(this.#options.parts.session);
+    if (messages.length > 0) this.queue.hold();
+    for (const { text, images } of messages) this.queue.add(text, images);
+  }
+
+  /** Stops the run, and resolves when what waits is stored. */
+  async close(reason: string): Promise<void> {
+    await this.stop(reason);
+    await this.#keptQueue.stored;
   }
 
   start(begun: RunStart): LiveRun {

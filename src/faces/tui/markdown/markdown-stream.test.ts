@@ -78,15 +78,16 @@ test("a table without room for its words side by side is a list of what its rows
     "default: 120000",
     "────────────────",
     "option: maxRetries",
+    "meaning:",
     "default: 5",
   ]);
   expect(shown(table, 40)).toEqual([
-    "option          │ meaning     │ default",
-    "────────────────┼─────────────┼────────",
-    "headerTimeoutMs │ how long a  │  120000",
-    "                │ head may    │ ",
-    "                │ take        │ ",
-    "maxRetries      │             │       5",
+    "option          │ meaning      │ default",
+    "────────────────┼──────────────┼────────",
+    "headerTimeoutMs │ how long a   │  120000",
+    "                │ head may     │        ",
+    "                │ take         │        ",
+    "maxRetries      │              │       5",
   ]);
 });
 

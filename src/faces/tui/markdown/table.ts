@@ -62,10 +62,10 @@ function records([head = [], ...body]: readonly (readonly Line[])[], width: numb
   return body.flatMap((row, index) => [
     ...(index === 0 ? [] : [[rule]]),
     ...row.flatMap((cell, column) => {
-      if (lineColumns(cell) === 0) return [];
       const name = head[column] ?? [];
       const label = lineColumns(name) === 0 ? [] : [...name, span(": ")];
-      return wrapLine([...label, ...cell], { width, rest: [margin] });
+      const text = [...label, ...cell];
+      return text.length === 0 ? [] : wrapLine(text, { width, rest: [margin] });
     }),
   ]);
 }
