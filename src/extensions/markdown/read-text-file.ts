@@ -9,9 +9,9 @@ import {
   readSync,
   realpathSync,
 } from "node:fs";
-import { sep } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { isAbsent } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
@@ -30,7 +30,7 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   let file: number | undefined;
   try {
     const real = realpathSync(path);
-    if (within !== undefined && !isWithin(real, realFolder(within)))
+    if (within !== undefined && !isWithin(real, realPath(within)))
       return { fault: `is a link that leads out of ${within}, which is not followed` };
     // Non-blocking, so that a pipe in the file's place holds nothing up.
     file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -64,20 +64,5 @@ export function readFolder(path: string, findings: Finding[]): readonly Dirent[]
     if (!isAbsent(error))
       findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
     return [];
-  }
-}
-
-/** True for a path, links resolved, that is a folder or below it. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-/** A folder with its links resolved; as it was given where it does not exist. */
-export function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // What does not exist holds nothing that a link could lead to.
-    return path;
   }
 }

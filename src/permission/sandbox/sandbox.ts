@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
@@ -11,14 +12,7 @@ import { repositoriesBelow } from "./git-steering.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
-import {
-  isWithin,
-  realPath,
-  runtimeConfig,
-  type SandboxLimits,
-  type SandboxPlace,
-  sandboxLimits,
-} from "./sandbox-limits.ts";
+import { runtimeConfig, type SandboxLimits, type SandboxPlace, sandboxLimits } from "./sandbox-limits.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
 /** How a sandbox is opened. */
@@ -173,7 +167,7 @@ function missingPrograms(errors: readonly string[]): string {
 function makeProtected(place: SandboxPlace): void {
   const { writable } = sandboxLimits(place);
   for (const path of place.protect ?? []) {
-    if (!isWithin(realPath(path), writable)) continue;
+    if (!isWithin(realPath(path), ...writable)) continue;
     try {
       makePrivateFolders(path);
     } catch (error) {
@@ -197,13 +191,13 @@ function withoutPlaceholders(word: string, { protected: guarded, unreadable }: S
     .replaceAll(
       / --ro-bind (?:\/dev\/null|\/\S*\/claude-empty-\w+) (\/[^\s'"\\]+)(?= |$)/g,
       (all, path: string) =>
-        existsSync(path) || isWithin(path, [...guarded, ...unreadable]) || isParent(path, guarded) ? all : "",
+        existsSync(path) || isWithin(path, ...guarded, ...unreadable) || isParent(path, guarded) ? all : "",
     );
   return options + word.slice(end);
 }
 
 function isParent(path: string, guarded: readonly string[]): boolean {
-  return guarded.some((inner) => isWithin(inner, [path]));
+  return guarded.some((inner) => isWithin(inner, path));
 }
 
 function quoted(path: string): string {

@@ -5,6 +5,7 @@ import type { Omission } from "../../core/agent/file-change.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { counted } from "../../core/base/text.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./call-changes.ts";
@@ -329,7 +330,6 @@ export function openWorkspace(
 }
 
 function outermost(roots: readonly string[]): readonly string[] {
-  const isBelow = (path: string, other: string): boolean =>
-    path !== other && path.startsWith(other.endsWith("/") ? other : `${other}/`);
+  const isBelow = (path: string, other: string): boolean => path !== other && isWithin(path, other);
   return [...new Set(roots)].filter((root) => !roots.some((other) => isBelow(root, other)));
 }
