@@ -8,7 +8,7 @@ import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
-import { repositoriesBelow } from "./git-steering.ts";
+import { isBare, refuseAsBare, repositoriesBelow } from "./git-steering.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
@@ -100,19 +100,34 @@ export class Sandbox {
     const { protect = [] } = start;
     const limits = sandboxLimits({ ...this.#place, protect: [...(this.#place.protect ?? []), ...protect] });
     const put = { there: limits.protected, claims: this.#claims };
-    const remove = Sandbox.#placeholders.put(limits.placeholders, put);
+    const removePlaceholders = Sandbox.#placeholders.put(limits.placeholders, put);
+    const refuseNew = this.#watchBare();
+    const release = (): void => {
+      refuseNew();
+      removePlaceholders();
+    };
     try {
-      return await this.#wrapWithin(limits, start, remove);
+      return await this.#wrapWithin(limits, start, release);
     } catch (error) {
-      remove();
+      release();
       throw error;
     }
+  }
+
+  /**
+   * A command can spoil a `.git`, as a checkout changes it; git would then take the folder around it for a repository, if the command made
+   * one of it. What this returns has git refuse those that came into being.
+   */
+  #watchBare(): () => void {
+    const folders = [...this.#place.workspace, ...(this.#place.repositories ?? [])];
+    const plain = folders.filter((folder) => !isBare(folder));
+    return () => plain.filter(isBare).forEach(refuseAsBare);
   }
 
   async #wrapWithin(
     limits: SandboxLimits,
     { command, shell, cwd }: CommandToConfine,
-    removePlaceholders: () => void,
+    release: () => void,
   ): Promise<ConfinedStart> {
     // Named so that a command cannot guess the name of another one.
     const commandId = randomBytes(16).toString("base64url");
@@ -140,7 +155,7 @@ export class Sandbox {
         if (limits.domains.length > 0) runtime.unregisterCommandNetworkLists(commandId);
         // Removes what the runtime put in the place of guarded files that are not there.
         runtime.cleanupAfterCommand();
-        removePlaceholders();
+        release();
       },
     };
   }
