@@ -138,7 +138,7 @@ function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | 
   const end = from === -1 ? -1 : words.findIndex(({ text }) => text === "--");
   if (from === -1 || (end !== -1 && end < from)) return undefined;
   try {
-    return readdirSync(space.path(".").resolved).find((file) => file.startsWith("-"));
+    return readdirSync(space.cwd).find((file) => file.startsWith("-"));
   } catch {
     return "-";
   }
