@@ -103,7 +103,8 @@ async function beforeCall(
   for (const plugin of run.plugins) {
     let verdict: CallVerdict | undefined;
     try {
-      verdict = await plugin.beforeCall?.(run, made);
+      const judging = plugin.beforeCall?.(run, made);
+      if (judging !== undefined) verdict = await judging;
     } catch (error) {
       const { message } = pluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
