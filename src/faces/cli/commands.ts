@@ -210,8 +210,3 @@ export const COMMANDS: readonly CommandSpec[] = [
     action("fish", "nano-agent completion fish > ~/.config/fish/completions/nano-agent.fish"),
   ),
 ];
-
-/**
- * First words that later versions use. They are refused, so that a script does not start a run by accident.
- */
-export const LATER_COMMANDS: readonly string[] = ["serve"];

@@ -8,6 +8,7 @@ const MEANT: { readonly [word: string]: string } = {
   help: "nano-agent --help",
   chat: "nano-agent alone, which opens the screen",
   start: "nano-agent alone, which opens the screen",
+  serve: "nano-agent mcp serve, or nano-agent acp for an editor",
   login: "nano-agent models, which names the variable for the key of each provider",
   keys: "nano-agent models, which names the variable for the key of each provider",
   logout: "to take the key out of your environment: nano-agent keeps none",
