@@ -2,9 +2,12 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What tests may know of the machine: where programs and temporary files are, how text is shown, and how much of themselves to run. */
+/**
+ * What tests may know of the machine: where programs and temporary files are, how text is shown, how much of themselves to run, and whose
+ * certificates npm needs behind a proxy of a company.
+ */
 const KEPT =
-  /^(?:PATH|TMPDIR|TMP|TEMP|TZ|LANG|LC_\w+|TERM|CI|FORCE_COLOR|NO_COLOR|NODE_ENV|VITEST\w*|NANO_AGENT_(?:TRIALS|FAULTS|SEED)|SystemRoot|PATHEXT|ComSpec)$/;
+  /^(?:PATH|TMPDIR|TMP|TEMP|TZ|LANG|LC_\w+|TERM|CI|FORCE_COLOR|NO_COLOR|NODE_ENV|VITEST\w*|NANO_AGENT_(?:TRIALS|FAULTS|SEED)|NODE_EXTRA_CA_CERTS|SystemRoot|PATHEXT|ComSpec)$/;
 /** A port that nobody can listen on without being root, and nobody does. */
 const NOWHERE = "http://127.0.0.1:1";
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { tempFolder } from "../temp-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -208,6 +209,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
 test.each(EXAMPLES)("the example %s runs without a key and prints what it says", async (name, expected) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [`examples/${name}.ts`], {
     cwd: ROOT,
+    env: { ...process.env, TMPDIR: tempFolder() },
   });
   expect(stderr).toBe("");
   const printed = stdout.split("\n");

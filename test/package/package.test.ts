@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readManifest } from "../../scripts/build/manifest.ts";
 import { publicEntries } from "../../scripts/gates/public-entries.ts";
 import { type InstalledPackage, installPacked, ROOT, sizeOf } from "./packed.ts";
@@ -13,8 +13,8 @@ const MEGABYTE = 1_000_000;
 let installed: InstalledPackage;
 beforeAll(() => {
   installed = installPacked();
+  return installed.remove;
 });
-afterAll(() => installed.remove());
 
 function runModule(text: string): string {
   return execFileSync(process.execPath, ["--input-type=module", "-e", text], {

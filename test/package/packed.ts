@@ -20,7 +20,7 @@ export interface InstalledPackage {
 export function installPacked(): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), "nano-agent-packed-"));
   const npm = (words: readonly string[], cwd: string): string =>
-    execFileSync("npm", [...words, "--silent"], {
+    execFileSync("npm", [...words, "--loglevel=error"], {
       cwd,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
