@@ -336,7 +336,7 @@ test("what an editor says of an MCP server is taken as it stands: no variable of
   await expect(prompt(editor, sessionId, "Again")).rejects.toMatchObject({ code: expect.any(Number) });
 });
 
-test("an MCP server of the editor brings its tools, judged like any other", async () => {
+test("an MCP server of the editor brings its tools, judged like any other; a second one of its name is told", async () => {
   const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
   // The first requests leave without the tools of a server that was never met: the model uses them once it has them.
   const isOffered = (request: RecordedRequest): boolean =>
@@ -350,8 +350,18 @@ test("an MCP server of the editor brings its tools, judged like any other", asyn
     server,
     answer: ({ options }) => options.find(({ kind }) => kind === "reject_always")?.optionId ?? "",
   });
-  const mcpServers: McpServer[] = [{ name: "own", env: [], ...command, args: [...command.args] }];
+  const own = { name: "own", env: [] };
+  const mcpServers: McpServer[] = [
+    { ...own, ...command, args: [...command.args] },
+    { ...own, command: "/no/such/program", args: [] },
+  ];
   const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers });
   while (editor.questions.length === 0) await prompt(editor, sessionId, "Ping it");
-  expect([editor.questions[0]?.toolCall.title, editor.problems]).toEqual(["mcp__own__ping {}", []]);
+  editor.leave();
+  const { stderr } = await editor.end;
+  expect([editor.questions[0]?.toolCall.title, editor.problems, stderr]).toEqual([
+    "mcp__own__ping {}",
+    [],
+    expect.stringContaining("the MCP server own was given twice, and the first one is used"),
+  ]);
 });

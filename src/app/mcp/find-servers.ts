@@ -47,13 +47,18 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     }
     addProject(settings, { definitions, faults });
   }
+  const isLiteral = mcp?.isLiteral === true;
+  const seen = new Set<string>();
   for (const text of mcp?.configs ?? [])
-    for (const [name, definition] of await given(text, settings.cwd))
-      definitions.set(name, { ...definition, isLiteral: mcp?.isLiteral === true });
+    for (const [name, definition] of await given(text, settings.cwd)) {
+      if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
+      else definitions.set(name, { ...definition, isLiteral });
+      seen.add(name);
+    }
   const servers: McpServerDefinition[] = [];
   const keys = keyVariables(config.values);
-  for (const [name, { source, value, isLiteral, isOfProject }] of definitions) {
-    const variables = isLiteral === true ? undefined : environment;
+  for (const [name, { source, value, isLiteral: isPlain, isOfProject }] of definitions) {
+    const variables = isPlain === true ? undefined : environment;
     const withheld = isOfProject === true ? keys : undefined;
     const parsed = parseServer(name, value, { source, variables, withheld });
     if (parsed.ok) servers.push(parsed.server);
@@ -61,6 +66,8 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   }
   return { servers, faults };
 }
+
+const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
 /** What a fault is, for people. */
 export function faultText({ name, source, fault }: ServerFault): string {
