@@ -104,7 +104,7 @@ export interface AgentOptions {
    * Some reasoning models take none.
    */
   readonly temperature?: number;
-  /** Share of the probability to sample from, above 0 to 1; instead of `temperature`. Default: the provider's. */
+  /** Share of the probability to sample from, above 0 to 1; instead of `temperature`. */
   readonly topP?: number;
   /** Texts at which the answer ends, themselves left out. Default: none. */
   readonly stopSequences?: readonly string[];

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelRequest } from "./model.ts";
+import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./spoken.ts";
 
 /** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
 const ASCII_PER_TOKEN = 3;
@@ -8,8 +8,6 @@ const ASCII_PER_TOKEN = 3;
 const TOKENS_PER_OTHER = 1.5;
 /** What the makers charge for a large image, at most. */
 const IMAGE_TOKENS = 5_000;
-/** Roles and separators of one message. */
-const MESSAGE_TOKENS = 8;
 
 /**
  * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code or CJK text, less than its bytes. For limits,
@@ -35,53 +33,30 @@ export class InputEstimates {
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: Measured): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce(
-      (sum, tool) => sum + this.#once(tool, () => estimateTokens(JSON.stringify(tool))),
-      0,
-    );
+    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => spokenByTool(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce((sum, message) => sum + this.#once(message, () => ofMessage(message)), 0);
+    return messages.reduce((sum, message) => sum + this.#once(message, () => spokenIn(message)), 0);
   }
 
-  #once(key: object, estimate: () => number): number {
+  #once(key: object, spoken: () => Spoken): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const tokens = estimate();
+    const tokens = ofSpoken(spoken());
     this.#known.set(key, tokens);
     return tokens;
   }
 }
 
-function ofMessage({ content }: Message): number {
-  let tokens = MESSAGE_TOKENS;
-  for (const block of content as readonly ContentBlock[]) tokens += ofBlock(block);
-  return tokens;
-}
-
-function ofBlock(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return estimateTokens(block.text);
-    case "thinking":
-      return estimateTokens(block.thinking) + estimateTokens(block.redacted ?? "");
-    case "image":
-      return IMAGE_TOKENS;
-    case "tool_use":
-      return MESSAGE_TOKENS + estimateTokens(block.name) + estimateTokens(JSON.stringify(block.input) ?? "");
-    case "tool_result":
-      return (
-        MESSAGE_TOKENS +
-        (typeof block.content === "string"
-          ? estimateTokens(block.content)
-          : block.content.reduce((sum, each) => sum + ofBlock(each), 0))
-      );
-  }
+function ofSpoken({ texts, images, parts }: Spoken): number {
+  return (
+    texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS
+  );
 }
 
 /** Tokens of what a model wrote, estimated high. */
 export function estimateOutput(message: Message): number {
-  return (message.content as readonly ContentBlock[]).reduce((sum, block) => sum + ofBlock(block), 0);
+  return ofSpoken(spokenIn(message));
 }
