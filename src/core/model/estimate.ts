@@ -4,19 +4,37 @@ import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./spoken.ts";
 
 /** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
 const ASCII_PER_TOKEN = 3;
+/** Tokens for a mark behind another one: few of them are one token together. */
+const TOKENS_PER_MARK = 0.7;
 /** Tokens for one UTF-16 unit of any other script. */
 const TOKENS_PER_OTHER = 1.5;
 /** What the makers charge for a large image, at most. */
 const IMAGE_TOKENS = 5_000;
 
 /**
- * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code or CJK text, less than its bytes. For limits,
- * where too many is an early stop and too few an overspent budget.
+ * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code, punctuation or CJK text, less than its bytes.
+ * For limits, where too many is an early stop and too few an overspent budget.
  */
 export function estimateTokens(text: string): number {
   let others = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++;
-  return Math.ceil((text.length - others) / ASCII_PER_TOKEN + others * TOKENS_PER_OTHER);
+  let marks = 0;
+  let before = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) others++;
+    else if (unit !== before && isMark(unit) && isMark(before)) marks++;
+    before = unit;
+  }
+  const plain = text.length - others - marks;
+  return Math.ceil(plain / ASCII_PER_TOKEN + marks * TOKENS_PER_MARK + others * TOKENS_PER_OTHER);
+}
+
+/** ASCII punctuation: neither a letter nor a digit nor blank. */
+function isMark(unit: number): boolean {
+  if (unit <= 0x20 || unit >= 0x7f) return false;
+  const isDigit = unit >= 0x30 && unit <= 0x39;
+  const letter = unit | 0x20;
+  return !isDigit && (letter < 0x61 || letter > 0x7a);
 }
 
 /** The first `messages` of a conversation, with everything a request carries beside them, and the tokens a provider counted for them. */
