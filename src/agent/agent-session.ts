@@ -56,7 +56,7 @@ export class AgentSession {
     );
   }
 
-  /** Does something with the conversation: at once, or when it has been read. Rejects with `journal` when it cannot be. */
+  /** Does something once the conversation is read. Rejects with `journal` when it cannot be. */
   whenRead<T>(work: () => Promise<T>): Promise<T> {
     if (this.#unread === undefined) return work();
     this.#reading ??= this.#read(this.#unread).finally(() => {
@@ -100,7 +100,10 @@ export class AgentSession {
     }
   }
 
-  /** Records what was observed. It would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  /**
+   * Records what was observed. It would close calls that wait: unless something else does (`closing`), it
+   * waits until they are answered.
+   */
   async storeObserved(closing: boolean): Promise<void> {
     if (this.#observed.length === 0 || (!closing && this.#state.isWaiting)) return;
     const observed = this.#observed.splice(0);

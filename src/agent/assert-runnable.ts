@@ -33,20 +33,14 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   if (!hasSteering) assertResumable(state, history);
 }
 
-/**
- * Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when
- * nothing else is there.
- */
+/** Throws `invalid_argument` unless it is the model's turn; `history` counts where nothing else is there. */
 function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
   throw misuse("There is nothing for the model to answer: pass an input.");
 }
 
-/**
- * Throws `invalid_argument` when calls wait for somebody and a run without input brings no answer to any of
- * them.
- */
+/** Throws `invalid_argument` for a run that brings no answer while calls wait for one. */
 function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: Approvals = {}): void {
   if (Object.keys(approvals).length > 0) return;
   const open = pendingCalls(state).filter(
@@ -58,10 +52,7 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
   );
 }
 
-/**
- * Throws `invalid_argument` for an answer to a call that does not wait for approval, and for answers beside a
- * message.
- */
+/** Throws `invalid_argument` for an answer to a call that does not wait, and for answers beside a message. */
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;

@@ -20,20 +20,14 @@ import { isRecord } from "../core/base/json.ts";
 import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
-/**
- * Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is
- * none.
- */
+/** Throws `invalid_argument` for an option that nobody knows or that cannot work. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   assertModel(options?.model);
   assertEach(options, OPTIONS);
 }
 
-/**
- * Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every
- * agent.
- */
+/** Throws `invalid_argument` for an option that neither the pattern nor every agent has. */
 export function assertPatternOptions(options: object, own: readonly string[]): void {
   assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
 }
@@ -43,10 +37,7 @@ export function assertRunOptions(options: RunOptions): void {
   assertEach(options, RUN_OPTIONS, "run option");
 }
 
-/**
- * Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer
- * is unknown.
- */
+/** Throws `invalid_argument` for a budget in money where the price of a model that may answer is unknown. */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);

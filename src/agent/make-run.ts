@@ -23,10 +23,7 @@ export interface RunPorts
   readonly workedMs: number;
 }
 
-/**
- * Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools
- * that do not fit.
- */
+/** Everything a run works with. Throws `invalid_argument` for tools that do not fit. */
 export function makeRun(own: ResolvedOptions, options: RunOptions, ports: RunPorts): RunContext {
   assertPriced(own);
   const { finish, workedMs, ...given } = ports;
