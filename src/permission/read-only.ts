@@ -35,7 +35,8 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (isOfWorkspace(program, context)) return undefined;
+  if ([program, ...(STARTED_BY.get(program) ?? [])].some((each) => isOfWorkspace(each, context)))
+    return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -49,6 +50,9 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
 const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
+
+/** What a program starts by a name, as the settings of most users have it. */
+const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([["git", ["git-lfs"]]]);
 
 function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
   return !OF_THE_SHELL.has(program) && space.hasProgram(program);

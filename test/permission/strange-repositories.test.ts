@@ -113,6 +113,15 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
+test("git asks where it would find its large files' program in the workspace", () => {
+  const folder = tempFolder({ "node_modules/.bin/git-lfs": "" });
+  const searchPath = `${folder}/node_modules/.bin:/usr/bin`;
+  const decided = ["git status", "ls"].map(
+    (command) => policyIn(folder, { searchPath }).check({ tool: "bash", input: { command } }).decision,
+  );
+  expect(decided).toEqual(["ask", "allow"]);
+});
+
 class Room {
   readonly folder: string = tempFolder();
   readonly #mark = join(this.folder, "ran");
