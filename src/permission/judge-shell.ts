@@ -65,6 +65,7 @@ class ShellJudge {
   readonly #whole: OriginRule | undefined;
   /** The workspace as the line starts in it. */
   readonly #start: readonly PathSpace[];
+  /** The command that was allowed last. */
   #last: Allowed | undefined;
   #isMoved: boolean | undefined;
   #builtIn = false;
@@ -206,7 +207,10 @@ class ShellJudge {
     if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
     if (place !== undefined) return { text: place, obstacle: "protected" };
-    if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
+    if (this.#whole !== undefined) {
+      this.#last = { rule: this.#whole, unit };
+      return undefined;
+    }
     if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
     return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
@@ -214,12 +218,15 @@ class ShellJudge {
 
   /** What rules say about a command that may run in these places. */
   #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
-    const guards =
-      unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const guards = unit.guards.every(({ program }) => program === undefined)
+      ? unit.guards
+      : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
     if (rule !== undefined) {
       const run = this.#runByGit(unit, places, isInner)?.any;
-      return run === undefined ? this.#allowedBy({ rule, unit }) : { text: run, obstacle: "unreadable" };
+      if (run !== undefined) return { text: run, obstacle: "unreadable" };
+      this.#last = { rule, unit };
+      return undefined;
     }
     if (!this.#judgement.defaults) return this.#notAllowed(unit, guards);
     this.#looked += unit.words.length;
@@ -229,7 +236,8 @@ class ShellJudge {
     const run = this.#runByGit(unit, places, isInner)?.looking;
     if (run !== undefined) return { text: run, obstacle: "unreadable" };
     this.#builtIn = true;
-    return this.#allowedBy({ known, unit });
+    this.#last = { known, unit };
+    return undefined;
   }
 
   #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
@@ -268,10 +276,6 @@ class ShellJudge {
     const outside = folders.find((folder) => folder !== "" && !this.#isInside(folder, space));
     if (outside !== undefined) return `it runs in ${shown(outside)}, which is not a folder of the workspace`;
     return folders.map((folder) => (folder === "" ? space : space.from(folder)));
-  }
-
-  #allowedBy(allowed: Allowed): undefined {
-    this.#last = allowed;
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {

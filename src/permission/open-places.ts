@@ -168,7 +168,7 @@ function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: Path
   const hint = glob || braces ? HINT : NAMED;
   if (!hint.test(text) && !hint.test(resolved)) return false;
   if (LEAVES_OUT.test(text)) return false;
-  const pieces = text === resolved ? piecesOf(text) : [...piecesOf(text), ...piecesOf(resolved)];
+  const pieces = text === resolved ? pathsIn(text) : [...pathsIn(text), ...pathsIn(resolved)];
   return pieces.some(
     (piece) =>
       isMachinery(piece) ||
@@ -178,7 +178,7 @@ function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: Path
 }
 
 /** A word as a path, and what may be one in it: behind `=`, or behind the letters of an option. */
-function piecesOf(text: string): readonly string[] {
+function pathsIn(text: string): readonly string[] {
   const value = text.slice(text.indexOf("=") + 1);
   if (!text.startsWith("-")) return value === text || !/^\w+=/.test(text) ? [text] : [text, value];
   const attached = text.slice(/^-[a-zA-Z]*/.exec(text)?.[0].length);

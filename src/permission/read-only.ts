@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { wordSet } from "./match-text.ts";
+import { lastPart } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
@@ -315,8 +316,7 @@ export function editRule(words: readonly ShellWord[], space: PathSpace): string 
   if (unknown.length > 0 || paths.length === 0 || paths.includes("")) return undefined;
   if (program.text === "cp" && paths.length !== 2) return undefined;
   const [source = "", target = ""] = paths;
-  const written =
-    program.text === "cp" ? [target, `${target}/${source.slice(source.lastIndexOf("/") + 1)}`] : paths;
+  const written = program.text === "cp" ? [target, `${target}/${lastPart(source)}`] : paths;
   const isPlain = [...paths, ...written].every((path) => isEditable(path, space));
   return isPlain ? `${program.text} (accepting edits)` : undefined;
 }

@@ -1,6 +1,6 @@
 import type { ParsedScript } from "unbash";
+import { lastPart } from "../paths/match-path.ts";
 import { evaluates } from "./evaluating-builtins.ts";
-import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
 import { roughCommands } from "./rough-commands.ts";
 import {
@@ -36,9 +36,11 @@ export interface ShellPlan {
 }
 
 /** A command line with its tree. */
-export interface JudgedLine extends PrintShellOptions {
+export interface JudgedLine {
   readonly source: string;
   readonly script: ParsedScript;
+  /** Another shell than Bash reads it. */
+  readonly posix: boolean;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
@@ -181,7 +183,7 @@ class Planner {
       return;
     }
     if (nameProblem(first) !== undefined) this.#guessResolved(command, level);
-    const name = programName(first);
+    const name = lastPart(first.text);
     const unwrapped = level.depth > MAX_DEPTH ? { unseen: "it is nested too deeply" } : unwrap(name, command);
     this.#sink.push(this.#unit(command, unwrapped, level));
     if (unwrapped !== undefined) this.#inside(name, command, { unwrapped, level });
@@ -211,7 +213,7 @@ class Planner {
   #unit(command: SimpleCommand, unwrapped: Unwrapped | undefined, level: Level): ShellUnit {
     const { words, assignments } = command;
     const [first = literalWord("")] = words;
-    const name = programName(first);
+    const name = lastPart(first.text);
     const bare = textOf(words);
     const folders = foldersFrom(level.folders, command.folders);
     const plan = (program: readonly ShellWord[]): readonly ShellUnit[] =>
@@ -276,7 +278,7 @@ class Planner {
   #guessResolved(command: SimpleCommand, level: Level): void {
     const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
-    this.#guessWords(piecesOf(words), command, level);
+    this.#guessWords(argumentsFrom(words), command, level);
     const open = words.flatMap(({ names }) =>
       names.filter((name) => (this.#variables.get(name)?.length ?? 0) > 1),
     );
@@ -291,7 +293,7 @@ class Planner {
           resolved: text.replaceAll(reference, () => value.resolved),
         });
         const tried = words.map((word) => (word.names.includes(name) ? withValue(word) : word));
-        this.#guessWords(piecesOf(tried), command, level);
+        this.#guessWords(argumentsFrom(tried), command, level);
       }
     }
   }
@@ -329,7 +331,7 @@ function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
 type Resolved = Pick<ShellWord, "resolved" | "literal">;
 
 /** What words come to, taken apart at blanks where the shell does so. */
-function piecesOf(words: readonly Resolved[]): readonly string[] {
+function argumentsFrom(words: readonly Resolved[]): readonly string[] {
   const pieces: string[] = [];
   for (const { resolved, literal } of words) {
     if (literal || !/\s/.test(resolved)) pieces.push(resolved);
@@ -342,11 +344,6 @@ function piecesOf(words: readonly Resolved[]): readonly string[] {
 const READ_BY_BASH: ReadonlySet<string> = new Set(["bash", "eval", "trap", "alias"]);
 
 const isLiteral = ({ literal }: ShellWord): boolean => literal;
-
-/** The program, without its folder. */
-function programName({ text }: ShellWord): string {
-  return text.slice(text.lastIndexOf("/") + 1);
-}
 
 function nameProblem(word: ShellWord): string | undefined {
   const fixed =

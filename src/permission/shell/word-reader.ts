@@ -6,6 +6,7 @@ import type {
   Word,
   WordPart,
 } from "unbash";
+import { lastPart } from "../paths/match-path.ts";
 import { expandBraces } from "./expand-braces.ts";
 import { compact, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
 import type { ShellFindings } from "./shell-findings.ts";
@@ -346,8 +347,7 @@ export function hidesCommand(text: string): boolean {
 /** The text that a substitution prints, when it is a plain `echo` or `printf` or looks a program up. */
 function printedBy(commands: readonly SimpleCommand[]): string {
   const words = commands[0]?.words ?? [];
-  const path = words[0]?.resolved ?? "";
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = lastPart(words[0]?.resolved ?? "");
   if (!PRINTING.has(name)) return "";
   const texts = words
     .slice(1)
