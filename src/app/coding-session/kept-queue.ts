@@ -53,9 +53,9 @@ export class KeptQueue {
     const messages = items.map(({ text, images }): KeptMessage => ({ text, ...defined({ images }) }));
     const kept = JSON.stringify(messages);
     if (kept === this.#kept) return;
-    this.#kept = kept;
     const agent = this.#options.agent();
     await agent.note(QUEUE_NOTE, { session: agent.sessionId, messages: messages as unknown as Json });
+    this.#kept = kept;
   }
 }
 

@@ -73,7 +73,6 @@ export class LiveSession implements CodingSession {
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       onFailure: (outcome) => this.#view.failed(outcome),
-      onFault: this.#onFault,
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
       lendModel: (name) => this.#models.lend(name),
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,

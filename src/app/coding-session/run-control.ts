@@ -3,7 +3,7 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
-import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -28,8 +28,6 @@ export interface RunControlOptions {
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
-  /** What waits could not be stored. */
-  readonly onFault: (error: unknown) => void;
   /**
    * Whether nothing may begin now: the session is closed, or something is at work that no run may overlap
    * with.
@@ -69,9 +67,15 @@ export class RunControl {
   readonly #keptQueue: KeptQueue;
 
   constructor(options: RunControlOptions) {
-    const { onChange, isCommand, agent, onFault } = options;
+    const { onChange, isCommand, agent, parts } = options;
     this.#options = options;
-    this.#keptQueue = new KeptQueue({ agent, onFault });
+    this.#keptQueue = new KeptQueue({
+      agent,
+      onFault: (error) => {
+        const message = `The queue is not stored and ends with this process. ${errorMessage(error)}`;
+        parts.notices.add({ level: "warning", code: "other", message });
+      },
+    });
     this.queue = new WaitingMessages({
       onChange: () => {
         this.#keptQueue.keep(() => this.queue.items);
