@@ -71,6 +71,11 @@ const ATTACKS: readonly Attack[] = [
     prepare: `cp -r . ../sub; mv ../sub .; git add sub; git update-index --split-index; ${FILTER} sub/.git/config`,
   },
   {
+    what: "what shows differences in a repository in the index",
+    prepare: `cp -r . ../sub; mv ../sub .; git add sub; git -C sub commit -qam y; git -C sub config diff.external "$EVIL"; git config diff.submodule diff`,
+    line: "git diff --no-ext-diff --no-textconv",
+  },
+  {
     what: "a submodule of a work tree",
     prepare: `cp -r . ../s; git -c protocol.file.allow=always submodule --quiet add ../s sub; git commit -qm s; git worktree add -q ../w; cd ../w; git -c protocol.file.allow=always submodule --quiet update --init; cp ../r/f.t sub; ${FILTER} ../r/.git/worktrees/w/modules/sub/config`,
     cwd: "w",
@@ -97,6 +102,12 @@ const ATTACKS: readonly Attack[] = [
     prepare: `mkdir git-merge-x; cp "$EVIL" git-merge-x/evil; git checkout -qf -b b; for i in 1 2 3; do echo $i > g; git add g; git commit -qm $i; done; git checkout -q main; echo z > g; git add g; git commit -qm z; git cherry-pick main..b 2> /dev/null; git checkout -q --theirs g; git add g; git commit -qm r; printf '[options]\\n\\tstrategy = x/evil\\n' > .git/sequencer/opts`,
     line: "git cherry-pick --continue",
     rule: "git cherry-pick *",
+  },
+  {
+    what: "a repository that find goes into",
+    prepare: `mkdir sub; cp -r .git .gitattributes f.t sub; ${FILTER} sub/.git/config`,
+    line: "find sub -name f.t -execdir git status \\;",
+    rule: "git *",
   },
   {
     what: "a form of archives",

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, sep } from "node:path";
 import { gitlinksIn } from "./git-index.ts";
-import { isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
+import { type GitSettingUse, isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
 import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
@@ -24,7 +24,7 @@ const MAX_DEPTH = 10;
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
   const settings = settingsOf(repository, files);
-  const uses = settings.map((setting) => ({ use: useOf(setting), text: shownSetting(setting) }));
+  const uses = settings.map((setting) => ({ use: useIn(setting), text: shownSetting(setting) }));
   const of = (wanted: string): readonly string[] => [
     ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
   ];
@@ -34,7 +34,18 @@ export function gitPrograms(repository: string, files: GitFiles = new GitFiles()
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
-function settingsOf(repository: string, files: GitFiles): readonly GitSetting[] {
+/** A setting, and whether it is one of another repository than that which git was started in. */
+interface FoundSetting extends GitSetting {
+  readonly isInner?: boolean;
+}
+
+/** Differences within a submodule are shown by a git of its own, which nobody tells to show them without drivers. */
+function useIn(setting: FoundSetting): GitSettingUse {
+  const use = useOf(setting);
+  return use === "drivers" && setting.isInner === true ? "looking" : use;
+}
+
+function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[] {
   try {
     return new Walk(repository, files).settings();
   } catch {
@@ -76,7 +87,7 @@ export class GitFiles {
 class Walk {
   readonly #root: string;
   readonly #files: GitFiles;
-  readonly #found: GitSetting[] = [];
+  readonly #found: FoundSetting[] = [];
   readonly #seen = new Set<string>();
 
   constructor(root: string, files: GitFiles) {
@@ -85,7 +96,7 @@ class Walk {
   }
 
   /** All settings that count. */
-  settings(): readonly GitSetting[] {
+  settings(): readonly FoundSetting[] {
     const own = this.#repository(this.#root);
     const { state, settings } = this.#files;
     if (own === undefined) return this.#found;
@@ -117,7 +128,8 @@ class Walk {
     const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
       this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
     );
-    this.#found.push(...settings);
+    const isInner = tree !== this.#root;
+    this.#found.push(...settings.map((each) => (isInner ? { ...each, isInner } : each)));
     if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
     this.#modules(`${own}/modules`, 0);
   }
