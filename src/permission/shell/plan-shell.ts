@@ -87,7 +87,9 @@ class Planner {
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #lines: JudgedLine[] = [];
+  /** Lines, and commands with their values, that were looked at in case they run. */
   readonly #guessed = new Set<string>();
+  readonly #guessedWords = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
   /** Commands that were looked at with each value of a variable. */
@@ -151,7 +153,7 @@ class Planner {
       if (this.#guessed.has(source)) continue;
       this.#guessed.add(source);
       const words = source.split(" ").map(literalWord);
-      this.#words({ ...NOTHING, words, source }, guessed(level, level.folders));
+      this.#words({ ...NOTHING, words, source }, asGuess(level, level.folders));
     }
     this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
   }
@@ -165,7 +167,7 @@ class Planner {
       return;
     }
     this.#guessed.add(text);
-    this.line(text, guessed(level, level.folders));
+    this.line(text, asGuess(level, level.folders));
   }
 
   #commands(commands: readonly SimpleCommand[], level: Level): void {
@@ -300,11 +302,10 @@ class Planner {
 
   #guessWords(texts: readonly string[], { folders }: SimpleCommand, level: Level): void {
     const source = texts.join(" ");
-    const key = `= ${source}`;
-    if (texts.length === 0 || this.#guessed.has(key)) return;
-    this.#guessed.add(key);
+    if (texts.length === 0 || this.#guessedWords.has(source)) return;
+    this.#guessedWords.add(source);
     const command = { ...NOTHING, words: texts.map(literalWord), source };
-    this.#words(command, guessed(level, foldersFrom(level.folders, folders)));
+    this.#words(command, asGuess(level, foldersFrom(level.folders, folders)));
   }
 
   /** A deny rule could fit what is not looked at any more. */
@@ -314,7 +315,7 @@ class Planner {
 }
 
 /** The level of what may run besides. */
-function guessed({ depth }: Level, folders: WorkFolders): Level {
+function asGuess({ depth }: Level, folders: WorkFolders): Level {
   return { judged: false, depth: depth + 1, folders, posix: false };
 }
 
