@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type AgentContext,
   type ClientCapabilities,
@@ -23,7 +24,9 @@ export function clientPorts(
       readText: async (path, { signal }) => {
         const asked = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
         // What the editor does not know is read from the disk, where a missing file gets its own error.
-        return text((await asked.catch(() => undefined))?.content);
+        const content = text((await asked.catch(() => undefined))?.content);
+        // Some say that what is not there is empty: then it can be created without having been read.
+        return content === "" && !existsSync(path) ? undefined : content;
       },
     }),
     ...(fs?.writeTextFile === true && {
@@ -59,15 +62,27 @@ async function told<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Program and arguments of a command line. Some editors join them with blanks, unquoted, for a shell of their own: there the word behind
+ * `-c` ends at the line feed, and what follows is a command by itself. Either way bash reads the line, once and whole.
+ */
+function terminalCommand(line: string, unset: readonly string[]): readonly string[] {
+  const bash = [
+    ...(unset.length === 0 ? [] : ["env"]),
+    ...unset.flatMap((name) => ["-u", name]),
+    "bash",
+    "-c",
+  ];
+  return [...bash, `:\nexec ${bash.join(" ")} '${line.replaceAll("'", "'\\''")}'`];
+}
+
 async function runInTerminal(
   client: AgentContext,
   sessionId: string,
   { command, cwd, env, unset, maxOutputBytes, signal, onTerminal }: PortCommand,
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
-  const bash = ["bash", "-c", command];
-  const [program = "bash", ...args] =
-    unset.length === 0 ? bash : ["env", ...unset.flatMap((name) => ["-u", name]), ...bash];
+  const [program = "bash", ...args] = terminalCommand(command, unset);
   const terminal = await told(
     client.createTerminal({
       sessionId,
