@@ -14,8 +14,8 @@ import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
- * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller answers it (`external`), or it
- * waits for approval (`waiting`).
+ * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller
+ * answers it (`external`), or it waits for approval (`waiting`).
  */
 export type Admission =
   | {
@@ -49,7 +49,9 @@ function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock)
   return { type: "refused", call, settled: { status: "error", result } };
 }
 
-/** The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal. */
+/**
+ * The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal.
+ */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
