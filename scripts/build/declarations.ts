@@ -28,7 +28,7 @@ export async function buildDeclarations({ root, outDir, entries }: DeclarationJo
     external: (id) => !id.startsWith(".") && !id.startsWith(emitted),
     plugins: [dts({ dtsInput: true, generator: "oxc", tsconfig: false })],
     // A remark about the time is none about the result.
-    checks: { pluginTimings: false },
+    checks: { bundlerTimings: false },
     onLog: (level, log) => {
       if (level === "warn") throw new Error(log.message);
     },
