@@ -61,8 +61,7 @@ async function askPermission(
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (outcome.outcome !== "selected") return REFUSED;
-  // Exactly an id that was offered: what only looks like a number is none.
-  const chosen = choices.find((_, index) => optionId(index) === outcome.optionId);
+  const chosen = choices.find((_choice, index) => optionId(index) === outcome.optionId);
   if (chosen === undefined) return REFUSED;
   return { choice: chosen.choice, ...(chosen.rule === undefined ? {} : { rule: chosen.rule }) };
 }
@@ -89,7 +88,7 @@ const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
   stop: "reject_always",
 };
 
-/** The place in the list: several choices may differ by their rule alone. */
+/** Ids are the places in the list: several choices may differ by their rule alone. */
 function optionId(index: number): string {
   return String(index);
 }

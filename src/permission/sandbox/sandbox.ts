@@ -3,21 +3,16 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
 import { isBare, refuseAsBare, repositoriesBelow } from "./git-steering.ts";
-import { makeOwnFolder } from "./own-folder.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
-import {
-  isWithin,
-  realPath,
-  runtimeConfig,
-  type SandboxLimits,
-  type SandboxPlace,
-  sandboxLimits,
-} from "./sandbox-limits.ts";
+import { runtimeConfig, type SandboxLimits, type SandboxPlace, sandboxLimits } from "./sandbox-limits.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
 /** How a sandbox is opened. */
@@ -189,11 +184,11 @@ function missingPrograms(errors: readonly string[]): string {
 function makeProtected(place: SandboxPlace): void {
   const { writable } = sandboxLimits(place);
   for (const path of place.protect ?? []) {
-    if (!isWithin(realPath(path), writable)) continue;
+    if (!isWithin(realPath(path), ...writable)) continue;
     try {
-      makeOwnFolder(path);
+      makePrivateFolders(path);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = systemCode(error);
       // What we may not make, no command of the same user makes.
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
     }
@@ -213,13 +208,13 @@ function withoutPlaceholders(word: string, { protected: guarded, unreadable }: S
     .replaceAll(
       / --ro-bind (?:\/dev\/null|\/\S*\/claude-empty-\w+) (\/[^\s'"\\]+)(?= |$)/g,
       (all, path: string) =>
-        existsSync(path) || isWithin(path, [...guarded, ...unreadable]) || isParent(path, guarded) ? all : "",
+        existsSync(path) || isWithin(path, ...guarded, ...unreadable) || isParent(path, guarded) ? all : "",
     );
   return options + word.slice(end);
 }
 
 function isParent(path: string, guarded: readonly string[]): boolean {
-  return guarded.some((inner) => isWithin(inner, [path]));
+  return guarded.some((inner) => isWithin(inner, path));
 }
 
 function quoted(path: string): string {
