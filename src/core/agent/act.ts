@@ -1,6 +1,6 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage } from "../base/errors.ts";
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
@@ -162,7 +162,8 @@ async function execute(
   const updates = redactUpdates(run.redact, (update) =>
     run.emit({ type: "tool_update", callId, name, ...update }),
   );
-  const context = toolContext(run, call, { abort, updates });
+  const begun = new BegunWork();
+  const context = toolContext(run, call, { abort, updates, begun });
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
     const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -176,6 +177,23 @@ async function execute(
   } finally {
     abort.end();
     updates.end();
+    await begun.settled();
+  }
+}
+
+/** What a call has begun inside the run and may not wait for itself: it has an end before the call has one. */
+class BegunWork {
+  readonly #open = new Set<Promise<unknown>>();
+
+  add<T>(work: Promise<T>): Promise<T> {
+    const forget = (): boolean => this.#open.delete(work);
+    this.#open.add(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  async settled(): Promise<void> {
+    if (this.#open.size > 0) await Promise.allSettled(this.#open);
   }
 }
 
@@ -188,7 +206,11 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
 function toolContext(
   run: RunContext,
   call: ToolUseBlock,
-  { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
+  {
+    abort,
+    updates,
+    begun,
+  }: { readonly abort: CallAbort; readonly updates: Updates; readonly begun: BegunWork },
 ): ToolContext {
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
@@ -204,12 +226,18 @@ function toolContext(
       // A call that was abandoned has its result already.
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
-    callTool: (name, input) => {
+    callTool: async (name, input) => {
+      if (abort.hasEnded) return errorResult(NEVER_RAN);
       callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
-      return callNested(name, input);
+      return begun.add(callNested(name, input));
     },
     listTools: () => run.tools.list(),
-    runAgent: (task) => run.delegate({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
+    runAgent: async (task) => {
+      if (abort.hasEnded)
+        throw new NanoAgentError("aborted", `${call.name} has ended and starts no subagent.`);
+      const around = { ...run, signal: abort.inner };
+      return begun.add(run.delegate(around, { call, task, number: ++subagents }));
+    },
   };
 }
 
