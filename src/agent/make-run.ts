@@ -2,7 +2,7 @@ import type { NewEntry } from "../core/agent/entry.ts";
 import { type ModelChoice, type RunContext, runSettings } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { Ledger } from "../core/model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
@@ -102,9 +102,7 @@ function withFinish(tools: ToolRegistry, finish: Tool): ToolRegistry {
 }
 
 function noSuchTool(name: string, known: readonly string[]): NanoAgentError {
-  const guess = nearest(name, known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   return misuse(
-    `toolChoice names the tool "${name}", which the agent does not have.${hint} Tools: ${known.join(", ") || "none"}.`,
+    `toolChoice names the tool "${name}", which the agent does not have.${didYouMean(name, known)} Tools: ${known.join(", ") || "none"}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
-import { nearest } from "../core/base/text.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hook.ts";
 
 /** How a hook is treated. */
@@ -98,9 +98,9 @@ const NO_HOOKS: readonly RegisteredHook[] = [];
 
 function assertPoint(point: string): asserts point is HookPoint {
   if ((HOOK_POINTS as readonly string[]).includes(point)) return;
-  const guess = nearest(point, HOOK_POINTS);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  throw misuse(`There is no hook point "${point}".${hint} Points: ${HOOK_POINTS.join(", ")}.`);
+  throw misuse(
+    `There is no hook point "${point}".${didYouMean(point, HOOK_POINTS)} Points: ${HOOK_POINTS.join(", ")}.`,
+  );
 }
 
 /** The hooks of classes. */

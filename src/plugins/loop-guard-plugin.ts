@@ -1,8 +1,9 @@
 import type { LoopCircle } from "../core/agent/entry.ts";
-import { type RunPlugin, remark } from "../core/agent/run-context.ts";
+import type { Ending } from "../core/agent/result.ts";
+import { type RunContext, type RunPlugin, remark } from "../core/agent/run-context.ts";
 import { assertKnown } from "../core/base/check-option.ts";
 import { misuse } from "../core/base/errors.ts";
-import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings } from "./loop-guard.ts";
+import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
 /** For a model that goes in circles. */
@@ -21,18 +22,20 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
       const repeated = new RepeatedText();
       return (part) => repeated.take(part);
     },
-    afterTurn: async (run) => {
+    afterTurn: (run) => {
       const bounded = Number.isFinite(run.maxIterations);
       const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
-      if (verdict === undefined) return undefined;
-      const { type, circle } = verdict;
-      const found = circleText(circle);
-      if (type === "stop")
-        return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
-      await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
-      return undefined;
+      return verdict === undefined ? undefined : warnOrStop(run, verdict);
     },
   };
+}
+
+async function warnOrStop(run: RunContext, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
+  const found = circleText(circle);
+  if (type === "stop")
+    return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
+  await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
+  return undefined;
 }
 
 /**

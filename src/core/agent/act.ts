@@ -38,6 +38,9 @@ export async function act(run: RunContext, admissions: readonly Admission[]): Pr
 
 /** Settles calls, in the order in which they end. Every call ends before the first failure is thrown. */
 async function settleAll(run: RunContext, admissions: readonly Admission[]): Promise<readonly SettledCall[]> {
+  const [only, second] = admissions;
+  // Most answers make one call, which has nothing to wait for.
+  if (only !== undefined && second === undefined) return [await settle(run, only)];
   const settled: SettledCall[] = [];
   const failures: unknown[] = [];
   const scheduler = new Scheduler(run.maxParallelToolCalls);
@@ -137,7 +140,9 @@ async function finished(
   const shown = redactResult(run.redact, result);
   let changed: ToolResult;
   try {
-    changed = await throughPlugins(run, shown, (plugin, current) => plugin.afterCall?.(run, current, made));
+    changed = await throughPlugins(run.plugins, shown, (plugin, current) =>
+      plugin.afterCall?.(run, current, made),
+    );
   } catch (error) {
     changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
   }

@@ -2,7 +2,7 @@ import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { SchemaIssue } from "../base/schema.ts";
-import { nearest } from "../base/text.ts";
+import { didYouMean } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -105,7 +105,8 @@ async function beforeCall(
   for (const plugin of run.plugins) {
     let verdict: CallVerdict | undefined;
     try {
-      verdict = await plugin.beforeCall?.(run, made);
+      const judging = plugin.beforeCall?.(run, made);
+      if (judging !== undefined) verdict = await judging;
     } catch (error) {
       const { message } = pluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
@@ -161,9 +162,7 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
 
 function unknownTool(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
-  const guess = nearest(name, known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  return `Unknown tool: ${name}.${hint} Available: ${known.join(", ")}.`;
+  return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
 }
 
 function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {

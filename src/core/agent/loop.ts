@@ -95,7 +95,8 @@ async function afterCalls(
   if (run.state.progress.unreadable >= MAX_UNREADABLE)
     return { stopReason: "error", error: neverReadable(calls) };
   for (const plugin of run.plugins) {
-    const ending = await plugin.afterTurn?.(run);
+    const looking = plugin.afterTurn?.(run);
+    const ending = looking === undefined ? undefined : await looking;
     if (ending !== undefined) return ending;
   }
   return undefined;

@@ -41,7 +41,7 @@ async function afterFailure(
 async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   let request = requestOf(run, toolChoice);
   try {
-    request = await throughPlugins(run, request, (plugin, made) => plugin.beforeRequest?.(run, made));
+    request = await throughPlugins(run.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
   } catch (error) {
     return failed(run, error);
   }
@@ -94,7 +94,7 @@ async function throughAnswer(
   own: Answer,
 ): Promise<Answer & { readonly failure?: NanoAgentError }> {
   try {
-    const answer = await throughPlugins(run, own, (plugin, made) =>
+    const answer = await throughPlugins(run.plugins, own, (plugin, made) =>
       plugin.afterRequest?.(run, made, request),
     );
     if (answer === own) return own;

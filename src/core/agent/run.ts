@@ -30,7 +30,7 @@ export async function performRun(
   const given: RunBeginning = { messages, before: [] };
   let beginning = given;
   try {
-    beginning = await throughPlugins(run, given, (plugin, made) => plugin.beforeRun?.(run, made));
+    beginning = await throughPlugins(run.plugins, given, (plugin, made) => plugin.beforeRun?.(run, made));
   } catch (error) {
     await beginRun(run, given, history);
     if (run.signal.aborted) return conduct(run);

@@ -1,6 +1,6 @@
 import { misuse } from "./errors.ts";
 import { isRecord } from "./json.ts";
-import { nearest } from "./text.ts";
+import { didYouMean, nearest } from "./text.ts";
 
 /** Throws for a value that is given and cannot be that of an option. */
 export type Check = (value: unknown, name: string) => void;
@@ -73,8 +73,7 @@ export function assertCount(name: string, value: number, least: number): number 
 /** Throws `invalid_argument` for a value that is given and none of the `choices`. */
 export function assertChoice(name: string, value: unknown, choices: readonly string[]): void {
   if (value === undefined || (typeof value === "string" && choices.includes(value))) return;
-  const guess = typeof value === "string" ? nearest(value, choices) : undefined;
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
+  const hint = typeof value === "string" ? didYouMean(value, choices) : "";
   throw misuse(`${name} is ${shown(value)}; it must be ${orList(choices)}.${hint}`);
 }
 

@@ -18,7 +18,8 @@ test("an estimate is no more than the bytes of a text, and no less than a fifth 
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const bytes = new TextEncoder().encode(text).length;
       const tokens = estimateTokens(text);
-      return tokens <= Math.max(bytes, text.length) && tokens >= bytes / 5;
+      expect(tokens).toBeLessThanOrEqual(Math.max(bytes, text.length));
+      expect(tokens).toBeGreaterThanOrEqual(bytes / 5);
     }),
   );
 });
