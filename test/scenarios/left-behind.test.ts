@@ -25,10 +25,10 @@ function leaving(leave: (context: ToolContext) => unknown): Agent {
 
 test("calls that a tool does not wait for have their results before its own, and none comes after the run", async () => {
   const types: string[] = [];
-  const { stopReason } = await leaving((context) => {
-    context.callTool("silent", {});
-    context.callTool("missing", {});
-  }).run("go", {
+  const { stopReason } = await leaving((context) => [
+    context.callTool("silent", {}),
+    context.callTool("missing", {}),
+  ]).run("go", {
     onEvent: (event) => {
       if (event.type === "tool_result") types.push(`${event.callId} ${event.status}`);
       if (event.type === "run_end" || event.type === "done") types.push(event.type);

@@ -26,9 +26,8 @@ type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
- * Runs the admitted calls of one answer, those that may run together where they do not conflict, and records
- * exactly one result for each, but for calls that wait for somebody outside the run. Resolves to the answer of
- * the first finish tool that succeeded. Throws only for the journal.
+ * Runs the admitted calls of one answer, together where they do not conflict, and records exactly one result for
+ * each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
   const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
@@ -128,9 +127,8 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, after its plugins and without secrets, theirs included. Plugins may turn a failure into
- * a success and back; what was refused or stopped stays so. Where one throws, the result is withheld: what it was
- * to take out must not get through.
+ * What a call ended with, after its plugins and without secrets, theirs included. What was refused or stopped stays
+ * so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
  */
 async function finished(
   run: RunContext,
@@ -167,8 +165,7 @@ async function execute(
   const updates = redactUpdates(run.redact, (update) =>
     run.emit({ type: "tool_update", callId, name, ...update }),
   );
-  const begun = new BegunWork();
-  const context = toolContext(run, call, { abort, updates, begun });
+  const context = toolContext(run, call, { abort, updates });
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
     const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -180,25 +177,8 @@ async function execute(
     if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
-    abort.end();
     updates.end();
-    await begun.settled();
-  }
-}
-
-/** What a call has begun inside the run and may not wait for itself: it has an end before the call has one. */
-class BegunWork {
-  readonly #open = new Set<Promise<unknown>>();
-
-  add<T>(work: Promise<T>): Promise<T> {
-    const forget = (): boolean => this.#open.delete(work);
-    this.#open.add(work);
-    work.then(forget, forget);
-    return work;
-  }
-
-  async settled(): Promise<void> {
-    if (this.#open.size > 0) await Promise.allSettled(this.#open);
+    await abort.end();
   }
 }
 
@@ -211,11 +191,7 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
 function toolContext(
   run: RunContext,
   call: ToolUseBlock,
-  {
-    abort,
-    updates,
-    begun,
-  }: { readonly abort: CallAbort; readonly updates: Updates; readonly begun: BegunWork },
+  { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
 ): ToolContext {
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
@@ -234,14 +210,13 @@ function toolContext(
     callTool: async (name, input) => {
       if (abort.hasEnded) return errorResult(NEVER_RAN);
       callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
-      return begun.add(callNested(name, input));
+      return abort.begin(callNested(name, input));
     },
     listTools: () => run.tools.list(),
     runAgent: async (task) => {
-      if (abort.hasEnded)
-        throw new NanoAgentError("aborted", `${call.name} has ended and starts no subagent.`);
+      if (abort.hasEnded) throw new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
       const around = { ...run, signal: abort.inner };
-      return begun.add(run.delegate(around, { call, task, number: ++subagents }));
+      return abort.begin(run.delegate(around, { call, task, number: ++subagents }));
     },
   };
 }
