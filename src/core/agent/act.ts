@@ -1,6 +1,6 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage } from "../base/errors.ts";
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
@@ -26,9 +26,8 @@ type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
- * Runs the admitted calls of one answer, those that may run together where they do not conflict, and records
- * exactly one result for each, but for calls that wait for somebody outside the run. Resolves to the answer of
- * the first finish tool that succeeded. Throws only for the journal.
+ * Runs the admitted calls of one answer, together where they do not conflict, and records exactly one result for
+ * each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
   const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
@@ -128,9 +127,8 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, after its plugins and without secrets, theirs included. Plugins may turn a failure into
- * a success and back; what was refused or stopped stays so. Where one throws, the result is withheld: what it was
- * to take out must not get through.
+ * What a call ended with, after its plugins and without secrets, theirs included. What was refused or stopped stays
+ * so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
  */
 async function finished(
   run: RunContext,
@@ -179,8 +177,8 @@ async function execute(
     if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
     return { status: "error", result: errorResult(errorMessage(error)) };
   } finally {
-    abort.end();
     updates.end();
+    await abort.end();
   }
 }
 
@@ -209,12 +207,17 @@ function toolContext(
       // A call that was abandoned has its result already.
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
-    callTool: (name, input) => {
+    callTool: async (name, input) => {
+      if (abort.hasEnded) return errorResult(NEVER_RAN);
       callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
-      return callNested(name, input);
+      return abort.begin(callNested(name, input));
     },
     listTools: () => run.tools.list(),
-    runAgent: (task) => run.delegate({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
+    runAgent: async (task) => {
+      if (abort.hasEnded) throw new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
+      const around = { ...run, signal: abort.inner };
+      return abort.begin(run.delegate(around, { call, task, number: ++subagents }));
+    },
   };
 }
 

@@ -13,10 +13,7 @@ import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
-/**
- * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller
- * answers it (`external`), or it waits for approval (`waiting`).
- */
+/** What became of a call: it may run, it is answered already, the caller answers it, or it waits for approval. */
 export type Admission =
   | {
       readonly type: "ready";

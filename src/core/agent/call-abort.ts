@@ -7,6 +7,7 @@ export class CallAbort {
   readonly #call: LinkedController;
   readonly #stopTimer: () => void = () => undefined;
   #inner: LinkedController | undefined;
+  readonly #begun = new Set<Promise<unknown>>();
   #timedOut = false;
   #hasEnded = false;
 
@@ -44,11 +45,21 @@ export class CallAbort {
     return this.#inner.controller.signal;
   }
 
-  end(): void {
+  /** Keeps what the call has begun inside the run and may not wait for itself. */
+  begin<T>(work: Promise<T>): Promise<T> {
+    const forget = (): boolean => this.#begun.delete(work);
+    this.#begun.add(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** Resolves when all that the call has begun has ended: none of it outlives the call. */
+  async end(): Promise<void> {
     this.#hasEnded = true;
     this.#stopTimer();
     this.#call.unlink();
     this.#endInner();
+    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
   }
 
   #endInner(): void {
