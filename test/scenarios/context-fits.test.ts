@@ -138,7 +138,7 @@ test("when a summary fails below the window the run goes on with the whole conve
   const agent = new Agent({ model, tools: [read], compaction: summaryCompaction({ at: 0.6 }) });
   const events = await all(agent.stream("go"));
   expect(events.filter(({ type }) => type === "warning")).toMatchObject([
-    { message: expect.stringContaining("there is no summary of it (down)") },
+    { message: expect.stringContaining("there is no summary to put in its place (down)") },
   ]);
   expect(agent.getState().messages).toHaveLength(1 + 4 * 2 + 1);
 });
