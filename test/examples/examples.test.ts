@@ -161,6 +161,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "24-user-agent",
     ["name (string)", "nights (integer)", "expected integer, got string", "Ann: 2 nights with breakfast"],
   ],
+  ["36-tool-groups", ["open_group: ok", "list_events: error", "left: open_group, list_mails"]],
   [
     "31-handoff",
     ["finish_tool: billing", "Yes, since Monday.", "translator (completed): Fluss", "A river is ein Fluss."],

@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { inTransaction } from "../../core/base/sqlite.ts";
+import { inTransaction } from "../../system/sqlite.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
