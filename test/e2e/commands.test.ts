@@ -152,6 +152,16 @@ test("doctor passes with a model and fails without", async () => {
   });
 });
 
+test("doctor names variables that look like settings and are none", async () => {
+  const { stdout } = await runCommand(["doctor"], {
+    env: { NANO_AGENT_MODLE: "a/b", NANO_AGENT_PLAIN: "1" },
+  });
+  expect(stdout.split("\n").filter((line) => line.includes("NANO_AGENT_"))).toContain(
+    "! Settings: NANO_AGENT_MODLE has no effect: there is no such variable. Did you mean NANO_AGENT_MODEL?",
+  );
+  expect(stdout).not.toContain("NANO_AGENT_PLAIN has no effect");
+});
+
 test("doctor says where sessions cannot be kept", async () => {
   const server = await modelServer([]);
   const XDG_STATE_HOME = join(tempFolder({ file: "" }), "file/below");

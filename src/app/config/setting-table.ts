@@ -64,7 +64,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     type: "string",
     pattern: /\S/,
     form: 'a name such as "anthropic/claude-sonnet-4-5"',
-    default: "that of the first key that is set, else of a server on this machine",
+    default: "that of the first key that is set, else a server on this machine once you say yes to it",
     variable: "NANO_AGENT_MODEL",
     flag: {
       name: "model",

@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { Environment } from "../../../app/config/env.ts";
+import { PLACED_SETTINGS } from "../../../app/config/setting-table.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
@@ -10,7 +12,8 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
-import { counted } from "../../../core/base/text.ts";
+import { counted, didYouMean } from "../../../core/base/text.ts";
+import { CALL_VARIABLE } from "../../../tools/shell/shell.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
 
@@ -57,7 +60,7 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
   check("Commands", "ok", variablesSeen(settings));
   checks.push(sessionsCheck(sessionStore(settings.paths).root), await sandboxCheck(settings));
-  for (const notice of notices) check("Settings", "warn", notice);
+  for (const notice of [...notices, ...unknownVariables(environment)]) check("Settings", "warn", notice);
   for (const server of await findLocalServers({ environment, config: values })) {
     const { provider, baseUrl, models, isLoading } = server;
     const state = isLoading === true ? "and is loading its model" : counted(models.length, "model");
@@ -111,6 +114,17 @@ function variablesSeen({ environment, config }: Settings): string {
   if (names.length === 0) return count;
   const shown = `${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""}`;
   return `${count}. Not passed: ${shown} (--pass-env or environment.pass passes one)`;
+}
+
+/** Variables of our own that no setting has, besides settings. */
+const OTHER_VARIABLES = ["NANO_AGENT_PLAIN", "NANO_AGENT_PROJECT_DIR", CALL_VARIABLE];
+
+/** What is said of each variable that is named like ours and read by nobody. */
+function unknownVariables(environment: Environment): readonly string[] {
+  const known = [...PLACED_SETTINGS.flatMap(({ setting }) => setting.variable ?? []), ...OTHER_VARIABLES];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("NANO_AGENT_") && !known.includes(name))
+    .map((name) => `${name} has no effect: there is no such variable.${didYouMean(name, known)}`);
 }
 
 function programCheck(program: string, path: string | undefined, otherwise: string): Check {
