@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
+import { messageText } from "../../src/core/message/message.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
@@ -237,11 +238,12 @@ test("the inspector lists and calls the tools of the server", async () => {
 test("a coding session offers the prompts and resources of its servers", async () => {
   const home = tempFolder();
   const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
+  const model = new ScriptedModel([calls("find_tools", { query: "echo" }), says("done"), says("read")]);
   await using session = await createCodingSession({
     cwd: tempFolder({}),
     environment: { HOME: home, PATH: process.env["PATH"] ?? "" },
     keep: false,
-    model: new ScriptedModel([calls("find_tools", { query: "echo" }), says("done")]),
+    model,
     mcp: { configs: [JSON.stringify({ mcpServers: servers })], strict: true },
   });
   const before = session.info.mcpServers;
@@ -265,4 +267,12 @@ test("a coding session offers the prompts and resources of its servers", async (
     1,
   ]);
   expect(JSON.stringify(said)).toContain("Oslo");
+  await session.send(`Sum up ${resource?.mention}, please`);
+  const shown = inside?.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("") ?? "none";
+  expect(
+    model.requests
+      .at(-1)
+      ?.messages.slice(-2)
+      .map((message) => messageText(message)),
+  ).toEqual([shown, `Sum up ${resource?.mention}, please`]);
 });
