@@ -36,15 +36,11 @@ interface Definition {
  * cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
-  const { config, environment, mcp, paths } = settings;
+  const { config, environment, mcp } = settings;
   const definitions = new Map<string, Definition>();
   const faults: ServerFault[] = [];
   if (mcp?.strict !== true) {
-    const own = configPath(paths);
-    for (const [name, value] of Object.entries(config.values.mcpServers ?? {})) {
-      const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
-      definitions.set(name, { source, value, isOfProject: source !== own });
-    }
+    for (const [name, definition] of configured(settings)) definitions.set(name, definition);
     addProject(settings, { definitions, faults });
   }
   const isLiteral = mcp?.isLiteral === true;
@@ -65,6 +61,15 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     else faults.push({ name, source, fault: parsed.fault });
   }
   return { servers, faults };
+}
+
+/** Those of the configuration files. */
+function configured({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
+  const own = configPath(paths);
+  return Object.entries(config.values.mcpServers ?? {}).map(([name, value]) => {
+    const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
+    return [name, { source, value, isOfProject: source !== own }];
+  });
 }
 
 const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
