@@ -238,7 +238,7 @@ test("the inspector lists and calls the tools of the server", async () => {
 test("a coding session offers the prompts and resources of its servers", async () => {
   const home = tempFolder();
   const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
-  const model = new ScriptedModel([calls("find_tools", { query: "echo" }), says("done"), says("read")]);
+  const model = new ScriptedModel([calls("find_tools", { query: "echo" }), says("done")]);
   await using session = await createCodingSession({
     cwd: tempFolder({}),
     environment: { HOME: home, PATH: process.env["PATH"] ?? "" },
@@ -267,12 +267,23 @@ test("a coding session offers the prompts and resources of its servers", async (
     1,
   ]);
   expect(JSON.stringify(said)).toContain("Oslo");
-  await session.send(`Sum up ${resource?.mention}, please`);
-  const shown = inside?.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("") ?? "none";
-  expect(
-    model.requests
-      .at(-1)
-      ?.messages.slice(-2)
-      .map((message) => messageText(message)),
-  ).toEqual([shown, `Sum up ${resource?.mention}, please`]);
+});
+
+test("a resource that a message mentions is read, from a server that did not run, and goes before it", async () => {
+  const model = new ScriptedModel([says("read")]);
+  const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
+  await using session = await createCodingSession({
+    cwd: tempFolder({}),
+    environment: { HOME: tempFolder(), PATH: process.env["PATH"] ?? "" },
+    keep: false,
+    model,
+    mcp: { configs: [JSON.stringify({ mcpServers: servers })], strict: true },
+  });
+  const text = "Sum up @every:demo://resource/static/document/architecture.md, please";
+  await session.send(text);
+  const texts = model.requests[0]?.messages.map((message) => messageText(message));
+  expect(texts).toEqual([
+    expect.stringContaining('<resource uri="demo://resource/static/document/architecture.md">\n# Everything'),
+    text,
+  ]);
 });
