@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
+import { messageText } from "../../src/core/message/message.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { toMcpResult } from "../../src/extensions/mcp/tool-result.ts";
@@ -237,11 +238,12 @@ test("the inspector lists and calls the tools of the server", async () => {
 test("a coding session offers the prompts and resources of its servers", async () => {
   const home = tempFolder();
   const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
+  const model = new ScriptedModel([calls("find_tools", { query: "echo" }), says("done")]);
   await using session = await createCodingSession({
     cwd: tempFolder({}),
     environment: { HOME: home, PATH: process.env["PATH"] ?? "" },
     keep: false,
-    model: new ScriptedModel([calls("find_tools", { query: "echo" }), says("done")]),
+    model,
     mcp: { configs: [JSON.stringify({ mcpServers: servers })], strict: true },
   });
   const before = session.info.mcpServers;
@@ -265,4 +267,23 @@ test("a coding session offers the prompts and resources of its servers", async (
     1,
   ]);
   expect(JSON.stringify(said)).toContain("Oslo");
+});
+
+test("a resource that a message mentions is read, from a server that did not run, and goes before it", async () => {
+  const model = new ScriptedModel([says("read")]);
+  const servers = { every: { command: process.execPath, args: [pathOf("everything")] } };
+  await using session = await createCodingSession({
+    cwd: tempFolder({}),
+    environment: { HOME: tempFolder(), PATH: process.env["PATH"] ?? "" },
+    keep: false,
+    model,
+    mcp: { configs: [JSON.stringify({ mcpServers: servers })], strict: true },
+  });
+  const text = "Sum up @every:demo://resource/static/document/architecture.md, please";
+  await session.send(text);
+  const texts = model.requests[0]?.messages.map((message) => messageText(message));
+  expect(texts).toEqual([
+    expect.stringContaining('<resource uri="demo://resource/static/document/architecture.md">\n# Everything'),
+    text,
+  ]);
 });

@@ -9,6 +9,8 @@ import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import { parseCommandCall } from "../../extensions/commands/command-file.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
+import { mentionedResources } from "./mentioned-resources.ts";
+import { about } from "./notice.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
@@ -35,7 +37,7 @@ export interface IntakeOptions {
 
 /**
  * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
- * prompt, names of files become what stands in them. Throws `invalid_argument` for a command that there is
+ * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that there is
  * not.
  */
 export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<TakenIn> {
@@ -46,7 +48,12 @@ export async function takeIn(input: Input | undefined, options: IntakeOptions): 
   const said = await composed.hooks?.submit(text ?? "", signal);
   if (said?.blocked !== undefined) return { refused: said.blocked };
   const taken = await expanded(input, text, options);
-  if ("input" in taken) for (const context of said?.context ?? []) await agent().observe(context);
+  if (!("input" in taken)) return taken;
+  for (const context of said?.context ?? []) await agent().observe(context);
+  const { hub } = composed.mcp;
+  const warn = about("mcp", (notice) => parts.notices.add(notice));
+  const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", { hub, signal, warn });
+  for (const message of mentioned) await agent().observe([message]);
   return taken;
 }
 

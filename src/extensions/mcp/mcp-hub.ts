@@ -10,7 +10,7 @@ import { type DroppedTool, type McpTool, toMcpTools, toolCost } from "./mcp-tool
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
-import { resourceBlocks } from "./tool-result.ts";
+import { contentBlocks } from "./tool-result.ts";
 
 /** What is remembered of a server. */
 export interface KnownServer {
@@ -208,7 +208,7 @@ export class McpHub {
     return (await Promise.all(lists)).flat();
   }
 
-  /** The contents of what `server:uri` or `@server:uri` names; `undefined` where no server is called so. Rejects when the server refuses. */
+  /** The contents of what `server:uri` or `@server:uri` names, bounded as a result is; `undefined` where no server is called so. Rejects when the server refuses. */
   async readResource(
     mention: string,
     signal: AbortSignal,
@@ -218,7 +218,9 @@ export class McpHub {
     if (server === undefined || !server.definition.enabled) return undefined;
     const answer = await server.use(signal, (connection) => connection.readResource(uri, signal));
     const contents = (answer as { readonly contents?: unknown } | null)?.contents;
-    return (Array.isArray(contents) ? contents : []).flatMap((each) => resourceBlocks({ ...each }));
+    return contentBlocks(
+      (Array.isArray(contents) ? contents : []).map((resource) => ({ type: "resource", resource })),
+    );
   }
 
   /** Ends every server. Never rejects. */

@@ -78,11 +78,8 @@ function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
   }
 }
 
-/** A resource with its contents, as results and `resources/read` hold it. */
-export function resourceBlocks(
-  resource: Fields,
-  images: { left: number } = { left: MAX_ALL_IMAGE_CHARS },
-): readonly Block[] {
+/** A resource with its contents. */
+function resourceBlocks(resource: Fields, images: { left: number }): readonly Block[] {
   const { uri, blob, mimeType } = resource;
   if (typeof resource["text"] === "string")
     return [text(`<resource uri=${JSON.stringify(word(uri))}>\n${resource["text"]}\n</resource>`)];
