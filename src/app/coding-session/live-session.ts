@@ -257,7 +257,7 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared, signal }: Abortable & { readonly shared: boolean },
+    { shared = false, signal }: Abortable & { readonly shared?: boolean } = {},
   ): Promise<ShellOutcome> {
     this.#assertOpen();
     return runUserCommand(this.#parts, command, {
