@@ -39,7 +39,6 @@ test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async
 test("/model shows what can be used with windows and prices, and takes what is chosen", async () => {
   const { program } = await openScreen([]);
   program.type("/model\r");
-  await program.shows("Model ❯");
   await program.shows("per M");
   program.type("gpt-5-mini");
   await program.shows("openai/gpt-5-mini");
@@ -64,6 +63,20 @@ test("a shell line runs and the model sees it with the next message; two marks k
     sent.includes("kept-private"),
     readFileSync(join(program.cwd, "AGENTS.md"), "utf8"),
   ]).toEqual([true, false, "- always answer in verse\n"]);
+});
+
+test("a shell line that takes its time is shown with it, is stopped by Escape, and what is typed meanwhile stays", async () => {
+  const { program } = await openScreen([says("Hi.")]);
+  program.type("!echo begun; sleep 1000\r");
+  await program.shows((screen) => /! echo begun; sleep 1000 +\d+ s {2}esc stops/.test(screen));
+  program.type("typed");
+  await program.shows("❯ typed");
+  program.type(KEYS.escape);
+  await program.hides("esc stops");
+  await program.shows((screen) => screen.includes("begun\n") && screen.includes("❯ typed"));
+  program.type(KEYS.ctrl("c"));
+  await program.hides("❯ typed");
+  expect(await leave(program)).toBe(0);
 });
 
 test("Escape twice goes back to before a message: conversation and files, and its text is in the input again", async () => {

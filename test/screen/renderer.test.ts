@@ -77,6 +77,25 @@ test("a frame that changes nothing writes nothing", async () => {
   expect(await flush()).toBe("");
 });
 
+test("a cleared screen loses no final line, and a multiplexer that keeps what is erased from its corner keeps nothing of ours", async () => {
+  const { emulator, renderer, flush } = room(20, 5);
+  const live = { live: lines("> ", "status"), caret: { row: 0, column: 2 } };
+  renderer.draw({ final: [], ...live });
+  renderer.repaint();
+  renderer.draw({ final: lines("one", "two"), ...live });
+  renderer.clearScreen();
+  renderer.draw({ final: [], ...live });
+  renderer.resize({ columns: 20, rows: 5 });
+  renderer.draw({ final: [], ...live });
+  const written = await flush();
+  // tmux: "clear to the end" in the first column of the first row scrolls the screen away.
+  expect([/(?:\r|\u001B\[H)\u001B\[J/.test(written), emulator.rows.filter((row) => row !== "")]).toEqual([
+    false,
+    ["one", "two", "> ", "status"],
+  ]);
+  expect(emulator.screen.slice(0, 2)).toEqual(["> ", "status"]);
+});
+
 const TEXT = fc
   .array(
     fc.constantFrom(

@@ -2,7 +2,7 @@ import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Line } from "./paint/line.ts";
 import type { Size } from "./terminal/key.ts";
 import type { Frame } from "./terminal/renderer.ts";
-import { jobLines, queueLines, todoLines } from "./views/side-lines.ts";
+import { jobLines, queueLines, type RunningShell, shellLines, todoLines } from "./views/side-lines.ts";
 import { activityLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
@@ -11,6 +11,7 @@ export interface FrameParts {
   /** Items that may still change. */
   readonly live: readonly Line[];
   readonly view: SessionView | undefined;
+  readonly shells: readonly RunningShell[];
   /** Input, question or list, at most `size.rows - 1` rows. */
   readonly bottom: {
     readonly rows: readonly Line[];
@@ -27,7 +28,7 @@ export interface FrameParts {
  * change as many of their last rows as there is room for.
  */
 export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Frame, "live" | "caret"> {
-  const { size, view, bottom, popup, status } = parts;
+  const { size, view, shells, bottom, popup, status } = parts;
   const rows = Math.max(1, size.rows);
   const input = bottom.rows.slice(0, rows);
   const withStatus = rows > input.length + 1 ? [status] : [];
@@ -42,7 +43,12 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   const side: Line[] = [];
   if (view !== undefined) {
     // Half of what is left for lists: the answer needs a place too.
-    for (const list of [queueLines(view, context), todoLines(view, context), jobLines(view, context)])
+    for (const list of [
+      shellLines(shells, context),
+      queueLines(view, context),
+      todoLines(view, context),
+      jobLines(view, context),
+    ])
       side.push(...list.slice(0, Math.max(0, Math.ceil(room / 2) - side.length)));
   }
   room -= side.length;

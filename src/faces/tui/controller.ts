@@ -15,6 +15,7 @@ import { Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
 import type { ScreenFace } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
+import type { RunningShell } from "./views/side-lines.ts";
 
 /** Two presses of a key within so long belong together. */
 const TWICE_MS = 1_500;
@@ -32,7 +33,7 @@ export class Controller implements Control {
   #editedFrom: number | undefined;
   /** Code of the session before this one. */
   #exitCode = 0;
-  #shells = 0;
+  readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
   /** What was sent before there was a session. */
   #early: string[] = [];
@@ -68,8 +69,16 @@ export class Controller implements Control {
     return outcome.stopReason === "aborted" ? 0 : outcome.exitCode;
   }
 
-  get isShellRunning(): boolean {
-    return this.#shells > 0;
+  /** Commands that the person typed and that are at work. */
+  get shells(): readonly RunningShell[] {
+    return [...this.#shells.values()];
+  }
+
+  /** Stops the newest command that the person typed; false when none is at work. */
+  #stopShell(): boolean {
+    const newest = [...this.#shells.keys()].at(-1);
+    newest?.abort();
+    return newest !== undefined;
   }
 
   /** Shows a session, and sends what was written before it was there. */
@@ -304,10 +313,8 @@ export class Controller implements Control {
   #escape(): void {
     const { session, input } = this.screen;
     if (input.dismiss()) return;
-    if (session !== undefined && session.view.run !== undefined) {
-      this.run(session.stop());
-      return;
-    }
+    if (session?.view.run !== undefined) return this.run(session.stop());
+    if (this.#stopShell()) return;
     const now = this.ports.elapsed();
     const isSecond = now - this.#escapedAt < DOUBLE_ESCAPE_MS;
     this.#escapedAt = now;
@@ -328,6 +335,7 @@ export class Controller implements Control {
       this.#interruptedAt = this.ports.elapsed();
       return;
     }
+    if (this.#stopShell()) return;
     const now = this.ports.elapsed();
     if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
     else this.say("ctrl+c again leaves");
@@ -352,10 +360,11 @@ export class Controller implements Control {
     const shared = !text.startsWith("!!");
     const command = text.slice(shared ? 1 : 2).trim();
     if (session === undefined || command === "") return;
-    this.#shells++;
+    const stop = new AbortController();
+    this.#shells.set(stop, { command, startedAt: this.screen.context.now });
     this.run(
-      session.shell(command, { shared }).finally(() => {
-        this.#shells--;
+      session.shell(command, { shared, signal: stop.signal }).finally(() => {
+        this.#shells.delete(stop);
         this.screen.later();
       }),
     );

@@ -120,7 +120,7 @@ class ScreenProgram {
         commands: () => slashCommands(this.#controller),
       },
       onAction: (action, key) => this.#controller.act(action, key),
-      isShellRunning: () => this.#controller.isShellRunning,
+      shells: () => this.#controller.shells,
     };
     this.#screen = options.isPlain ? new PlainScreen(parts) : new Screen(parts);
     this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed });

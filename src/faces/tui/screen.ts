@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { QuestionReply } from "../../app/coding-session/question.ts";
-import type { SessionView, ViewItem } from "../../app/coding-session/view.ts";
+import type { SessionView } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { graphemes } from "../terminal/columns.ts";
@@ -16,7 +16,8 @@ import { panelForQuestion } from "./panels/panel-for-question.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
 import type { ScreenTerminal } from "./terminal/tty-terminal.ts";
-import { isFinal, Scroll } from "./views/scroll.ts";
+import { Scroll } from "./views/scroll.ts";
+import type { RunningShell } from "./views/side-lines.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
@@ -32,13 +33,13 @@ export interface ScreenOptions extends InputLineOptions {
   readonly clock: { readonly now: () => number; readonly elapsed: () => number };
   /** Does what a key says that is not about the text. */
   readonly onAction: (action: KeyAction, key: string) => void;
-  /** Whether a command that the person typed is at work: its item looks like that of an ended one. */
-  readonly isShellRunning?: () => boolean;
+  /** Commands that the person typed and that are at work: the conversation has them when they have ended. */
+  readonly shells?: () => readonly RunningShell[];
 }
 
 /** Shortest time between two frames that nobody waits for. */
 const FRAME_MS = 33;
-/** A window that keeps its size for so long rests. */
+/** A window rests that keeps its size for so long. */
 const REST_MS = 60;
 /** How long a hint stays. */
 const HINT_MS = 4_000;
@@ -275,14 +276,10 @@ export class Screen {
   }
 
   #frame(): Parameters<Renderer["draw"]>[0] {
-    const { context } = this;
-    const view = this.#session?.view;
-    const isRunning = this.#options.isShellRunning?.() ?? false;
-    const isOver = (item: ViewItem): boolean =>
-      isFinal(item) && !(isRunning && item.type === "shell" && item.exitCode === null);
-    const rows = this.#scroll.advance(view?.items ?? [], context, isOver);
+    const { context, session } = this;
+    const rows = this.#scroll.advance(session?.view.items ?? [], context);
     try {
-      return { final: rows.final, ...this.#lower(rows.live, view, context) };
+      return { final: rows.final, ...this.#lower(rows.live, session?.view, context) };
     } catch (error) {
       const text = `This part of the screen failed and is left out: ${errorMessage(error)}`;
       return { final: rows.final, live: [line(text, { role: "bad" })], caret: { row: 0, column: 0 } };
@@ -304,7 +301,7 @@ export class Screen {
     const hint = isHinting ? this.#hint?.line : view === undefined && panel !== undefined ? [] : undefined;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
-    return composeFrame({ live, view, bottom, popup, status, size }, context);
+    return composeFrame({ live, view, shells: this.#shells, bottom, popup, status, size }, context);
   }
 
   #input(view: SessionView | undefined, context: ViewContext): ReturnType<InputLine["draw"]> {
@@ -327,9 +324,13 @@ export class Screen {
     clearTimeout(this.#ticker);
     const { clock } = this.#options;
     const hintLeft = this.#hint === undefined ? 0 : this.#hint.until - clock.elapsed();
-    const isRunning = this.#session?.view.run !== undefined;
+    const isRunning = this.#session?.view.run !== undefined || this.#shells.length > 0;
     const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
     if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
+  }
+
+  get #shells(): readonly RunningShell[] {
+    return this.#options.shells?.() ?? [];
   }
 
   #stopTimers(): void {

@@ -63,7 +63,7 @@ export class Renderer {
       else this.#drawRow(index, row);
     if (rows.length < this.#shown.length) {
       this.#moveTo(rows.length, 0);
-      this.#out += "\u001B[J";
+      this.#out += ERASE_BELOW;
     }
     this.#shown = rows.slice(final.length);
     const drew = this.#out !== "";
@@ -97,10 +97,10 @@ export class Renderer {
     this.#wipe(this.#caret.row);
   }
 
-  /** Draws everything anew with the next frame, on a cleared screen: after another program wrote on it. */
+  /** Draws everything anew with the next frame, on a cleared screen: what stood there scrolls away and is not lost. */
   clearScreen(): void {
-    this.#options.write("\u001B[H\u001B[J");
-    this.forget();
+    this.#wipe(this.#caret.row);
+    this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
   }
 
   /** Takes the live rows away; the cursor stands where they began, and the next frame begins there. */
@@ -115,7 +115,7 @@ export class Renderer {
   }
 
   #wipe(above: number): void {
-    this.#options.write(`${above > 0 ? `\u001B[${above}A` : ""}\r\u001B[J`);
+    this.#options.write(`${above > 0 ? `\u001B[${above}A` : ""}${ERASE_BELOW}`);
     this.forget();
   }
 
@@ -181,6 +181,8 @@ export class Renderer {
 /** One update: the terminal shows it whole (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
+/** Erases the row of the cursor and all below. Not all of it from the first column on: in the first row tmux would keep that in its scrollback. */
+const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
 

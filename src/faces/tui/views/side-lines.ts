@@ -1,6 +1,7 @@
 import type { SessionView } from "../../../app/coding-session/view.ts";
-import { fitLine, type Line, line, span } from "../paint/line.ts";
+import { fitLine, type Line, line, lineColumns, span } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
+import { secondsText } from "./amounts.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Most rows of each list that stands above the input. */
@@ -29,6 +30,29 @@ export function todoLines({ todo }: SessionView, { marks, width }: ViewContext):
     );
   });
   return [line(`  ${done} of ${todo.length} steps done`, { role: "muted" }), ...rows];
+}
+
+/** A command that the person typed and that is at work. */
+export interface RunningShell {
+  readonly command: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** Commands that the person typed, as long as they are at work. */
+export function shellLines(
+  shells: readonly RunningShell[],
+  { marks, width, now }: ViewContext,
+): readonly Line[] {
+  return shells.map(({ command, startedAt }) => {
+    const end = line(`  ${secondsText(now - startedAt)}  esc stops`, { role: "muted" });
+    const text = span(command.replaceAll(/\s+/g, " "), { bold: true });
+    const head = fitLine(
+      [span(`${marks.tool} ! `, { role: "accent" }), text],
+      Math.max(10, width - lineColumns(end)),
+    );
+    return fitLine([...head, ...end], width);
+  });
 }
 
 /** Commands that run in the background. */
