@@ -5,7 +5,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { startScriptedServer } from "../testing/scripted-server.ts";
 import { resolveModel } from "./resolve-model.ts";
-import { wellFormedJson } from "./well-formed-json.ts";
+import { wellFormedJson } from "./serialise-once.ts";
 
 test("JSON stays what it is but for halves of characters", () => {
   const text = fc.array(fc.constantFrom("\\", "\\ud800", "u", "d", '"', "\ud83d", "\ude00", "a", "\n"));

@@ -7,7 +7,7 @@ import { type CallSetup, ModelCall } from "./model-call.ts";
 import { type NetworkOptions, networkSettings } from "./network.ts";
 import { RatePause } from "./rate-pause.ts";
 import { Recovery } from "./recovery.ts";
-import { wellFormedJson } from "./well-formed-json.ts";
+import { wellFormedJson } from "./serialise-once.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
