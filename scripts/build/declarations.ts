@@ -27,6 +27,8 @@ export async function buildDeclarations({ root, outDir, entries }: DeclarationJo
     input: Object.fromEntries(entries.map(({ output }) => [output, join(emitted, `${output}.d.ts`)])),
     external: (id) => !id.startsWith(".") && !id.startsWith(emitted),
     plugins: [dts({ dtsInput: true, generator: "oxc", tsconfig: false })],
+    // A remark about the time is none about the result.
+    checks: { bundlerTimings: false },
     onLog: (level, log) => {
       if (level === "warn") throw new Error(log.message);
     },

@@ -8,18 +8,24 @@ export const DANGER = {
   rule: 8,
   unread: 7,
   write: 6,
+  unseen: 6,
   secret: 5,
+  destroys: 5,
+  reachesOut: 4,
+  changes: 3,
+  looks: 2,
+  moves: 1,
   input: 1,
 } as const;
 
-/** How much harm a command could do, as far as its name says; below what is {@link DANGER unread}. */
+/** How much harm a command could do, as far as its name says. */
 export function dangerOf({ name, text, blocked, unseen, guards }: ShellUnit): number {
-  if (blocked !== undefined || unseen !== undefined) return 6;
-  if (DESTROYS.test(name) || GIT_DESTROYS.test(text)) return 5;
-  if (REACHES_OUT.test(name)) return 4;
-  if (guards.length > 0) return 3;
-  if (name === "cd" || name === "") return 1;
-  return READ_ONLY_BY_PROGRAM.has(name) ? 2 : 3;
+  if (blocked !== undefined || unseen !== undefined) return DANGER.unseen;
+  if (DESTROYS.test(name) || GIT_DESTROYS.test(text)) return DANGER.destroys;
+  if (REACHES_OUT.test(name)) return DANGER.reachesOut;
+  if (guards.length > 0) return DANGER.changes;
+  if (name === "cd" || name === "") return DANGER.moves;
+  return READ_ONLY_BY_PROGRAM.has(name) ? DANGER.looks : DANGER.changes;
 }
 
 /** Takes away, overwrites, or acts as somebody else. */

@@ -29,18 +29,24 @@ export class HeadIndex<Item> {
 
   /** The first item, in the order they were given, that fits; only those are tried whose beginning the text may have. */
   find(text: string, fits: (item: Item) => boolean): Item | undefined {
-    let first: Entry<Item> | undefined;
-    const search = (entries: readonly Entry<Item>[] = []): void => {
-      for (const entry of entries) {
-        if (first !== undefined && entry.order >= first.order) return;
-        if (fits(entry.item)) first = entry;
-      }
-    };
     const blank = this.#byWord.size === 0 ? -1 : text.indexOf(" ");
-    if (blank !== -1) search(this.#byWord.get(text.slice(0, blank)));
+    let first = blank === -1 ? undefined : firstOf(this.#byWord.get(text.slice(0, blank)), fits);
     for (const length of this.#lengths)
-      if (length <= text.length)
-        search(this.#byHead.get(length === text.length ? text : text.slice(0, length)));
+      if (length <= text.length) first = firstOf(this.#byHead.get(text.slice(0, length)), fits, first);
     return first?.item;
   }
+}
+
+/** The first entry that fits, or `known` where that comes before it. */
+function firstOf<Item>(
+  entries: readonly Entry<Item>[] | undefined,
+  fits: (item: Item) => boolean,
+  known?: Entry<Item>,
+): Entry<Item> | undefined {
+  if (entries === undefined) return known;
+  for (const entry of entries) {
+    if (known !== undefined && entry.order >= known.order) return known;
+    if (fits(entry.item)) return entry;
+  }
+  return known;
 }

@@ -8,7 +8,7 @@ import { repositoryFrom } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
-import { runByGit } from "./run-by-git.ts";
+import { type RunByGit, runByGit } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
@@ -36,7 +36,7 @@ export interface ShellJudgement {
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
   /** What the repository that git finds from a folder has it run, and nobody agreed to. */
-  readonly programsOf: (folder: string) => GitPrograms | undefined;
+  readonly programsOf: (folder: string) => readonly GitPrograms[];
 }
 
 const TOOL = "bash";
@@ -63,6 +63,9 @@ class ShellJudge {
   readonly #judgement: ShellJudgement;
   readonly #allow: CommandRules;
   readonly #whole: OriginRule | undefined;
+  /** The workspace as the line starts in it. */
+  readonly #start: readonly PathSpace[];
+  /** The command that was allowed last. */
   #last: Allowed | undefined;
   #isMoved: boolean | undefined;
   #builtIn = false;
@@ -72,6 +75,7 @@ class ShellJudge {
     this.#line = line;
     this.#plan = plan;
     this.#judgement = judgement;
+    this.#start = [judgement.space];
     this.#allow = judgement.rules.allow;
     this.#whole = judgement.rules.wholeAllow;
   }
@@ -203,7 +207,10 @@ class ShellJudge {
     if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
     if (place !== undefined) return { text: place, obstacle: "protected" };
-    if (this.#whole !== undefined) return this.#allowedBy({ rule: this.#whole, unit });
+    if (this.#whole !== undefined) {
+      this.#last = { rule: this.#whole, unit };
+      return undefined;
+    }
     if (unit.unseen !== undefined) return { text: unit.unseen, obstacle: "unreadable" };
     const places = this.#placesOf(unit);
     return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
@@ -211,22 +218,31 @@ class ShellJudge {
 
   /** What rules say about a command that may run in these places. */
   #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
-    const guards =
-      unit.guards.length === 0 ? unit.guards : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const guards = unit.guards.every(({ program }) => program === undefined)
+      ? unit.guards
+      : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
-    const { programsOf } = this.#judgement;
-    const programs = runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
-    if (rule !== undefined && programs?.any !== undefined)
-      return { text: programs.any, obstacle: "unreadable" };
-    if (rule !== undefined) return this.#allowedBy({ rule, unit });
+    if (rule !== undefined) {
+      const run = this.#runByGit(unit, places, isInner)?.any;
+      if (run !== undefined) return { text: run, obstacle: "unreadable" };
+      this.#last = { rule, unit };
+      return undefined;
+    }
     if (!this.#judgement.defaults) return this.#notAllowed(unit, guards);
     this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED) return { text: "the line names more than the built-in rules look up" };
     const known = this.#reads(withoutPrograms(unit, guards), places);
     if (known === undefined) return this.#notAllowed(unit, guards);
-    if (programs?.looking !== undefined) return { text: programs.looking, obstacle: "unreadable" };
+    const run = this.#runByGit(unit, places, isInner)?.looking;
+    if (run !== undefined) return { text: run, obstacle: "unreadable" };
     this.#builtIn = true;
-    return this.#allowedBy({ known, unit });
+    this.#last = { known, unit };
+    return undefined;
+  }
+
+  #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
+    const { programsOf } = this.#judgement;
+    return runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
   }
 
   /** The built-in rule that covers a command, wherever it may run. */
@@ -254,16 +270,12 @@ class ShellJudge {
 
   /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */
   #placesOf({ folders }: ShellUnit): readonly PathSpace[] | string {
+    if (folders === START) return this.#start;
     const { space } = this.#judgement;
-    if (folders === START) return [space];
     if (folders === undefined) return "nobody can tell which folder it runs in";
     const outside = folders.find((folder) => folder !== "" && !this.#isInside(folder, space));
     if (outside !== undefined) return `it runs in ${shown(outside)}, which is not a folder of the workspace`;
     return folders.map((folder) => (folder === "" ? space : space.from(folder)));
-  }
-
-  #allowedBy(allowed: Allowed): undefined {
-    this.#last = allowed;
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {

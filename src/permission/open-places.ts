@@ -3,7 +3,7 @@ import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { isReadOnlyProgram } from "./read-only.ts";
 import { globFits } from "./secret-files.ts";
 import { type OptionTable, optionTable, readOptions } from "./shell/option-reader.ts";
-import { literalWord, type ShellWord } from "./shell/shell-command.ts";
+import { literalWord, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
@@ -48,7 +48,8 @@ const NAMING: ReadonlyMap<string, OptionTable> = new Map([
 /** The repository that a command of git names. */
 function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
   const from = name === "git" ? words.findIndex(({ text }) => NAMING.has(text)) : -1;
-  const sub = words[from]?.text ?? "";
+  if (from === -1) return undefined;
+  const sub = textAt(words, from);
   const table = NAMING.get(sub);
   if (table === undefined) return undefined;
   const { options, operands } = readOptions(words, table, from + 1);
@@ -88,8 +89,9 @@ function placeOptions(short: string, long: string): readonly [alone: RegExp, att
 /** Where `git -C`, `make -C` or `npm --prefix` go; of several folders of git, all in one path. */
 function placesOf({ name, words }: ShellUnit): readonly ShellWord[] {
   if (name === "git") return gitFolderOf(words);
-  const [alone, attached] = PLACE_OPTIONS.get(name) ?? [];
-  if (alone === undefined || attached === undefined) return NOWHERE;
+  const options = PLACE_OPTIONS.get(name);
+  if (options === undefined) return NOWHERE;
+  const [alone, attached] = options;
   const places: ShellWord[] = [];
   for (let index = 1; index < words.length; index++) {
     const word = words[index] ?? literalWord("");
@@ -132,24 +134,26 @@ function isInside({ text, literal, tilde }: ShellWord, space: PathSpace): boolea
  */
 function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | undefined {
   if (isReadOnlyProgram(name)) return undefined;
-  const end = words.findIndex(({ text }) => text === "--");
-  const open = words.slice(1, end === -1 ? undefined : end);
-  // A variable may hold what a loop over a glob put into it.
-  const mayFind = ({ glob, text, names }: ShellWord): boolean =>
-    (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
-  if (!open.some(mayFind)) return undefined;
+  const from = words.findIndex((word, index) => index > 0 && mayFindFiles(word));
+  const end = from === -1 ? -1 : words.findIndex(({ text }) => text === "--");
+  if (from === -1 || (end !== -1 && end < from)) return undefined;
   try {
-    return readdirSync(space.path(".").resolved).find((file) => file.startsWith("-"));
+    return readdirSync(space.cwd).find((file) => file.startsWith("-"));
   } catch {
     return "-";
   }
+}
+
+/** Whether names of files may come of a word: of a variable too, for a loop over a glob may have put them there. */
+function mayFindFiles({ glob, text, names }: ShellWord): boolean {
+  return (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
 }
 
 /** The word of a command that may write which names something of `.git`, or of nano-agent's own files and folders. */
 export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefined {
   const onlyReads = isReadOnlyProgram(unit.name) && !WRITES_OPERANDS.has(unit.name);
   if (unit.guards.length === 0 && onlyReads) return undefined;
-  return unit.words.slice(1).find((word) => namesMachinery(word, space))?.text;
+  return unit.words.find((word, index) => index > 0 && namesMachinery(word, space))?.text;
 }
 
 /** Programs that look or write, as their operands say. */
@@ -164,7 +168,7 @@ function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: Path
   const hint = glob || braces ? HINT : NAMED;
   if (!hint.test(text) && !hint.test(resolved)) return false;
   if (LEAVES_OUT.test(text)) return false;
-  const pieces = text === resolved ? piecesOf(text) : [...piecesOf(text), ...piecesOf(resolved)];
+  const pieces = text === resolved ? pathsIn(text) : [...pathsIn(text), ...pathsIn(resolved)];
   return pieces.some(
     (piece) =>
       isMachinery(piece) ||
@@ -174,7 +178,7 @@ function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: Path
 }
 
 /** A word as a path, and what may be one in it: behind `=`, or behind the letters of an option. */
-function piecesOf(text: string): readonly string[] {
+function pathsIn(text: string): readonly string[] {
   const value = text.slice(text.indexOf("=") + 1);
   if (!text.startsWith("-")) return value === text || !/^\w+=/.test(text) ? [text] : [text, value];
   const attached = text.slice(/^-[a-zA-Z]*/.exec(text)?.[0].length);

@@ -341,3 +341,25 @@ test("a line of redirections alone is asked about, wherever they lead", () => {
   const lines = ["< src/a.ts", "< ../outside/x", "<$", "(< ../outside/x)", "{ < /etc/passwd; }"];
   expect(lines.map((command) => check("bash", { command }))).toEqual(lines.map(() => "ask"));
 });
+
+test("what a repository would have git run is looked at where a rule covers the command, and is approved as one", () => {
+  const cwd = tempFolder({ ".git/config": "[alias]\n\tx = !ls\n" });
+  const asked: unknown[] = [];
+  const policy = createPolicy({
+    cwd,
+    home: cwd,
+    workspace: [cwd],
+    platform: "linux",
+    rules: parseRules({ allow: ["bash(git x)"] }),
+    admitsPrograms: (_repository, programs) => {
+      asked.push(programs);
+      return true;
+    },
+  });
+  const decide = (command: string): string => policy.check({ tool: "bash", input: { command } }).decision;
+  expect([decide("git push"), asked.length]).toEqual(["ask", 0]);
+  expect([decide("git x"), asked]).toEqual([
+    "allow",
+    [{ looking: [], drivers: [], others: ["alias.x=!ls"] }],
+  ]);
+});

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { wordSet } from "./match-text.ts";
+import { lastPart } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { repositoryFrom } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
@@ -35,7 +36,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (isOfWorkspace(program, context)) return undefined;
+  if (runsOfWorkspace(program, context)) return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -50,8 +51,13 @@ const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
-  return !OF_THE_SHELL.has(program) && space.hasProgram(program);
+/** What a program starts by a name, as the settings of most users have it. */
+const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([["git", ["git-lfs"]]]);
+
+/** Whether the workspace may bring what a name stands for, or what that starts. */
+function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
+  const names = [program, ...(STARTED_BY.get(program) ?? [])];
+  return names.some((name) => !OF_THE_SHELL.has(name) && space.hasProgram(name));
 }
 
 function coveringName(
@@ -311,8 +317,7 @@ export function editRule(words: readonly ShellWord[], space: PathSpace): string 
   if (unknown.length > 0 || paths.length === 0 || paths.includes("")) return undefined;
   if (program.text === "cp" && paths.length !== 2) return undefined;
   const [source = "", target = ""] = paths;
-  const written =
-    program.text === "cp" ? [target, `${target}/${source.slice(source.lastIndexOf("/") + 1)}`] : paths;
+  const written = program.text === "cp" ? [target, `${target}/${lastPart(source)}`] : paths;
   const isPlain = [...paths, ...written].every((path) => isEditable(path, space));
   return isPlain ? `${program.text} (accepting edits)` : undefined;
 }

@@ -1,4 +1,4 @@
-import { PathPattern } from "./paths/match-path.ts";
+import { lastPart, PathPattern } from "./paths/match-path.ts";
 
 /** Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is about names of files. */
 export const SECRET_FILES: readonly string[] = [
@@ -86,7 +86,7 @@ export function secretInWord(word: string, isGlob: boolean): string | undefined 
       (piece.startsWith("-") ? secretPattern(piece.replace(/^-+[A-Za-z]?/, "")) : undefined);
     if (found !== undefined) return found;
     if (!isGlob) continue;
-    const last = piece.slice(piece.lastIndexOf("/") + 1);
+    const last = lastPart(piece);
     if (!/[*?[]/.test(last) || /^[*?]+(?:\.(?!e|p|k)\w*)?$/.test(last)) continue;
     const hidden = last.startsWith(".") || last.startsWith("[");
     const example = EXAMPLES.find((name) => (hidden || !name.startsWith(".")) && globFits(last, name));

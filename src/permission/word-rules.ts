@@ -51,7 +51,7 @@ export class WordRules {
       const folders = unit.folders ?? START;
       for (const [index, word] of unit.words.entries()) {
         if (index === 0) continue;
-        for (const piece of piecesOf(word.resolved).flatMap((each) => pathsFrom(folders, each))) {
+        for (const piece of pathsIn(word.resolved).flatMap((each) => pathsFrom(folders, each))) {
           if (seen.has(piece)) continue;
           seen.add(piece);
           const rule = this.#find(this.#reads, piece);
@@ -122,7 +122,7 @@ function pathsFrom(folders: readonly string[], path: string): readonly string[] 
   return folders === START ? [path] : folders.map((folder) => pathFrom(folder, path));
 }
 
-function piecesOf(word: string): readonly string[] {
+function pathsIn(word: string): readonly string[] {
   if (!/[=:@,]/.test(word)) return word.startsWith("-") ? [word.replace(/^-+[A-Za-z]?/, "")] : [word];
   return [word, ...word.split(/[=:@,]/)].filter((piece) => !piece.startsWith("-"));
 }

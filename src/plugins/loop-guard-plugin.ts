@@ -1,7 +1,8 @@
 import type { LoopCircle } from "../core/agent/entry.ts";
 import type { Ending } from "../core/agent/result.ts";
 import { type RunContext, type RunPlugin, remark } from "../core/agent/run-context.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { assertKnown } from "../core/base/check-option.ts";
+import { misuse } from "../core/base/errors.ts";
 import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
@@ -41,7 +42,9 @@ async function warnOrStop(run: RunContext, { type, circle }: LoopVerdict): Promi
  * The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it
  * warns before it stops.
  */
-export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuardOptions): LoopGuardSettings {
+export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
+  assertKnown(options, ["warnAt", "stopAt", "window"], "setting of loopGuard");
+  const { warnAt, stopAt = 5, window = 12 } = options;
   const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
   for (const [name, least] of [
     ["stopAt", 3],
@@ -50,14 +53,10 @@ export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuard
   ] as const) {
     const value = settings[name];
     if (Number.isSafeInteger(value) && value >= least) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`,
-    );
+    throw misuse(`loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`);
   }
   if (settings.warnAt < settings.stopAt) return settings;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
   );
 }

@@ -17,7 +17,7 @@ export function throughPlugins<T>(
     : making.then((made) => throughPlugins(others, made ?? value, step));
 }
 
-/** A model request of the conversation is due. For whoever goes on with a conversation in nested runs: each of them would else do the same. */
+/** A request of the conversation is due. Patterns call it once for their nested runs, each of which would else. */
 export async function beforeTurn(run: RunContext): Promise<void> {
   for (const plugin of run.plugins) {
     const preparing = plugin.beforeTurn?.(run);
@@ -63,7 +63,7 @@ export function pluginFailure(run: RunContext, error: unknown): NanoAgentError {
   return failure;
 }
 
-/** Thrown while an answer comes in, to leave it: it is recorded without the end of its text, and the run ends with `loop_detected`. */
+/** Thrown to leave an answer: it is kept without the end of its text, and the run ends with `loop_detected`. */
 export class LeftAnswer extends NanoAgentError {
   /** Characters at the end of its text that are not kept. */
   readonly surplus: number;

@@ -61,7 +61,7 @@ function withFailure({ failure: { error } }: RunContext, result: RunResult): Run
     : { ...result, stopReason: "error", error };
 }
 
-/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason. */
+/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"` alone. */
 export async function runLoop(run: RunContext): Promise<RunResult> {
   return endRun(run, await converse(run));
 }

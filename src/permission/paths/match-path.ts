@@ -119,3 +119,8 @@ function skip(tokens: readonly Token[], reached: Uint8Array): void {
     if (type === "folders") reached[place + 2] = 1;
   }
 }
+
+/** The last part of a path: the name of a file, or of a program. */
+export function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

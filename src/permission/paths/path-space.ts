@@ -54,15 +54,8 @@ export class PathSpace {
   readonly ignoreCase: boolean;
   readonly #options: PathSpaceOptions;
   readonly #windows: boolean;
-  #links: LinkReader;
-  /** Paths from the working folder and folders judged so far: long lines name them again and again. */
-  readonly #judged = new Map<string, JudgedPath>();
-  readonly #folders: Map<string, string>;
-  /** This space as seen from other folders. */
-  readonly #views = new Map<string, PathSpace>();
-  /** Programs looked for so far, and where. */
-  readonly #programs = new Map<string, boolean>();
-  #searched: readonly SearchedFolder[] | undefined;
+  /** What was looked up since the last {@link refresh}: most lines look nothing up. */
+  #seen: Lookups | undefined;
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -72,9 +65,9 @@ export class PathSpace {
     this.#options = options;
     this.#windows = platform === "win32";
     this.ignoreCase = this.#windows || platform === "darwin";
-    this.#links = origin === undefined ? linkReader(options) : origin.#links;
-    this.#folders = origin === undefined ? new Map() : origin.#folders;
     if (origin !== undefined) {
+      const { links, folders } = origin.#lookups;
+      this.#seen = { ...newLookups(options), links, folders };
       this.workspace = origin.workspace;
       this.#roots = origin.#roots;
       this.home = origin.home;
@@ -90,20 +83,25 @@ export class PathSpace {
 
   /** Forgets what was looked up: the next check sees the disk as it is then. */
   refresh(): void {
-    this.#links = linkReader(this.#options);
-    this.#judged.clear();
-    this.#folders.clear();
-    this.#views.clear();
-    this.#programs.clear();
-    this.#searched = undefined;
+    this.#seen = undefined;
+  }
+
+  /** The folder that relative paths start in. */
+  get cwd(): string {
+    return this.#options.cwd;
+  }
+
+  get #lookups(): Lookups {
+    return (this.#seen ??= newLookups(this.#options));
   }
 
   /** The same space for paths that start in another folder, until the next {@link refresh}. */
   from(folder: string): PathSpace {
-    const known = this.#views.get(folder);
+    const { views } = this.#lookups;
+    const known = views.get(folder);
     if (known !== undefined) return known;
     const view = new PathSpace({ ...this.#options, cwd: this.path(folder).resolved }, this);
-    this.#views.set(folder, view);
+    views.set(folder, view);
     return view;
   }
 
@@ -116,8 +114,9 @@ export class PathSpace {
   /** The forms of a path. `base` replaces the working folder. */
   path(given: string, base?: string): JudgedPath {
     if (base !== undefined) return this.#judge(given, base);
-    const known = this.#judged.get(given) ?? this.#judge(given, undefined);
-    this.#judged.set(given, known);
+    const { judged } = this.#lookups;
+    const known = judged.get(given) ?? this.#judge(given, undefined);
+    judged.set(given, known);
     return known;
   }
 
@@ -158,15 +157,16 @@ export class PathSpace {
   /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
     if (this.#options.searchPath === undefined) return false;
-    const known = this.#programs.get(name);
+    const seen = this.#lookups;
+    const known = seen.programs.get(name);
     if (known !== undefined) return known;
     const system = this.#windows ? win32 : posix;
     const isThere = (folder: string): boolean =>
       existsSync(system.join(folder, name)) ||
       (this.#windows && existsSync(system.join(folder, `${name}.exe`)));
-    this.#searched ??= this.#searchedFolders(this.#options.searchPath);
-    const isOwn = this.#searched.find(({ folder }) => isThere(folder))?.isOwn === true;
-    this.#programs.set(name, isOwn);
+    seen.searched ??= this.#searchedFolders(this.#options.searchPath);
+    const isOwn = seen.searched.find(({ folder }) => isThere(folder))?.isOwn === true;
+    seen.programs.set(name, isOwn);
     return isOwn;
   }
 
@@ -262,14 +262,15 @@ export class PathSpace {
   #plainPlace(absolute: string, levels: number): string {
     const slash = absolute.lastIndexOf("/");
     const folder = absolute.slice(0, slash);
-    let place = slash === 0 ? "/" : this.#folders.get(folder);
+    const { folders, links } = this.#lookups;
+    let place = slash === 0 ? "/" : folders.get(folder);
     if (place === undefined) {
       place = levels === 0 ? this.#resolve(folder) : this.#plainPlace(folder, levels - 1);
-      this.#folders.set(folder, place);
+      folders.set(folder, place);
     }
     const top = place === "/" ? "" : place;
     const name = absolute.slice(slash + 1);
-    return this.#links.linkIn(top, name) === undefined ? `${top}/${name}` : this.#resolve(absolute);
+    return links.linkIn(top, name) === undefined ? `${top}/${name}` : this.#resolve(absolute);
   }
 
   /** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
@@ -281,19 +282,20 @@ export class PathSpace {
       text.split(separator).filter((part) => part !== "" && part !== ".");
     const pending = split(absolute.slice(root.length)).reverse();
     let current = root;
-    let links = 0;
+    const { links } = this.#lookups;
+    let count = 0;
     for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
       if (part === "..") {
         current = system.join(current, "..");
         continue;
       }
       const next = this.#windows ? win32.join(current, part) : `${current === "/" ? "" : current}/${part}`;
-      const target = links < MAX_LINKS ? this.#links.linkAt(next) : undefined;
+      const target = count < MAX_LINKS ? links.linkAt(next) : undefined;
       if (target === undefined) {
         current = next;
         continue;
       }
-      links++;
+      count++;
       const isAbsolute = system.isAbsolute(target);
       if (isAbsolute) current = system.parse(target).root;
       pending.push(...split(isAbsolute ? target.slice(system.parse(target).root.length) : target).reverse());
@@ -302,10 +304,30 @@ export class PathSpace {
   }
 }
 
-function linkReader({ readLink }: PathSpaceOptions): LinkReader {
-  return readLink === undefined
-    ? new LinkReader()
-    : new LinkReader({ look: readLink, list: () => undefined });
+/** What was looked up, while the disk is taken to stay as it is: a long line names the same places again and again. */
+interface Lookups {
+  readonly links: LinkReader;
+  /** Places of folders. */
+  readonly folders: Map<string, string>;
+  /** Paths from the working folder. */
+  readonly judged: Map<string, JudgedPath>;
+  /** The space as seen from other folders. */
+  readonly views: Map<string, PathSpace>;
+  /** Whether programs are of the workspace, and where they were looked for. */
+  readonly programs: Map<string, boolean>;
+  searched: readonly SearchedFolder[] | undefined;
+}
+
+function newLookups({ readLink }: PathSpaceOptions): Lookups {
+  const source = readLink === undefined ? undefined : { look: readLink, list: () => undefined };
+  return {
+    links: new LinkReader(source),
+    folders: new Map(),
+    judged: new Map(),
+    views: new Map(),
+    programs: new Map(),
+    searched: undefined,
+  };
 }
 
 /** Whether `path` is `folder` or below it; both resolved and written with `/`. */

@@ -1,4 +1,5 @@
 import type { Command, Word, WordPart } from "unbash";
+import { lastPart } from "../paths/match-path.ts";
 import { subcommandAt } from "./git-guards.ts";
 import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
@@ -36,7 +37,7 @@ function namesGit(part: Command["suffix"][number] | undefined): boolean {
 }
 
 function nameOf([first]: readonly ShellWord[]): string {
-  return first?.literal === true ? first.text.slice(first.text.lastIndexOf("/") + 1) : "";
+  return first?.literal === true ? lastPart(first.text) : "";
 }
 
 function shellWord({ value, parts }: Word): ShellWord {

@@ -1,7 +1,8 @@
 import type { ParsedScript } from "unbash";
+import { lastPart } from "../paths/match-path.ts";
 import { evaluates } from "./evaluating-builtins.ts";
-import type { PrintShellOptions } from "./print-shell.ts";
 import { readShell } from "./read-shell.ts";
+import { roughCommands } from "./rough-commands.ts";
 import {
   isAsWritten,
   type KnownVariables,
@@ -35,9 +36,11 @@ export interface ShellPlan {
 }
 
 /** A command line with its tree. */
-export interface JudgedLine extends PrintShellOptions {
+export interface JudgedLine {
   readonly source: string;
   readonly script: ParsedScript;
+  /** Another shell than Bash reads it. */
+  readonly posix: boolean;
 }
 
 /** Works out what a command line runs, wrappers and nested command lines included. Never throws. */
@@ -63,7 +66,7 @@ interface Level {
   readonly judged: boolean;
   readonly depth: number;
   /** Another shell than Bash reads it. */
-  readonly posix?: boolean;
+  readonly posix: boolean;
   /** Where it begins. */
   readonly folders: WorkFolders;
 }
@@ -84,7 +87,9 @@ class Planner {
   readonly #redirects: ShellRedirect[] = [];
   readonly #obstacles: ShellObstacle[] = [];
   readonly #lines: JudgedLine[] = [];
+  /** Lines, and commands with their values, that were looked at in case they run. */
   readonly #guessed = new Set<string>();
+  readonly #guessedWords = new Set<string>();
   #guessCount = 0;
   #guessedChars = 0;
   /** Commands that were looked at with each value of a variable. */
@@ -115,8 +120,7 @@ class Planner {
     }
     const reading = readShell(line);
     const { script } = reading;
-    if (level.judged && script !== undefined)
-      this.#lines.push({ source: line, script, posix: level.posix === true });
+    if (level.judged && script !== undefined) this.#lines.push({ source: line, script, posix: level.posix });
     for (const each of reading.redirects)
       if (level.judged || each.writes)
         this.#redirects.push({ ...each, folders: foldersFrom(level.folders, each.folders) });
@@ -133,23 +137,23 @@ class Planner {
   /** The line is more than can be judged: only deny rules look at it any more. */
   giveUp(line: string): void {
     this.#obstacles.unshift({ part: line, reason: "it is too complex to be judged" });
-    this.#roughly(line, { judged: false, depth: 0, folders: START });
+    this.#roughly(line, { judged: false, depth: 0, folders: START, posix: false });
   }
 
   #change(part: string, reason: string, { judged }: Level): void {
     const text = part.replaceAll(/\s+/g, " ").trim();
     const guards = [{ from: 0, to: text.length, reason }];
-    this.#sink.push({ text, name: "", words: [], guards, judged, aliases: [], folders: START });
+    this.#sink.push({ ...NO_PROGRAM, text, guards, judged });
   }
 
   /** What could be commands in a text that was not read, for deny and ask rules. */
-  #roughly(text: string, { depth, folders }: Level): void {
+  #roughly(text: string, level: Level): void {
     if (!this.#guesses) return;
     for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
       if (this.#guessed.has(source)) continue;
       this.#guessed.add(source);
       const words = source.split(" ").map(literalWord);
-      this.#words({ ...NOTHING, words, source }, { judged: false, depth: depth + 1, folders });
+      this.#words({ ...NOTHING, words, source }, asGuess(level, level.folders));
     }
     this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
   }
@@ -163,7 +167,7 @@ class Planner {
       return;
     }
     this.#guessed.add(text);
-    this.line(text, { judged: false, depth: level.depth + 1, folders: level.folders });
+    this.line(text, asGuess(level, level.folders));
   }
 
   #commands(commands: readonly SimpleCommand[], level: Level): void {
@@ -176,71 +180,58 @@ class Planner {
     const { words, assignments } = command;
     const first = words[0];
     if (first === undefined) {
-      this.#push(assignmentUnit(assignments, level.judged));
+      const guards = assignmentGuards(assignments);
+      this.#sink.push({ ...NO_PROGRAM, text: textOf(assignments), guards, judged: level.judged });
       return;
     }
-    const blocked = nameProblem(first);
-    if (blocked !== undefined) this.#guessResolved(command, level);
-    const name = first.text.slice(first.text.lastIndexOf("/") + 1);
+    if (nameProblem(first) !== undefined) this.#guessResolved(command, level);
+    const name = lastPart(first.text);
     const unwrapped = level.depth > MAX_DEPTH ? { unseen: "it is nested too deeply" } : unwrap(name, command);
-    this.#push(this.#unit(command, { name, unwrapped, blocked, level }));
-    if (unwrapped !== undefined) this.#inside(command, unwrapped, level);
+    this.#sink.push(this.#unit(command, unwrapped, level));
+    if (unwrapped !== undefined) this.#inside(name, command, { unwrapped, level });
     this.#guessInside(name, words, level);
     if (!words.every(isLiteral)) this.#guessResolved(command, level);
   }
 
   /** What a command runs that runs others. */
-  #inside(command: SimpleCommand, unwrapped: Unwrapped, level: Level): void {
+  #inside(
+    name: string,
+    command: SimpleCommand,
+    { unwrapped, level }: { readonly unwrapped: Unwrapped; readonly level: Level },
+  ): void {
     const { words, file, folder, scripts = [], unseen } = unwrapped;
-    const name = command.words[0]?.text ?? "";
-    const posix = level.posix === true || !READ_BY_BASH.has(name.slice(name.lastIndexOf("/") + 1));
     const start = foldersFrom(level.folders, command.folders);
     const folders = folder === undefined ? start : foldersFrom(start, [folder]);
-    const inner = { judged: level.judged, depth: level.depth + 1, posix: level.posix === true, folders };
+    const inner = { ...level, depth: level.depth + 1, folders };
     if (words !== undefined && file === undefined)
       this.#words({ ...command, words, assignments: NOTHING.assignments, folders: START }, inner);
     for (const script of scripts) {
-      if (unseen === undefined) this.line(script, { ...inner, posix });
+      if (unseen === undefined)
+        this.line(script, { ...inner, posix: level.posix || !READ_BY_BASH.has(name) });
       else this.#guess(script, { ...level, folders });
     }
   }
 
-  #push(unit: ShellUnit): void {
-    this.#sink.push(unit);
-  }
-
-  #unit(
-    command: SimpleCommand,
-    {
-      name,
-      unwrapped,
-      blocked,
-      level,
-    }: { name: string; unwrapped: Unwrapped | undefined; blocked: string | undefined; level: Level },
-  ): ShellUnit {
+  #unit(command: SimpleCommand, unwrapped: Unwrapped | undefined, level: Level): ShellUnit {
     const { words, assignments } = command;
+    const [first = literalWord("")] = words;
+    const name = lastPart(first.text);
     const bare = textOf(words);
-    const text = assignments.length === 0 ? bare : `${textOf(assignments)} ${bare}`;
-    const unit: { -readonly [Key in keyof ShellUnit]: ShellUnit[Key] } = {
-      text,
+    const folders = foldersFrom(level.folders, command.folders);
+    const plan = (program: readonly ShellWord[]): readonly ShellUnit[] =>
+      this.#separately(program, { ...level, folders });
+    return {
+      text: assignments.length === 0 ? bare : `${textOf(assignments)} ${bare}`,
       name,
       words,
-      guards: textGuards(command, {
-        name,
-        unwrapped,
-        isChosen: (word) => this.#isChosen(word),
-        plan: (program) =>
-          this.#separately(program, { ...level, folders: foldersFrom(level.folders, command.folders) }),
-      }),
+      guards: textGuards(command, { name, unwrapped, isChosen: this.#isChosen, plan }),
       judged: level.judged,
-      folders: foldersFrom(level.folders, command.folders),
-      aliases: aliasesOf(words, bare, assignments.length > 0),
+      folders,
+      aliases: aliasesOf(first.text, bare, assignments.length > 0),
+      unseen: unwrapped?.unseen ?? evaluates(name, words),
+      blocked: nameProblem(first),
+      globName: first.glob ? name : undefined,
     };
-    const unseen = unwrapped?.unseen ?? evaluates(name, words);
-    if (unseen !== undefined) unit.unseen = unseen;
-    if (blocked !== undefined) unit.blocked = blocked;
-    if (words[0]?.glob === true) unit.globName = name;
-    return unit;
   }
 
   /** The units of a program that only a guard knows of. */
@@ -254,8 +245,8 @@ class Planner {
   }
 
   /** Whether the line itself can choose what a word becomes. */
-  #isChosen(word: ShellWord): boolean {
-    return word.names.some((name) => {
+  readonly #isChosen = ({ names }: ShellWord): boolean =>
+    names.some((name) => {
       if (/^(?:[@*!1-9]|\d\d+)$/.test(name)) return true;
       if (!this.#variables.has(name)) return false;
       const values = this.#variables.get(name);
@@ -263,7 +254,6 @@ class Planner {
         values?.every(({ text, literal, glob }) => (literal || glob) && !/^[-[?]|\s/.test(text)) !== true
       );
     });
-  }
 
   /** What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and ask rules. */
   #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
@@ -290,39 +280,43 @@ class Planner {
   #guessResolved(command: SimpleCommand, level: Level): void {
     const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
-    this.#guessWords(words.flatMap(piecesOf), command, level);
-    for (const name of new Set(words.flatMap(({ names }) => names))) {
+    this.#guessWords(argumentsFrom(words), command, level);
+    const open = words.flatMap(({ names }) =>
+      names.filter((name) => (this.#variables.get(name)?.length ?? 0) > 1),
+    );
+    if (open.length === 0) return;
+    for (const name of new Set(open)) {
       const values = this.#variables.get(name) ?? [];
-      if (values.length < 2) continue;
       if (++this.#valueCount * values.length > MAX_VALUES) return this.#tooMuch(command.source);
       const reference = new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}\\})`, "g");
-      for (const { resolved } of values)
-        this.#guessWords(
-          words.flatMap((word) => {
-            if (!word.names.includes(name)) return piecesOf(word);
-            return piecesOf({ ...word, resolved: word.text.replaceAll(reference, () => resolved) });
-          }),
-          command,
-          level,
-        );
+      for (const value of values) {
+        const withValue = ({ text, literal }: ShellWord): Resolved => ({
+          literal,
+          resolved: text.replaceAll(reference, () => value.resolved),
+        });
+        const tried = words.map((word) => (word.names.includes(name) ? withValue(word) : word));
+        this.#guessWords(argumentsFrom(tried), command, level);
+      }
     }
   }
 
   #guessWords(texts: readonly string[], { folders }: SimpleCommand, level: Level): void {
     const source = texts.join(" ");
-    const key = `= ${source}`;
-    if (texts.length === 0 || this.#guessed.has(key)) return;
-    this.#guessed.add(key);
-    this.#words(
-      { ...NOTHING, words: texts.map(literalWord), source },
-      { judged: false, depth: level.depth + 1, folders: foldersFrom(level.folders, folders) },
-    );
+    if (texts.length === 0 || this.#guessedWords.has(source)) return;
+    this.#guessedWords.add(source);
+    const command = { ...NOTHING, words: texts.map(literalWord), source };
+    this.#words(command, asGuess(level, foldersFrom(level.folders, folders)));
   }
 
   /** A deny rule could fit what is not looked at any more. */
   #tooMuch(part: string): void {
     if (this.#obstacles.at(-1)?.reason !== TOO_MUCH) this.#obstacles.push({ part, reason: TOO_MUCH });
   }
+}
+
+/** The level of what may run besides. */
+function asGuess({ depth }: Level, folders: WorkFolders): Level {
+  return { judged: false, depth: depth + 1, folders, posix: false };
 }
 
 /** Whether a command that depends on nothing before it stands in the line already. */
@@ -335,29 +329,22 @@ function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
   return false;
 }
 
-/** What a word comes to, taken apart at blanks where the shell does so. */
-function piecesOf({ resolved, literal }: ShellWord): readonly string[] {
-  const pieces = literal || !/\s/.test(resolved) ? [resolved] : resolved.split(/\s+/);
-  return pieces.filter((piece) => piece !== "");
+type Resolved = Pick<ShellWord, "resolved" | "literal">;
+
+/** What words come to, taken apart at blanks where the shell does so. */
+function argumentsFrom(words: readonly Resolved[]): readonly string[] {
+  const pieces: string[] = [];
+  for (const { resolved, literal } of words) {
+    if (literal || !/\s/.test(resolved)) pieces.push(resolved);
+    else for (const piece of resolved.split(/\s+/)) pieces.push(piece);
+  }
+  return pieces.includes("") ? pieces.filter((piece) => piece !== "") : pieces;
 }
 
 /** What hands a line to Bash itself; whatever else runs one may take another shell. */
 const READ_BY_BASH: ReadonlySet<string> = new Set(["bash", "eval", "trap", "alias"]);
 
 const isLiteral = ({ literal }: ShellWord): boolean => literal;
-
-function assignmentUnit(assignments: readonly ShellWord[], judged: boolean): ShellUnit {
-  const text = textOf(assignments);
-  return {
-    text,
-    name: "",
-    words: NOTHING.words,
-    guards: assignmentGuards(assignments),
-    judged,
-    aliases: NO_ALIASES,
-    folders: START,
-  };
-}
 
 function nameProblem(word: ShellWord): string | undefined {
   const fixed =
@@ -370,8 +357,7 @@ function nameProblem(word: ShellWord): string | undefined {
   return undefined;
 }
 
-function aliasesOf(words: readonly ShellWord[], bare: string, assigned: boolean): readonly string[] {
-  const name = words[0]?.text ?? "";
+function aliasesOf(name: string, bare: string, assigned: boolean): readonly string[] {
   const slash = name.lastIndexOf("/");
   if (slash === -1) return assigned ? [bare] : NO_ALIASES;
   return [bare, bare.slice(slash + 1)];
@@ -386,15 +372,16 @@ const NOTHING = {
   folders: START,
 } satisfies Partial<SimpleCommand>;
 
-/** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
-function roughCommands(text: string): ReadonlySet<string> {
-  const commands = new Set<string>();
-  for (const piece of text.split(/[;&|\n(){}<>`]+|\$\(/)) {
-    const command = piece
-      .replaceAll(/["'\\]/g, "")
-      .replaceAll(/\s+/g, " ")
-      .trim();
-    if (command !== "") commands.add(command);
-  }
-  return commands;
-}
+/** What changes the shell, and runs no program. */
+const NO_PROGRAM = {
+  text: "",
+  name: "",
+  words: NOTHING.words,
+  guards: [],
+  judged: false,
+  folders: START,
+  aliases: NO_ALIASES,
+  unseen: undefined,
+  blocked: undefined,
+  globName: undefined,
+} satisfies ShellUnit;

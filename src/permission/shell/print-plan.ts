@@ -21,7 +21,7 @@ export function printPlan(
 }
 
 function printLine(
-  { script, source, posix = false }: JudgedLine,
+  { script, source, posix }: JudgedLine,
   { plainDiffs = false }: PrintShellOptions,
 ): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.

@@ -12,16 +12,16 @@ import type {
 } from "unbash";
 import { parseShell } from "./parse-shell.ts";
 import {
+  compact,
   literalWord,
-  type ShellObstacle,
   type ShellReading,
   type ShellWord,
   type SimpleCommand,
   standsAlone,
-  type VariableValues,
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
-import { hidesCommand, type ScriptHolder, type WordContext, WordReader } from "./word-reader.ts";
+import { isOrdinaryVariable } from "./variable-names.ts";
+import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
 import { FolderWalk, START } from "./work-folders.ts";
 
 /**
@@ -35,11 +35,14 @@ export function readShell(source: string): ShellReading {
   if (problem !== undefined) {
     const obstacle = { part: source, reason: `it cannot be read as a command line: ${problem}` };
     if (script === undefined) found.leaveUnread(source, obstacle);
-    else found.obstacles.push(obstacle);
+    else found.obstacle(obstacle);
   }
-  if (script === undefined) return found.reading();
-  new ShellReader(source, found).script(script, source);
-  return { ...found.reading(), script };
+  if (script !== undefined) {
+    found.script = script;
+    new ShellReader(source, found).script(script, source);
+    found.finish();
+  }
+  return found;
 }
 
 const MAX_DEPTH = 200;
@@ -48,9 +51,9 @@ const NESTED_PER_CHARACTER = 4;
 /** Commands of a pipeline that are known to those behind them. */
 const MAX_PIPED = 64;
 
-class ShellReader implements WordContext {
+class ShellReader {
   readonly #found: ShellFindings;
-  readonly #words = new WordReader(this);
+  readonly #words: WordReader;
   #source: string;
   #depth = 0;
   readonly #walk = new FolderWalk();
@@ -61,38 +64,22 @@ class ShellReader implements WordContext {
 
   constructor(source: string, found: ShellFindings) {
     this.#found = found;
+    this.#words = new WordReader(found, (holder) => this.#nested(holder));
     this.#source = source;
     this.#nestedLeft = MIN_NESTED + NESTED_PER_CHARACTER * source.length;
-  }
-
-  obstacle(obstacle: ShellObstacle): void {
-    this.#found.obstacles.push(obstacle);
-  }
-
-  calculates(name: string, part: string): void {
-    this.#found.calculates(name, part);
-  }
-
-  assigns(name: string, part: string): void {
-    this.#set(name, undefined);
-    this.#found.change(part, `it sets ${name}`);
-  }
-
-  valueOf(name: string): string | undefined {
-    return this.#found.valueOf(name);
   }
 
   script(script: ParsedScript, text: string): void {
     const error = script.errors?.[0];
     if (error !== undefined && text !== this.#source)
-      this.obstacle({ part: text, reason: `it cannot be read: ${error.message}` });
+      this.#found.obstacle({ part: text, reason: `it cannot be read: ${error.message}` });
     const outer = this.#source;
     if (script.source !== undefined) this.#source = script.source;
     this.#statements(script.commands);
     this.#source = outer;
   }
 
-  nested(holder: ScriptHolder): readonly SimpleCommand[] {
+  #nested(holder: ScriptHolder): readonly SimpleCommand[] {
     const { text } = holder;
     this.#nestedLeft -= text.length;
     if (this.#nestedLeft < 0) {
@@ -118,15 +105,15 @@ class ShellReader implements WordContext {
       return;
     }
     this.#depth++;
-    for (const { command, background } of statements) {
-      const run = (): void => {
-        if (command.type !== "AndOr") this.#pipeline(command);
-        else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
-      };
-      if (background === true) this.#walk.apart(run);
-      else run();
-    }
+    for (const { command, background } of statements)
+      if (background === true) this.#walk.apart(() => this.#statement(command));
+      else this.#statement(command);
     this.#depth--;
+  }
+
+  #statement(command: Statement["command"]): void {
+    if (command.type !== "AndOr") this.#pipeline(command);
+    else this.#walk.chain(command.commands, command.operators, (node) => this.#pipeline(node));
   }
 
   #list(list: CompoundList | undefined): void {
@@ -245,7 +232,7 @@ class ShellReader implements WordContext {
   }
 
   #unknown(node: { readonly pos: number; readonly end: number }): void {
-    this.obstacle({ part: this.#slice(node), reason: "this kind of command cannot be judged" });
+    this.#found.obstacle({ part: this.#slice(node), reason: "this kind of command cannot be judged" });
   }
 
   /** A counting loop may set plain variables: `i=0`, `i++`. */
@@ -274,14 +261,10 @@ class ShellReader implements WordContext {
   #loop(name: string, list: readonly Word[] | undefined, part: string | undefined): void {
     const words = list?.flatMap((word) => this.#words.words(word));
     const hiding = words?.find(({ text, substitutions }) => substitutions.length === 0 && hidesCommand(text));
-    if (hiding !== undefined && !hiding.names.length) this.#set(name, undefined);
-    this.#set(name, part === undefined ? undefined : words);
-    if (!ORDINARY_NAME.test(name) && !ORDINARY_CAPITALS.has(name))
+    if (hiding !== undefined && !hiding.names.length) this.#found.set(name, undefined);
+    this.#found.set(name, part === undefined ? undefined : words);
+    if (!isOrdinaryVariable(name))
       this.#found.change(`for ${name}`, `it sets ${name}, which programs may look at`);
-  }
-
-  #set(name: string, values: VariableValues): void {
-    this.#found.set(name, values);
   }
 
   /** Commands with substitutions come again and again in long lines: reading these once more takes longest. */
@@ -317,9 +300,14 @@ class ShellReader implements WordContext {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const { folders } = this.#walk;
-    // As a copy the words take no more room than they need.
-    const command = { words: words.slice(), assignments, input, piped, folders, source: this.#slice(node) };
+    const command = {
+      words: compact(words),
+      assignments: compact(assignments),
+      input: compact(input),
+      piped,
+      folders: this.#walk.folders,
+      source: this.#slice(node),
+    };
     this.#found.commands.push(command);
     this.#walk.command(command);
   }
@@ -343,15 +331,15 @@ class ShellReader implements WordContext {
     if (node.index !== undefined) {
       const index = this.#words.word(node.index);
       if (hidesCommand(index.text) && index.substitutions.length === 0)
-        this.obstacle({ part: node.text, reason: "its index runs a command" });
+        this.#found.obstacle({ part: node.text, reason: "its index runs a command" });
     }
     if (value.type === "ArrayValue") {
       const elements = value.elements.map((element) => this.#words.word(element));
-      this.#set(name, elements);
+      this.#found.set(name, elements);
       return { ...literalWord(node.text), literal: false, names: ["@"], assigns: name };
     }
     const word = this.#words.word(value);
-    this.#set(name, [word]);
+    this.#found.set(name, [word]);
     const head = node.text.slice(0, node.text.indexOf("=") + 1);
     const text = head + word.text;
     return { ...word, text, resolved: head + word.resolved, assigns: name };
@@ -362,7 +350,7 @@ class ShellReader implements WordContext {
     const source = this.#slice(node);
     if (node.type === "HereDoc") return this.#heredoc(node);
     if (node.target === undefined) {
-      this.obstacle({ part: source, reason: "its target cannot be read" });
+      this.#found.obstacle({ part: source, reason: "its target cannot be read" });
       return [];
     }
     const target = this.#words.word(node.target);
@@ -371,13 +359,13 @@ class ShellReader implements WordContext {
     const copies = operator === "<&" || operator === ">&";
     if (copies && target.literal && /^(?:\d+-?|-)$/.test(target.text)) return [];
     const writes = operator !== "<" && operator !== "<&";
-    this.#found.redirects.push({ target, writes, folders: this.#walk.folders, source });
+    this.#found.redirect({ target, writes, folders: this.#walk.folders, source });
     return [];
   }
 
   #heredoc(node: Extract<Redirection, { readonly type: "HereDoc" }>): readonly string[] {
     if (node.closing === undefined || node.delimiter === undefined)
-      this.obstacle({ part: this.#slice(node), reason: "its here-document does not end" });
+      this.#found.obstacle({ part: this.#slice(node), reason: "its here-document does not end" });
     const { body } = node;
     if (node.delimiter?.quoted === true) return [body.text];
     const { pos, end, text, parts } = body;
@@ -391,9 +379,3 @@ class ShellReader implements WordContext {
 }
 
 const NONE: readonly never[] = [];
-const ORDINARY_NAME = /^(?!(?:https?|ftp|all|no)_proxy$|npm_|_$)[a-z_]*[a-z]\w*$/;
-const ORDINARY_CAPITALS = new Set(
-  ["FILE", "FILES", "DIR", "LINE", "NAME", "ITEM", "ARG", "PKG", "MODULE", "HOST", "TEST"].concat(
-    Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-  ),
-);

@@ -96,6 +96,11 @@ export function literalWord(text: string): ShellWord {
 /** Long lines have tens of thousands of words, so what is empty is shared. */
 const NONE: readonly never[] = [];
 
+/** A list that has grown, in no more room than it needs. */
+export function compact<Item>(list: readonly Item[]): readonly Item[] {
+  return list.length === 0 ? NONE : list.slice();
+}
+
 /** The text of a word, empty behind the last one. */
 export function textAt(words: readonly ShellWord[], index: number): string {
   return words[index]?.text ?? "";

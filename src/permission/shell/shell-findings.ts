@@ -1,3 +1,4 @@
+import type { ParsedScript } from "unbash";
 import { assignedByBuiltins } from "./evaluating-builtins.ts";
 import type {
   ShellObstacle,
@@ -12,46 +13,55 @@ import type {
 const MAX_VALUES = 1024;
 
 /** What is found while a command line is read. */
-export class ShellFindings {
+export class ShellFindings implements ShellReading {
   readonly commands: SimpleCommand[] = [];
   readonly redirects: ShellRedirect[] = [];
   readonly obstacles: ShellObstacle[] = [];
-  readonly #changes: ShellObstacle[] = [];
-  readonly #unread: string[] = [];
+  readonly changes: ShellObstacle[] = [];
+  readonly unread: string[] = [];
+  script?: ParsedScript;
   /** The values of each variable, the latest first. A line can hold thousands of others that set none. */
   #variables: Map<string, ShellWord[] | undefined> | undefined;
   /** What a variable was set to last, for deny rules. */
   #latest: Map<string, string | undefined> | undefined;
-  readonly #calculated: { readonly name: string; readonly part: string }[] = [];
-
-  #setCount = 0;
-
+  #calculated: { readonly name: string; readonly part: string }[] | undefined;
   /** How much was found besides commands. */
-  get count(): number {
-    const { redirects, obstacles } = this;
-    return (
-      redirects.length + obstacles.length + this.#changes.length + this.#calculated.length + this.#setCount
-    );
+  count = 0;
+
+  get variables(): ReadonlyMap<string, VariableValues> {
+    return this.#variables ?? NO_VARIABLES;
+  }
+
+  redirect(redirect: ShellRedirect): void {
+    this.count++;
+    this.redirects.push(redirect);
+  }
+
+  obstacle(obstacle: ShellObstacle): void {
+    this.count++;
+    this.obstacles.push(obstacle);
   }
 
   change(part: string, reason: string): void {
-    this.#changes.push({ part, reason });
+    this.count++;
+    this.changes.push({ part, reason });
   }
 
   /** A text that runs and is not read; `obstacle` says why. */
   leaveUnread(text: string, obstacle: ShellObstacle): void {
-    this.#unread.push(text);
-    this.obstacles.push(obstacle);
+    this.unread.push(text);
+    this.obstacle(obstacle);
   }
 
   /** The value of a variable is evaluated as arithmetic. */
   calculates(name: string, part: string): void {
-    this.#calculated.push({ name, part });
+    this.count++;
+    (this.#calculated ??= []).push({ name, part });
   }
 
   /** A variable is set. */
   set(name: string, values: VariableValues): void {
-    this.#setCount++;
+    this.count++;
     (this.#latest ??= new Map()).set(name, values?.[0]?.resolved);
     const variables = (this.#variables ??= new Map<string, ShellWord[] | undefined>());
     const known = variables.get(name);
@@ -64,9 +74,15 @@ export class ShellFindings {
     } else known.unshift(...values);
   }
 
+  /** A word sets a variable to something nobody knows. */
+  assigns(name: string, part: string): void {
+    this.set(name, undefined);
+    this.change(part, `it sets ${name}`);
+  }
+
   /** A variable counts: whatever it was, it is a number from now on. */
   counts(name: string, value: ShellWord): void {
-    this.#setCount++;
+    this.count++;
     (this.#variables ??= new Map()).set(name, [value]);
   }
 
@@ -75,17 +91,15 @@ export class ShellFindings {
     return this.#latest?.get(name) ?? (name === "IFS" ? " " : undefined);
   }
 
-  reading(): ShellReading {
+  /** Says what only the whole line tells: what builtins set, and which calculations use it. */
+  finish(): void {
     for (const name of assignedByBuiltins(this.commands))
       (this.#variables ??= new Map()).set(name, undefined);
-    const variables = this.#variables ?? NO_VARIABLES;
-    for (const { name, part } of this.#calculated) {
-      const values = variables.get(name);
-      if (variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
-        this.obstacles.push({ part, reason: `it calculates with ${name}, which the line sets to a text` });
+    for (const { name, part } of this.#calculated ?? []) {
+      const values = this.variables.get(name);
+      if (this.variables.has(name) && values?.every(({ text }) => /^[\w.-]*$/.test(text)) !== true)
+        this.obstacle({ part, reason: `it calculates with ${name}, which the line sets to a text` });
     }
-    const { commands, redirects, obstacles } = this;
-    return { commands, redirects, obstacles, changes: this.#changes, unread: this.#unread, variables };
   }
 }
 

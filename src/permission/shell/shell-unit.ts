@@ -20,9 +20,9 @@ export interface ShellUnit {
   readonly words: readonly ShellWord[];
   readonly guards: readonly TextGuard[];
   /** Why no pattern covers it: it runs something nobody can see. A rule for the whole tool does. */
-  readonly unseen?: string;
+  readonly unseen: string | undefined;
   /** Why no rule covers it at all. */
-  readonly blocked?: string;
+  readonly blocked: string | undefined;
   /** False: only deny and ask rules look at it, because it may never run like this. */
   readonly judged: boolean;
   /** Where it may run. */
@@ -30,7 +30,7 @@ export interface ShellUnit {
   /** Other spellings of it, for deny and ask rules. */
   readonly aliases: readonly string[];
   /** Its name is a pattern of file names. */
-  readonly globName?: string;
+  readonly globName: string | undefined;
   /** It runs in a folder that is not known here: only a rule covers it. */
   readonly elsewhere?: boolean;
 }

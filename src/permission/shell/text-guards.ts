@@ -2,6 +2,7 @@ import { type IsChosen, programGuards } from "./program-guards.ts";
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import type { ShellUnit, TextGuard, WordGuard } from "./shell-unit.ts";
 import type { Unwrapped } from "./unwrapped.ts";
+import { isRiskyVariable } from "./variable-names.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
 /** What the guards of a command depend on. */
@@ -130,14 +131,10 @@ function startsOf(words: readonly ShellWord[], first: number): readonly number[]
   });
 }
 
-/** Variables that decide which programs run, or what programs do. */
-const RISKY_VARIABLE =
-  /^(?:PATH|IFS|ENV|HOME|SHELL|CDPATH|GLOBIGNORE|PS\d|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|.*_PAGER|BASH.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|LESS.*|.*OPTIONS|.*OPTS|.*FLAGS|.*_proxy|.*_PROXY)$/;
-
 function riskyAssignments(words: readonly ShellWord[]): readonly number[] {
   const risky: number[] = [];
   words.forEach(({ assigns }, index) => {
-    if (index > 0 && assigns !== undefined && RISKY_VARIABLE.test(assigns)) risky.push(index);
+    if (index > 0 && assigns !== undefined && isRiskyVariable(assigns)) risky.push(index);
   });
   return risky;
 }
@@ -145,6 +142,6 @@ function riskyAssignments(words: readonly ShellWord[]): readonly number[] {
 /** Variables that a builtin is given the names of. */
 function riskyNames(words: readonly ShellWord[]): readonly number[] {
   return words.flatMap(({ text, assigns }, index) =>
-    index > 0 && assigns === undefined && RISKY_VARIABLE.test(text) ? [index] : [],
+    index > 0 && assigns === undefined && isRiskyVariable(text) ? [index] : [],
   );
 }

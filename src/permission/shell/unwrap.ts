@@ -46,16 +46,11 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
   const folder = options.findLast((option) => wrapper.folder.includes(option.name))?.value;
   const taken = countAssignments(words, places, wrapper);
   const assigns = places.slice(0, taken);
-  const behind = places.slice(taken).flatMap((index) => words[index] ?? []);
-  const rest = behind.slice(wrapper.operands);
-  const isOpen = [
-    ...assigns.map((index) => words[index]),
-    ...behind.slice(0, wrapper.operands),
-    ...lines,
-    ...(folder === undefined ? [] : [folder]),
-  ];
-  if (isOpen.some((word) => word?.literal !== true))
+  const before = places.slice(0, taken + wrapper.operands);
+  const isOpen = before.some((index) => words[index]?.literal !== true);
+  if (isOpen || folder?.literal === false || lines.some(({ literal }) => !literal))
     return unseenFrom(words, places[0] ?? 1, `what ${name} runs depends on an expansion`);
+  const rest = places.slice(before.length).flatMap((index) => words[index] ?? []);
   const scripts = lines.map(({ text }) => text);
   if (rest.length === 0) {
     if (scripts.length > 0) return { scripts };

@@ -6,8 +6,10 @@ import type {
   Word,
   WordPart,
 } from "unbash";
+import { lastPart } from "../paths/match-path.ts";
 import { expandBraces } from "./expand-braces.ts";
-import { literalWord, type ShellObstacle, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import { compact, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
+import type { ShellFindings } from "./shell-findings.ts";
 
 /** What is known of a word while its parts are read. */
 interface WordDraft {
@@ -33,35 +35,28 @@ function newDraft(): WordDraft {
   };
 }
 
-/** A part of a word, or of a calculation, that runs a script. */
+/** A part of a word, or of a calculation, that runs a script: it is parsed when it is looked at. */
 export interface ScriptHolder {
   readonly text: string;
   readonly script?: ParsedScript | undefined;
 }
 
-/** What a {@link WordReader} belongs to, and tells what it finds. */
-export interface WordContext {
-  /** Reads a nested script and returns its commands. It is parsed when it is looked at. */
-  nested(holder: ScriptHolder): readonly SimpleCommand[];
-  obstacle(obstacle: ShellObstacle): void;
-  assigns(name: string, part: string): void;
-  /** A variable whose value is evaluated as arithmetic: a text in it could hold commands. */
-  calculates(name: string, part: string): void;
-  /** Possible texts of a variable, for deny rules. */
-  valueOf(name: string): string | undefined;
-}
+/** Reads a nested script and returns its commands. */
+type NestedReader = (holder: ScriptHolder) => readonly SimpleCommand[];
 
 const MAX_DEPTH = 200;
 const PLAIN = /^[\w./:=,%+-]*$/;
 
 /** Reads the words, arithmetic and conditions of a script, and hands every script inside them on. */
 export class WordReader {
-  readonly #context: WordContext;
+  readonly #found: ShellFindings;
+  readonly #nested: NestedReader;
   /** Levels of calculations and conditions that are being read. */
   #depth = 0;
 
-  constructor(context: WordContext) {
-    this.#context = context;
+  constructor(found: ShellFindings, nested: NestedReader) {
+    this.#found = found;
+    this.#nested = nested;
   }
 
   /** The words that `word` becomes: several when it has braces. */
@@ -91,7 +86,17 @@ export class WordReader {
     if (parts === undefined) draft.resolved = word.value;
     else for (const part of parts) this.#part(part, draft);
     const tilde = word.text.startsWith("~");
-    return { ...draft, text: word.value, tilde, literal: draft.literal && !tilde };
+    return {
+      text: word.value,
+      literal: draft.literal && !tilde,
+      glob: draft.glob,
+      tilde,
+      braces: draft.braces,
+      splits: draft.splits,
+      names: compact(draft.names),
+      substitutions: compact(draft.substitutions),
+      resolved: draft.resolved,
+    };
   }
 
   #part(part: WordPart, draft: WordDraft): void {
@@ -110,13 +115,13 @@ export class WordReader {
       case "ExtendedGlob":
         draft.glob = true;
         draft.literal = false;
-        this.#nested(part.parts, draft);
+        this.#inner(part.parts, draft);
         draft.resolved += part.text;
         return;
       case "BraceExpansion":
         draft.braces = true;
         draft.literal = false;
-        this.#nested(part.parts, draft);
+        this.#inner(part.parts, draft);
         draft.resolved += part.text;
         return;
       default:
@@ -134,7 +139,7 @@ export class WordReader {
   }
 
   /** Parts whose text is not a piece of the word by itself. */
-  #nested(parts: readonly WordPart[] | undefined, draft: WordDraft): void {
+  #inner(parts: readonly WordPart[] | undefined, draft: WordDraft): void {
     const { resolved } = draft;
     for (const part of parts ?? []) this.#part(part, draft);
     draft.resolved = resolved;
@@ -145,25 +150,25 @@ export class WordReader {
       case "SimpleExpansion": {
         const name = part.text.slice(1);
         draft.names.push(name);
-        draft.resolved += this.#context.valueOf(name) ?? "";
+        draft.resolved += this.#found.valueOf(name) ?? "";
         return;
       }
       case "ParameterExpansion":
         draft.names.push(part.prefix === "!" ? "!" : part.parameter);
         // The value names what is read: as an index it could run a command.
-        if (part.prefix === "!") this.#context.calculates(part.parameter, part.text);
+        if (part.prefix === "!") this.#found.calculates(part.parameter, part.text);
         if (part.index !== undefined) this.#subscript(part.index, part.text);
-        draft.resolved += this.#context.valueOf(part.parameter) ?? "";
+        draft.resolved += this.#found.valueOf(part.parameter) ?? "";
         if (part.operation !== undefined) this.#operation(part.operation, part.parameter, draft);
         return;
       case "CommandExpansion": {
-        const commands = this.#context.nested(part);
+        const commands = this.#nested(part);
         draft.substitutions.push(commands);
         draft.resolved += printedBy(commands);
         return;
       }
       case "ProcessSubstitution":
-        this.#context.nested(part);
+        this.#nested(part);
         draft.names.push("/dev/fd");
         return;
       case "ArithmeticExpansion":
@@ -182,9 +187,8 @@ export class WordReader {
         const operand = this.word(operation.operand);
         draft.names.push(...operand.names);
         draft.substitutions.push(...operand.substitutions);
-        if (operation.operator.includes("="))
-          this.#context.assigns(name, `\${${name}${operation.operator}…}`);
-        if (operation.operator.includes("+") || this.#context.valueOf(name) === undefined) {
+        if (operation.operator.includes("=")) this.#found.assigns(name, `\${${name}${operation.operator}…}`);
+        if (operation.operator.includes("+") || this.#found.valueOf(name) === undefined) {
           // What stands in the default can be anything: as good as a value the line sets.
           if (operand.text !== "") draft.names.push("@");
           draft.resolved += operand.resolved;
@@ -219,7 +223,7 @@ export class WordReader {
   #subscript(index: Word, part: string): void {
     const word = this.word(index);
     if (hidesCommand(word.text) && word.substitutions.length === 0) this.#unreadable(part);
-    for (const [name] of word.text.matchAll(/[A-Za-z_]\w*/g)) this.#context.calculates(name, part);
+    for (const [name] of word.text.matchAll(/[A-Za-z_]\w*/g)) this.#found.calculates(name, part);
   }
 
   /** Reads an arithmetic expression. */
@@ -258,7 +262,7 @@ export class WordReader {
         this.arithmetic(expression.expression, part);
         return;
       case "ArithmeticCommandExpansion":
-        this.#context.nested(expression);
+        this.#nested(expression);
         return;
       case "ArithmeticWord":
         this.#arithmeticWord(expression.value, expression.parts, part);
@@ -277,12 +281,12 @@ export class WordReader {
       if (quoted && hidesCommand(each.text)) this.#unreadable(part);
     }
     if ((parts === undefined || parts.length === 0) && hidesCommand(value)) this.#unreadable(part);
-    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#context.calculates(name, part);
+    for (const [name] of value.matchAll(/[A-Za-z_]\w*/g)) this.#found.calculates(name, part);
   }
 
   #arithmeticAssign(target: ArithmeticExpression, part: string): void {
     const name = target.type === "ArithmeticWord" ? target.value.replace(/\[.*$/s, "") : "?";
-    this.#context.assigns(name, part);
+    this.#found.assigns(name, part);
   }
 
   /** Reads a condition of `[[ … ]]`. */
@@ -327,11 +331,11 @@ export class WordReader {
     if (hidesCommand(read.text) && read.substitutions.length === 0) this.#unreadable(part);
     if (/[[\]]/.test(read.text)) this.#unreadable(part);
     for (const name of [...read.names, ...(read.text.match(/[A-Za-z_]\w*/g) ?? [])])
-      this.#context.calculates(name, part);
+      this.#found.calculates(name, part);
   }
 
   #unreadable(part: string): void {
-    this.#context.obstacle({ part, reason: "what this expands to, or runs, cannot be told" });
+    this.#found.obstacle({ part, reason: "what this expands to, or runs, cannot be told" });
   }
 }
 
@@ -343,8 +347,7 @@ export function hidesCommand(text: string): boolean {
 /** The text that a substitution prints, when it is a plain `echo` or `printf` or looks a program up. */
 function printedBy(commands: readonly SimpleCommand[]): string {
   const words = commands[0]?.words ?? [];
-  const path = words[0]?.resolved ?? "";
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = lastPart(words[0]?.resolved ?? "");
   if (!PRINTING.has(name)) return "";
   const texts = words
     .slice(1)
