@@ -154,7 +154,7 @@ test("a command can name the model of its message and a subagent", async () => {
 
 test("a broken command costs itself, and the others work", async () => {
   const { run } = await place({
-    "commands/bad.md": "---\ndescription: [\n---\nx",
+    "commands/bad.md": "---\nallowed-tools: [\n---\nx",
     "commands/empty.md": "",
     "commands/odd name.md": "x",
     "commands/good.md": "---\nallowed-tools: Bash(\n---\nGood.",
