@@ -10,7 +10,7 @@ import { calls, ScriptedModel, says } from "nano-agent/testing";
 const name = process.argv[2];
 const scratch = mkdtempSync(join(tmpdir(), "chat-"));
 const demo = { cwd: scratch, environment: { HOME: scratch }, model: new ScriptedModel(script()) };
-await using session = await createCodingSession(name === undefined ? demo : { model: name });
+const session = await createCodingSession(name === undefined ? demo : { model: name });
 
 for (const notice of session.notices) console.log(`(${noticeText(notice)})`);
 session.onQuestion(({ tool, reason, choices }) => {
@@ -29,6 +29,7 @@ for await (const line of name === undefined ? person() : createInterface({ input
   else if (session.view.state === "running") session.steer(line);
   else void session.send(line);
 }
+await session.close();
 
 function show(item: ViewItem | undefined): void {
   if (item?.type === "user") console.log(`> ${item.text}`);

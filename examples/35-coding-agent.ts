@@ -17,7 +17,7 @@ const script = [
 
 const named = process.argv[2];
 const demo = { model: new ScriptedModel(script), environment: { HOME: cwd } };
-await using session = await createCodingSession({
+const session = await createCodingSession({
   cwd,
   permissionMode: "acceptEdits",
   ...(named === undefined ? demo : { model: named }),
@@ -25,3 +25,4 @@ await using session = await createCodingSession({
 console.log(session.info.tools.join(", "));
 const outcome = await session.send("Correct the slip in list.txt.");
 console.log(`${outcome.stopReason}: ${outcome.text}`);
+await session.close();

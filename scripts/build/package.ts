@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { exportProblems, publicEntries } from "../gates/public-entries.ts";
 import { listFiles } from "../gates/source.ts";
 import { type BundledFile, buildBin, buildCli, buildLibrary } from "./bundles.ts";
-import { emitDeclarations } from "./declarations.ts";
+import { buildDeclarations } from "./declarations.ts";
 import { collectLicences } from "./licences.ts";
 import { readManifest } from "./manifest.ts";
 
@@ -25,7 +25,7 @@ export async function buildPackage(root: string): Promise<string[]> {
   const manifest = readManifest(root);
   const hasCli = existsSync(join(root, CLI_MAIN));
   const [, library, cli, bin] = await Promise.all([
-    emitDeclarations(root, join(staging, "types")),
+    buildDeclarations({ root, outDir: join(staging, "types"), entries }),
     buildLibrary({ root, manifest, outDir: join(staging, "lib"), entries }),
     hasCli
       ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN, program: CLI_PROGRAM })

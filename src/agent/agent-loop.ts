@@ -1,3 +1,4 @@
+import { assertKnown } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
@@ -32,6 +33,7 @@ export async function agentLoop(
   maxIterations: number = 20,
   options: AgentLoopOptions = {},
 ): Promise<readonly Message[]> {
+  assertKnown(options, ["model", "tools", "systemPrompt", "signal"], "option of agentLoop()");
   const agent = new Agent({
     model: options.model ?? (await defaultModelName()),
     systemPrompt: options.systemPrompt ?? PROMPT,

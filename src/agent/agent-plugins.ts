@@ -4,10 +4,7 @@ import { LongTermPlugin } from "../memory/long-term-plugin.ts";
 import { loopGuardPlugin } from "../plugins/loop-guard-plugin.ts";
 import type { AgentOptions } from "./options.ts";
 
-/**
- * What plugs in around the runs of an agent, its hooks left out, by its options. Throws `invalid_argument`
- * for options that cannot work.
- */
+/** What plugs in around runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
 export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOptions): readonly RunPlugin[] {
   const plugins: RunPlugin[] = [];
   if (longTermMemory !== undefined) plugins.push(new LongTermPlugin(longTermMemory));

@@ -10,11 +10,11 @@ import { type LinkedController, linkController } from "../core/base/abort.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import type { ToolInput } from "../core/message/block.ts";
-import type { Message } from "../core/message/message.ts";
+import type { Message, UserMessage } from "../core/message/message.ts";
 import { Scheduler } from "../core/tool/schedule.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
@@ -108,7 +108,7 @@ export class AgentRuns {
 
   assertIdle(what: string): void {
     if (this.#current === undefined) return;
-    throw new NanoAgentError("invalid_argument", `${what} while a run is at work: stop() it first.`);
+    throw misuse(`${what} while a run is at work: stop() it first.`);
   }
 
   /** Begins a run. Throws for misuse; what comes later rejects. */
@@ -180,7 +180,7 @@ export class AgentRuns {
   }
 
   /** Takes in what others said, for the next run. */
-  async observe(messages: readonly Message[], signal: AbortSignal): Promise<void> {
+  async observe(messages: readonly UserMessage[], signal: AbortSignal): Promise<void> {
     const { session } = this.#host;
     const warn = (text: string): void => {
       this.#warnings.push(text);

@@ -7,8 +7,8 @@ import type { Fold } from "../core/agent/plugin.ts";
 import { foldsOf } from "../core/agent/plugins.ts";
 import { type Recorder, type RunPlugin, record } from "../core/agent/run-context.ts";
 import { SessionState } from "../core/agent/session-state.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import type { Message } from "../core/message/message.ts";
+import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import type { Message, UserMessage } from "../core/message/message.ts";
 import { repairTranscript } from "../core/message/transcript.ts";
 import type { Hooks } from "../plugins/hooks.ts";
 import type { AgentOptions } from "./options.ts";
@@ -51,13 +51,12 @@ export class AgentSession {
   /** Throws `invalid_argument` as long as the journal is not read. */
   get state(): SessionState {
     if (this.#unread === undefined) return this.#state;
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       "The journal of this agent is not read yet: await agent.ready() before you look at the conversation.",
     );
   }
 
-  /** Does something with the conversation: at once, or when it has been read. Rejects with `journal` when it cannot be. */
+  /** Does something once the conversation is read. Rejects with `journal` when it cannot be. */
   whenRead<T>(work: () => Promise<T>): Promise<T> {
     if (this.#unread === undefined) return work();
     this.#reading ??= this.#read(this.#unread).finally(() => {
@@ -92,18 +91,19 @@ export class AgentSession {
     return recordHistory(this.recorder(), this.#history);
   }
 
-  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws `invalid_argument` for a message of the assistant, and what a hook throws. */
-  async observe(messages: readonly Message[], hooks: Hooks): Promise<void> {
+  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws what a hook throws. */
+  async observe(messages: readonly UserMessage[], hooks: Hooks): Promise<void> {
     for (const message of messages) {
-      if (message.role !== "user")
-        throw new NanoAgentError("invalid_argument", "observe() takes messages of users: set role to user.");
       const args = await hooks.pre("observe", { message });
       this.#observed.push({ type: "user_message", message: args.message, source: "observed" });
       await hooks.post("observe", args, undefined);
     }
   }
 
-  /** Records what was observed. It would close calls that wait: unless something else does (`closing`), it waits until they are answered. */
+  /**
+   * Records what was observed. It would close calls that wait: unless something else does (`closing`), it
+   * waits until they are answered.
+   */
   async storeObserved(closing: boolean): Promise<void> {
     if (this.#observed.length === 0 || (!closing && this.#state.isWaiting)) return;
     const observed = this.#observed.splice(0);
@@ -115,10 +115,7 @@ export class AgentSession {
   /** Begins anew. Throws `invalid_argument` when the journal was passed in. */
   reset(): void {
     if (this.#options.journal !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "reset() would split the journal that was passed in: make a new agent instead.",
-      );
+      throw misuse("reset() would split the journal that was passed in: make a new agent instead.");
     this.#journal = this.#newJournal(undefined);
     this.#state = new SessionState(this.#folds);
     this.#history = [];

@@ -8,7 +8,7 @@ import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { ToolInput, UserBlock } from "../core/message/block.ts";
 import type { Input } from "../core/message/given-message.ts";
-import { inputMessages, runMessages } from "../core/message/input-messages.ts";
+import { runMessages, spokenMessages } from "../core/message/input-messages.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -75,7 +75,7 @@ export class Agent {
 
   static readonly #classHooks = new ClassHooks();
 
-  /** Hooks of every agent of this class and the classes that extend it, those of live agents included. They run before an agent's own. */
+  /** Hooks of all agents of this class and what extends it, live ones too. They run before an agent's own. */
   static get classHooks(): HookRegistry {
     return Agent.#classHooks.of(this);
   }
@@ -91,9 +91,9 @@ export class Agent {
   }
 
   /**
-   * Resolves when the conversation can be looked at: at once, unless `entries()` of the journal is asynchronous. Runs and changes wait for that
-   * by themselves; `getState()`, `mode` and the messages of `conversation` throw `invalid_argument` before. Rejects when the journal cannot be
-   * read.
+   * Resolves when the conversation can be looked at: at once, unless `entries()` of the journal is
+   * asynchronous. Runs and changes wait for that by themselves; `getState()`, `mode` and the messages of
+   * `conversation` throw `invalid_argument` before. Rejects when the journal cannot be read.
    */
   ready(): Promise<void> {
     return this.#session.whenRead(async () => undefined);
@@ -124,8 +124,9 @@ export class Agent {
   }
 
   /**
-   * Runs until an answer or a stop reason; see {@link RunResult}. `input` may be left out to go on with a conversation that waits
-   * for the model. Rejects for misuse, a journal that cannot be written, and `onMaxIterations: "throw"`.
+   * Runs until an answer or a stop reason; see {@link RunResult}. `input` may be left out to go on with a
+   * conversation that waits for the model. Rejects for misuse, a journal that cannot be written, and
+   * `onMaxIterations: "throw"`.
    */
   async run<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
@@ -172,14 +173,13 @@ export class Agent {
   }
 
   /**
-   * A message that reaches the model at its next request, while a run is at work; between runs, with the next run. Text that
-   * arrives when the model is about to end makes it go on. Returns an id, which the entry bears that is written when the message is
-   * taken in.
+   * A message that reaches the model at its next request, while a run is at work; between runs, with the next
+   * run. Text that arrives when the model is about to end makes it go on. Returns an id, which the entry
+   * bears that is written when the message is taken in. Throws `invalid_argument` for a message that is
+   * empty, of the assistant, or the result of a call.
    */
   steer(message: string | readonly UserBlock[]): string {
-    return this.#steering.add(
-      inputMessages(message).flatMap(({ content }) => content as readonly UserBlock[]),
-    );
+    return this.#steering.add(spokenMessages(message, "steer()").flatMap(({ content }) => content));
   }
 
   /** Messages of {@link Agent.steer} that no run has taken in yet, in order. */
@@ -187,7 +187,7 @@ export class Agent {
     return this.#steering.messages;
   }
 
-  /** Takes a message of {@link Agent.steer} back. False when a run has taken it in, or there was none of that id. */
+  /** Takes a message of {@link Agent.steer} back. False when a run has it, or there was none of that id. */
   unsteer(id: string): boolean {
     return this.#steering.remove(id);
   }
@@ -203,10 +203,11 @@ export class Agent {
   }
 
   /**
-   * Another model, effort or both, from the next model request on: also while a run is at work. Without `effort` it is the provider's
-   * default; `setModel(agent.model, { effort })` changes the effort alone. A run records what it begins with; a change after the first run
-   * began is an entry, stored when the promise resolves. Rejects with `invalid_argument` for what is no model or effort and for a model
-   * of unknown price under a budget in money, and for the journal.
+   * Another model, effort or both, from the next model request on: also while a run is at work. Without
+   * `effort` it is the provider's default; `setModel(agent.model, { effort })` changes the effort alone. A
+   * run records what it begins with; a change after the first run began is an entry, stored when the promise
+   * resolves. Rejects with `invalid_argument` for what is no model or effort and for a model of unknown price
+   * under a budget in money, and for the journal.
    */
   async setModel(
     model: string | Model,
@@ -230,48 +231,51 @@ export class Agent {
   }
 
   /**
-   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to the entry once it is stored; a
-   * run at work publishes it. Rejects for the journal.
+   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to
+   * the entry once it is stored; a run at work publishes it. Rejects for the journal.
    */
   async note(kind: string, data: Json): Promise<NoteEntry> {
     return (await this.#record({ type: "note", kind, data })) as NoteEntry;
   }
 
   /**
-   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission, checkpoints and journal are those of
-   * any call; the conversation does not change. Calls that are made side by side overlap unless they conflict. What goes wrong in the call is
-   * an error result. Rejects with `invalid_argument` while a run is at work, and for the journal.
+   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission,
+   * checkpoints and journal are those of any call; the conversation does not change. Calls that are made side
+   * by side overlap unless they conflict. What goes wrong in the call is an error result. Rejects with
+   * `invalid_argument` while a run is at work, and for the journal.
    */
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
     return this.#session.whenRead(() => this.#runs.callTool(name, input, options));
   }
 
   /**
-   * Adds what others said to the conversation without asking the model; it is there when the next run begins. While a run is at work
-   * it waits for the end of that run. Rejects for a message of the assistant, an empty one, a hook that throws or is aborted with `signal`,
-   * and a journal that cannot be written.
+   * Adds what others said to the conversation without asking the model; it is there when the next run begins.
+   * While a run is at work it waits for the end of that run. Rejects for a message of the assistant, an empty
+   * one, the result of a call, a hook that throws or is aborted with `signal`, and a journal that cannot be
+   * written.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
-    const messages = inputMessages(message);
+    const messages = spokenMessages(message, "observe()");
     return this.#session.whenRead(() => this.#runs.observe(messages, signal ?? new AbortController().signal));
   }
 
-  /** Stops the run at work: model request and tools are aborted, the run ends with `aborted`. Nothing to do between runs. */
+  /** Ends the run at work with `aborted`: its request and tools are aborted. Between runs nothing happens. */
   stop(reason = "The run was stopped."): void {
     this.#runs.current?.stop(reason);
   }
 
   /**
-   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded, and the run rejects with
-   * `aborted`. Its journal is that of a run that was cut: `run()` without an input goes on with it, here or elsewhere.
+   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded,
+   * and the run rejects with `aborted`. Its journal is that of a run that was cut: `run()` without an input
+   * goes on with it, here or elsewhere.
    */
   release(): void {
     this.#runs.current?.release();
   }
 
   /**
-   * Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. A run that failed, or was stopped without
-   * a text, rejects with {@link RunError}, which says how to go on.
+   * Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. A run that
+   * failed, or was stopped without a text, rejects with {@link RunError}, which says how to go on.
    */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
     const result = await this.run(content, callbackOptions(callbacks));
@@ -285,29 +289,31 @@ export class Agent {
     return this.#session.summary;
   }
 
-  /** What {@link Agent.compact} would do. Asks no model and changes nothing. Rejects when the agent has no `compaction`. */
+  /** What {@link Agent.compact} would do; asks no model. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
     return this.#session.whenRead(() => this.#runs.previewCompaction());
   }
 
   /**
-   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the conversation stays as it is,
-   * a `warning` event saying why. Rejects while a run is at work, when the agent has no `compaction`, and for the journal.
+   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the
+   * conversation stays as it is, a `warning` event saying why. Rejects while a run is at work, when the agent
+   * has no `compaction`, and for the journal.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     return this.#session.whenRead(() => this.#runs.compact(options));
   }
 
   /**
-   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one is made only on request
-   * or when the provider refuses a request as too long. Rejects when there is none to take back, while a run is at work, and for the journal.
+   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one
+   * is made only on request or when the provider refuses a request as too long. Rejects when there is none to
+   * take back, while a run is at work, and for the journal.
    */
   async undoCompaction(): Promise<void> {
     this.#runs.assertIdle("undoCompaction()");
     await this.#session.whenRead(() => undoNewestCompaction(this.#runs.recorder));
   }
 
-  /** Starts a new, empty conversation. Throws `invalid_argument` while a run is at work, or when the journal was passed in. */
+  /** Begins anew. Throws `invalid_argument` while a run is at work, and with a `journal` of the host. */
   reset(): void {
     this.#runs.assertIdle("reset()");
     this.#session.reset();
@@ -319,8 +325,9 @@ export class Agent {
   }
 
   /**
-   * What a run does between the record of its input and its `done` event: the loop. A pattern overrides it with several nested runs and
-   * ends with `endRun`; events, journal, limits, permission and abort are in `run` and stay as they are. {@link Agent.run} calls it.
+   * What a run does between the record of its input and its `done` event: the loop. A pattern overrides it
+   * with several nested runs and ends with `endRun`; events, journal, limits, permission and abort are in
+   * `run` and stay as they are. {@link Agent.run} calls it.
    */
   conduct(run: RunContext): Promise<RunResult> {
     return runLoop(run);
@@ -334,7 +341,7 @@ export class Agent {
 
 const NOBODY = (): void => undefined;
 
-/** A model as it is, and the one a name stands for. The check of the options says what is wrong with anything else. */
+/** A model, or the one a name stands for. The check of the options refuses anything else. */
 function modelOf(model: string | Model): Model {
   return typeof model === "string" ? namedModel(model) : model;
 }

@@ -3,7 +3,7 @@ import type { Approvals } from "../core/agent/gate.ts";
 import { isExternal, pendingCalls } from "../core/agent/open-calls.ts";
 import type { PendingCall } from "../core/agent/result.ts";
 import type { SessionState } from "../core/agent/session-state.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { ToolResultBlock } from "../core/message/block.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
@@ -25,10 +25,7 @@ export interface RunRequest {
 export function assertRunnable(state: SessionState, request: RunRequest): void {
   const { messages, approvals, tools, history, hasSteering } = request;
   if (request.isRunning)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "This agent is already running: steer() it, wait, or use a second agent.",
-    );
+    throw misuse("This agent is already running: steer() it, wait, or use a second agent.");
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
@@ -36,50 +33,38 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   if (!hasSteering) assertResumable(state, history);
 }
 
-/**
- * Throws `invalid_argument` unless it is the model's turn in the conversation, which `history` begins when
- * nothing else is there.
- */
+/** Throws `invalid_argument` unless it is the model's turn; `history` counts where nothing else is there. */
 function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
-  throw new NanoAgentError("invalid_argument", "There is nothing for the model to answer: pass an input.");
+  throw misuse("There is nothing for the model to answer: pass an input.");
 }
 
-/**
- * Throws `invalid_argument` when calls wait for somebody and a run without input brings no answer to any of
- * them.
- */
+/** Throws `invalid_argument` for a run that brings no answer while calls wait for one. */
 function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: Approvals = {}): void {
   if (Object.keys(approvals).length > 0) return;
   const open = pendingCalls(state).filter(
     ({ name, waitsFor }) => waitsFor === "approval" || isExternal(tools, name),
   );
   if (open.length === 0) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `Tool calls wait for your answer: ${open.map(describe).join(", ")}. Pass ${howToAnswer(open)}.`,
   );
 }
 
-/**
- * Throws `invalid_argument` for an answer to a call that does not wait for approval, and for answers beside a
- * message.
- */
+/** Throws `invalid_argument` for an answer to a call that does not wait, and for answers beside a message. */
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;
   const unknown = ids.filter((id) => !state.approvals.has(id));
   if (unknown.length > 0) {
     const open = [...state.approvals.values()].map(describe).join(", ");
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `approvals answers ${unknown.map((id) => JSON.stringify(id)).join(", ")}, which does not wait for approval. Waiting: ${open === "" ? "none" : open}.`,
     );
   }
   if (!hasInput) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     "approvals and a message: a message closes the calls that wait. Pass the approvals alone, and steer() for what is to be said.",
   );
 }
@@ -104,9 +89,6 @@ function assertOpen({ transcript }: SessionState, results: readonly ToolResultBl
   for (const { tool_use_id: id } of results) {
     if (open.delete(id)) continue;
     const ids = transcript.pending.map((call) => call.id).join(", ") || "none";
-    throw new NanoAgentError(
-      "invalid_argument",
-      `The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`,
-    );
+    throw misuse(`The input answers the tool call "${id}", which is not open. Open calls: ${ids}.`);
   }
 }

@@ -1,51 +1,49 @@
-import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import {
+  anything,
+  assertChoice,
+  assertCount,
+  assertEach,
+  assertKnown,
+  assertType,
+  type Check,
+  type Checks,
+  hasMethods,
+  having,
+  isOf,
+  oneOf,
+  orFalse,
+  texts,
+  within,
+} from "../core/base/check-option.ts";
+import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
-/** Throws for a value that is given and cannot be that of an option. */
-type Check = (value: unknown, name: string) => void;
-
-/**
- * Throws `invalid_argument` for options that cannot work: no model, a name nobody knows, a limit that is
- * none.
- */
+/** Throws `invalid_argument` for an option that nobody knows or that cannot work. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   assertModel(options?.model);
-  assertKnown(options, Object.keys(OPTIONS));
   assertEach(options, OPTIONS);
 }
 
-/**
- * Throws `invalid_argument` for an option of a pattern that nobody knows, be it of the pattern or of every
- * agent.
- */
+/** Throws `invalid_argument` for an option that neither the pattern nor every agent has. */
 export function assertPatternOptions(options: object, own: readonly string[]): void {
   assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
 }
 
 /** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
 export function assertRunOptions(options: RunOptions): void {
-  assertKnown(options, Object.keys(RUN_OPTIONS), "run option");
-  assertEach(options, RUN_OPTIONS);
+  assertEach(options, RUN_OPTIONS, "run option");
 }
 
-function assertEach(options: object, checks: { readonly [name: string]: Check }): void {
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) checks[name]?.(value, name);
-}
-
-/**
- * Throws `invalid_argument` for a money budget that could not be kept: the price of a model that may answer
- * is unknown.
- */
+/** Throws `invalid_argument` for a budget in money where the price of a model that may answer is unknown. */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;
   throw misuse(
-    `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give the model a price, or limit tokens.`,
+    `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give it one (in settings: providers.${unknown.provider}.models, 0 for a model that costs nothing), or limit tokens.`,
   );
 }
 
@@ -87,37 +85,15 @@ const assertTools: Check = (tools) => {
   if (!Array.isArray(tools)) throw misuse("tools is not a list: pass [defineTool({ … }), …].");
 };
 
-function anything(): void {}
-
-function isOf(type: "string" | "number" | "function"): Check {
-  return (value, name) => assertType(name, value, type);
-}
-
-function oneOf(...choices: readonly string[]): Check {
-  return (value, name) => assertChoice(name, value, choices);
-}
+const assertProviderOptions: Check = (options, name) => {
+  assertType(name, options, "object");
+  for (const [wire, fields] of Object.entries(options as object))
+    assertType(`${name}.${wire}`, fields, "object");
+};
 
 const atLeastOne: Check = (value, name) => {
   if (value !== Number.POSITIVE_INFINITY) assertCount(name, value as number, 1);
 };
-
-/**
- * Takes what has these methods, and `false` where that means "not at all"; `fault` is told of anything else.
- */
-function having(methods: readonly string[], fault: string, orFalse = false): Check {
-  return (value) => {
-    if (!hasMethods(value, methods) && !(orFalse && value === false)) throw misuse(fault);
-  };
-}
-
-function hasMethods(value: unknown, methods: readonly string[]): boolean {
-  const object = Object(value ?? {}) as { readonly [name: string]: unknown };
-  return methods.every((name) => typeof object[name] === "function");
-}
-
-function misuse(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
-}
 
 /** Options of an agent and of a run alike. */
 const SHARED = {
@@ -128,7 +104,7 @@ const SHARED = {
   maxIterations: assertIterations,
 } as const;
 
-const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
+const OPTIONS: Checks<AgentOptions> = {
   ...SHARED,
   model: anything,
   tools: assertTools,
@@ -136,49 +112,56 @@ const OPTIONS: { readonly [K in keyof Required<AgentOptions>]: Check } = {
   onMaxIterations: (value, name) =>
     typeof value === "function" ? undefined : assertChoice(name, value, ["summarize", "last", "throw"]),
   budget: assertBudget,
-  loopGuard: anything,
+  loopGuard: orFalse(isOf("object")),
   permission: having(["check"], "permission is not a Gate: pass an object with check(request)."),
-  checkpointer: anything,
+  checkpointer: having(
+    ["before", "after"],
+    "checkpointer is none: pass SessionCheckpoints of nano-agent/session, or an object with before() and after().",
+  ),
   wrapModel: isOf("function"),
   clock: having(["elapsed"], "clock is none: pass an object with now(), elapsed() and sleep()."),
   newId: isOf("function"),
-  hooks: anything,
+  hooks: isOf("object"),
   memory: oneOf("full", "final-only"),
-  longTermMemory: anything,
-  parallelToolCalls: anything,
+  longTermMemory: isOf("object"),
+  parallelToolCalls: isOf("boolean"),
   maxParallelToolCalls: atLeastOne,
   maxCallsPerAnswer: atLeastOne,
-  toolTimeoutMs: isOf("number"),
+  toolTimeoutMs: within({ least: 0 }),
   maxToolResultChars: atLeastOne,
-  cwd: anything,
-  redact: anything,
-  compaction: having(
-    ["compact"],
-    "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
-    true,
+  cwd: isOf("string"),
+  redact: having(["text", "stream"], "redact is none: pass createRedaction() of nano-agent/permission."),
+  compaction: orFalse(
+    having(
+      ["compact"],
+      "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
+    ),
   ),
   journal: having(
     ["entries", "append"],
     "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
   ),
-  messages: anything,
-  sessionId: anything,
+  messages: isOf("list"),
+  sessionId: (value, name) => {
+    assertType(name, value, "string");
+    if (value === "") throw misuse("sessionId is empty: leave it out, and one is made up.");
+  },
   maxOutputTokens: atLeastOne,
-  temperature: isOf("number"),
-  topP: isOf("number"),
-  stopSequences: anything,
+  temperature: within({ least: 0, most: Number.MAX_VALUE }),
+  topP: within({ least: 0, isAbove: true, most: 1 }),
+  stopSequences: texts,
   effort: oneOf(...EFFORTS),
-  providerOptions: anything,
+  providerOptions: assertProviderOptions,
 };
 
-const RUN_OPTIONS: { readonly [K in keyof Required<RunOptions>]: Check } = {
+const RUN_OPTIONS: Checks<RunOptions> = {
   ...SHARED,
   signal: having(
     ["addEventListener"],
     "signal is not an AbortSignal: of an AbortController pass its signal.",
   ),
   schema: anything,
-  approvals: anything,
+  approvals: isOf("object"),
   onEvent: isOf("function"),
   onToken: isOf("function"),
 };

@@ -1,8 +1,8 @@
 import type { NewEntry } from "../core/agent/entry.ts";
 import { type ModelChoice, type RunContext, runSettings } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { Ledger } from "../core/model/ledger.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
@@ -23,10 +23,7 @@ export interface RunPorts
   readonly workedMs: number;
 }
 
-/**
- * Everything a run works with, by the options of its agent and its own. Throws `invalid_argument` for tools
- * that do not fit.
- */
+/** Everything a run works with. Throws `invalid_argument` for tools that do not fit. */
 export function makeRun(own: ResolvedOptions, options: RunOptions, ports: RunPorts): RunContext {
   assertPriced(own);
   const { finish, workedMs, ...given } = ports;
@@ -99,17 +96,13 @@ function runTools(
 
 function withFinish(tools: ToolRegistry, finish: Tool): ToolRegistry {
   if (tools.get(finish.name) === undefined) return tools.with(finish);
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
   );
 }
 
 function noSuchTool(name: string, known: readonly string[]): NanoAgentError {
-  const guess = nearest(name, known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  return new NanoAgentError(
-    "invalid_argument",
-    `toolChoice names the tool "${name}", which the agent does not have.${hint} Tools: ${known.join(", ") || "none"}.`,
+  return misuse(
+    `toolChoice names the tool "${name}", which the agent does not have.${didYouMean(name, known)} Tools: ${known.join(", ") || "none"}.`,
   );
 }

@@ -19,19 +19,21 @@ import type { LoopGuardOptions } from "../plugins/loop-guard.ts";
 
 /** How an agent is made. */
 export interface AgentOptions {
-  /** A model, or the name of one, `provider/id[:effort]`, which the classes of `nano-agent` and `nano-agent/patterns` take. */
+  /** A model, or the name of one: `provider/id[:effort]`. */
   readonly model: string | Model;
-  /** What the model can call: made by `defineTool`, or from `nano-agent/tools`. Names must differ. Default: none. */
+  /** What the model can call, by `defineTool` or from `nano-agent/tools`; names differ. Default: none. */
   readonly tools?: readonly Tool[];
-  /** What the model is told before the conversation, with every request; not a message of the transcript. Default: nothing. */
+  /** What the model is told before the conversation; not a message of it. Default: nothing. */
   readonly systemPrompt?: string;
   /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
   readonly maxIterations?: number;
-  /** What happens when `maxIterations` are used up: `summarize`, `last`, `throw` or a function. Default `summarize`. */
+  /** How a run ends whose `maxIterations` are used up. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
-  /** What may be used up: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
+  /**
+   * What may be used up: US dollars and tokens of the session, milliseconds of one run. Default: no limit.
+   */
   readonly budget?: Budget;
-  /** When a model that repeats itself is warned and stopped (`loop_detected`); false: never. Default: warned at 3, stopped at 5. */
+  /** When a model that repeats itself is warned and stopped; false: never. Default: the 3rd and 5th time. */
   readonly loopGuard?: LoopGuardOptions | false;
   /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
   readonly permission?: Gate;
@@ -40,18 +42,22 @@ export interface AgentOptions {
   /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
   readonly checkpointer?: Checkpointer;
   /**
-   * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with `awaiting_approval`, and a
-   * later run brings the answer (`approvals`). Default `deny`.
+   * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with
+   * `awaiting_approval`, and a later run brings the answer (`approvals`). Default `deny`.
    */
   readonly onAsk?: "deny" | "pause";
   /**
-   * What becomes of calls without a result when a run goes on that was cut. `close`: the model is told that they were interrupted · `run`: those
-   * that never began run, and of those that began the ones whose tool is `idempotent`. Default `close`.
+   * What becomes of calls without a result when a run goes on that was cut. `close`: the model is told that
+   * they were interrupted · `run`: those that never began run, and of those that began the ones whose tool is
+   * `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
-  /** What runs before and after the steps of a run. Default: none; see {@link import("./agent.ts").Agent.hooks}. */
+  /**
+   * What runs before and after the steps of a run. Default: none; see {@link
+   * import("./agent.ts").Agent.hooks}.
+   */
   readonly hooks?: HookOptions;
-  /** What the conversation keeps of a run: all of it (`full`), or question and answer (`final-only`). Default `full`. */
+  /** What the conversation keeps of a run: all (`full`), or question and answer. Default `full`. */
   readonly memory?: ConversationMemory;
   /** What is remembered across conversations. Default: nothing. */
   readonly longTermMemory?: LongTermMemoryOptions;
@@ -65,18 +71,18 @@ export interface AgentOptions {
   readonly toolTimeoutMs?: number;
   /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
   readonly maxToolResultChars?: number;
-  /** Working folder tools resolve relative paths against. Default: empty, by which file tools mean the folder of the process. */
+  /** Folder for relative paths of tools. Default: empty; the built-in ones take that of the process. */
   readonly cwd?: string;
-  /** Takes secrets out of results and progress of tools before anybody sees or stores them. Default: they stay as they are. */
+  /** Takes secrets out of what tools say before anybody sees or stores it. Default: nothing does. */
   readonly redact?: Redaction;
   /**
-   * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`. Default: nothing does, and
-   * a request that is too long ends the run with the provider's error.
+   * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`.
+   * Default: nothing does, and a request that is too long ends the run with the provider's error.
    */
   readonly compaction?: Compactor | false;
-  /** Stands around every model that is asked, those of subagents included: to count, to hold back. Called once for each model. */
+  /** Stands around every model that is asked, those of subagents too. Called once for each model. */
   readonly wrapModel?: (model: Model) => Model;
-  /** What time is measured by: durations, the wall time of a run, entries of a journal in memory. Default: the machine's clock. */
+  /** Times durations, limits, and entries of a journal in memory. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Where ids come from: of steering messages, and of a journal in memory. */
   readonly newId?: NewId;
@@ -87,19 +93,25 @@ export interface AgentOptions {
   /** Name of the conversation in events and results; a `journal` has its own. Default: made up. */
   readonly sessionId?: string;
   /**
-   * Whether the model may, must or must not call a tool: `auto`, `required`, `none`, or `{ type: "tool", name }`. One that forces a call holds for
-   * the first answer of a run. Default: the model decides (`auto`).
+   * Whether the model may, must or must not call a tool: `auto`, `required`, `none`, or `{ type: "tool", name
+   * }`. One that forces a call holds for the first answer of a run. Default: the model decides (`auto`).
    */
   readonly toolChoice?: ToolChoice;
-  /** Longest answer to one request, in tokens, reasoning included. Default: as many as the model can write, and the budget pays for. */
+  /** Longest answer in tokens, reasoning included. Default: what model and budget allow. */
   readonly maxOutputTokens?: number;
-  /** Randomness of the answers, from 0; the upper end (1 or 2) is the provider's. Default: the provider's. Some reasoning models take none. */
+  /**
+   * Randomness of the answers, from 0; the upper end (1 or 2) is the provider's. Default: the provider's.
+   * Some reasoning models take none.
+   */
   readonly temperature?: number;
-  /** Share of the probability mass that is sampled from, above 0 to 1. Change this or `temperature`. Default: the provider's. */
+  /** Share of the probability to sample from, above 0 to 1; instead of `temperature`. */
   readonly topP?: number;
   /** Texts at which the answer ends, themselves left out. Default: none. */
   readonly stopSequences?: readonly string[];
-  /** How much the model may reason: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. Ignored by models that cannot. Default: the provider's. */
+  /**
+   * How much the model may reason: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. Ignored by models
+   * that cannot. Default: the provider's.
+   */
   readonly effort?: Effort;
   /** Extra fields for the body of one wire, e.g. `{ openai_chat: { seed: 1 } }`. */
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
@@ -112,7 +124,7 @@ export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Mo
 export interface RunOptions<S extends SchemaInput = SchemaInput> {
   /** Ends the run when it is aborted: request and tools too (`stopReason: "aborted"`). */
   readonly signal?: AbortSignal;
-  /** Schema of the value wanted; it arrives in `result.output`. The model delivers it through a tool named `finish`. */
+  /** Schema of the value wanted as `result.output`, which the model delivers by a tool named `finish`. */
   readonly schema?: S;
   /** For this run; see {@link AgentOptions.toolChoice}. */
   readonly toolChoice?: ToolChoice;
@@ -123,8 +135,9 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   /** What becomes of calls without a result; see {@link AgentOptions.openCalls}. Default: the agent's. */
   readonly openCalls?: "close" | "run";
   /**
-   * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is refused is told to the model,
-   * what has no answer waits on. Throws `invalid_argument` for an id that does not wait.
+   * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is
+   * refused is told to the model, what has no answer waits on. Throws `invalid_argument` for an id that does
+   * not wait.
    */
   readonly approvals?: Approvals;
   /** Model requests this run may make, from 1; `Infinity` for no limit. Default: the agent's, 20. */

@@ -11,24 +11,29 @@ export function publisher(
   push: (event: AgentEvent) => void,
 ): (event: AgentEvent) => void {
   if (onEvent === undefined && onToken === undefined) return push;
-  const warn = (error: unknown): AgentEvent => ({
-    type: "warning",
-    message: `An observer threw: ${toNanoAgentError(error).message}`,
-  });
-  const observe = (event: AgentEvent): void => {
-    try {
-      onEvent?.(event);
-    } catch (error) {
-      push(warn(error));
-    }
+  const show = (event: AgentEvent): void => {
+    if (onEvent !== undefined) observe(onEvent, event, (error) => push(warning(error)));
     push(event);
   };
+  if (onToken === undefined) return show;
   return (event) => {
-    try {
-      if (onToken !== undefined && event.type === "text_delta") onToken(event.text);
-    } catch (error) {
-      observe(warn(error));
-    }
-    observe(event);
+    if (event.type === "text_delta") observe(onToken, event.text, (error) => show(warning(error)));
+    show(event);
   };
+}
+
+/**
+ * An observer may be asynchronous: nobody waits for it, and what it rejects with must not end the process.
+ */
+function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
+  try {
+    const pending = observer(value);
+    if (pending instanceof Promise) pending.catch(onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
+}
+
+function warning(error: unknown): AgentEvent {
+  return { type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` };
 }

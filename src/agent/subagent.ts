@@ -3,7 +3,7 @@ import { runNested } from "../core/agent/nested-run.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { type Delegation, type Recorder, type RunContext, record } from "../core/agent/run-context.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { userMessage } from "../core/message/message.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { SubagentOutcome, SubagentTask } from "../core/tool/tool.ts";
@@ -83,13 +83,11 @@ function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunCon
 function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
   if (depth > maxDepth) {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `A subagent at depth ${depth} was asked for, and ${maxDepth} is the deepest allowed: do this part without one.`,
     );
   }
-  if (task.prompt.trim() === "")
-    throw new NanoAgentError("invalid_argument", `The subagent ${task.agent} was given no task: write one.`);
+  if (task.prompt.trim() === "") throw misuse(`The subagent ${task.agent} was given no task: write one.`);
   if (task.maxIterations !== undefined) assertIterations(task.maxIterations);
   assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
 }

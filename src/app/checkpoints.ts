@@ -1,9 +1,10 @@
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 import type { NewEntry } from "../core/agent/entry.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/checkpoint-limits.ts";
 import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
+import { isWithin } from "../system/real-path.ts";
 import type { UndoLimits } from "./config/config-schema.ts";
 import type { UserPaths } from "./config/paths.ts";
 import type { OpenSession } from "./open-session.ts";
@@ -87,7 +88,7 @@ const HOME_ENTRIES = 2_000;
 
 /** Whether the working folder is the home of the user, or one around it such as `/`. */
 export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
-  return paths.home === cwd || paths.home.startsWith(cwd.endsWith(sep) ? cwd : cwd + sep);
+  return isWithin(paths.home, cwd);
 }
 
 function limitsIn(settings: Settings): CheckpointLimits {

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { join } from "node:path";
 import { errorMessage } from "../core/base/errors.ts";
 import { toCleanText } from "../core/base/text.ts";
-import { isWithin } from "../extensions/markdown/read-text-file.ts";
+import { isWithin, realPath } from "../system/real-path.ts";
 
 /** Bytes of instructions that are read of one file, and of all files together. */
 const MAX_FILE_BYTES = 32_768;
@@ -28,7 +28,7 @@ export function readInstructions(
 ): readonly Instructions[] {
   const found: Instructions[] = [];
   const seen = new Set<string>();
-  const root = folders[0] === undefined ? "" : (realPath(folders[0]) ?? folders[0]);
+  const root = folders[0] === undefined ? "" : realPath(folders[0]);
   let bytes = 0;
   for (const folder of folders.toReversed()) {
     const file = firstFile(folder, root, onNotice);
@@ -60,7 +60,7 @@ function firstFile(
 ): InstructionsFile | undefined {
   for (const name of ["AGENTS.md", "CLAUDE.md"]) {
     const path = join(folder, name);
-    const real = realPath(path);
+    const real = placeOf(path);
     if (real === undefined) continue;
     if (!isWithin(real, root)) {
       onNotice(`${path} is left out: it is a link that leads out of ${root}.`);
@@ -113,7 +113,7 @@ function decoded(bytes: Uint8Array, cut: boolean): string | undefined {
   }
 }
 
-function realPath(path: string): string | undefined {
+function placeOf(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

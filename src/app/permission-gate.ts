@@ -1,8 +1,9 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
+import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
@@ -12,7 +13,8 @@ import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
 
 /** What the gate of the command decides by. */
-export interface PermissionGateOptions {
+export interface PermissionGateOptions
+  extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "machinery"> {
   readonly mode: PermissionMode;
   /**
    * Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by
@@ -31,18 +33,12 @@ export interface PermissionGateOptions {
   /** Whether a person is asked: then a question needs no advice how to start the run. Default: nobody is. */
   readonly isAttended?: () => boolean;
   readonly known: readonly string[];
-  /** Folders tools may work in, the working folder first. */
-  readonly workspace: readonly string[];
-  readonly cwd: string;
-  readonly home: string;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
   /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
   readonly commandPath?: () => string | undefined;
   /** Whether the user agreed to what the settings of a repository have git run. */
   readonly admitsPrograms?: PolicyGateOptions["admitsPrograms"];
-  /** Folders of nano-agent itself: writing below them is always asked about. */
-  readonly machinery?: readonly string[];
 }
 
 /** The gate of the command. Its mode can be changed while it is at work. */
@@ -162,11 +158,9 @@ function readItems(list: readonly string[], { action, known }: ListPlace): ToolL
 function knownName(name: string, known: readonly string[], option: string): string {
   const found = known.find((tool) => tool.toLowerCase() === name.toLowerCase());
   if (found !== undefined) return found;
-  const guess = nearest(name.toLowerCase(), known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   throw new NanoAgentError(
     "invalid_argument",
-    `${option} ${JSON.stringify(name)}: there is no such tool.${hint} Tools: ${known.join(", ")}.`,
+    `${option} ${JSON.stringify(name)}: there is no such tool.${didYouMean(name.toLowerCase(), known)} Tools: ${known.join(", ")}.`,
   );
 }
 

@@ -1,18 +1,9 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  renameSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
-import { makeFolders } from "../core/base/make-folders.ts";
-import { inTransaction, isDamagedDatabase, loadWithoutWarning } from "../core/base/sqlite.ts";
+import { makePrivateFolders } from "../system/private-folders.ts";
+import { inTransaction, isDamagedDatabase, loadSqlite } from "../system/sqlite.ts";
 
 /** Version of the tables; a file with a higher one is left alone. */
 const SCHEMA_VERSION = 1;
@@ -56,7 +47,7 @@ export function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
   createFile(path);
   const file = fileAt(path);
-  const { DatabaseSync: Database } = loadSqlite();
+  const { DatabaseSync: Database } = requiredSqlite();
   const database = new Database(path, { timeout: BUSY_MS });
   try {
     // First, for it also sees to it that the database of another program stays as it is.
@@ -73,7 +64,7 @@ export function openDatabase(path: string): OpenDatabase {
 
 /** A database that lives as long as the program. */
 export function databaseInMemory(): DatabaseSync {
-  const { DatabaseSync: Database } = loadSqlite();
+  const { DatabaseSync: Database } = requiredSqlite();
   const database = new Database(":memory:");
   database.exec(SCHEMA);
   return database;
@@ -115,11 +106,8 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** Throws `memory` where this runtime has no SQLite. */
-function loadSqlite(): typeof import("node:sqlite") {
-  // Undefined in a runtime that was built without it, whatever its types say.
-  const sqlite: typeof import("node:sqlite") | undefined = loadWithoutWarning(process, () =>
-    process.getBuiltinModule("node:sqlite"),
-  );
+function requiredSqlite(): typeof import("node:sqlite") {
+  const sqlite = loadSqlite();
   if (sqlite !== undefined) return sqlite;
   throw new NanoAgentError(
     "memory",
@@ -170,11 +158,7 @@ function foreign(path: string): NanoAgentError {
 
 function createFile(path: string): void {
   guarded(path, () => {
-    makeFolders(dirname(path), {
-      exists: existsSync,
-      parentOf: dirname,
-      make: (folder) => mkdirSync(folder, { mode: 0o700 }),
-    });
+    makePrivateFolders(dirname(path));
     // SQLite gives the files it makes beside it the same mode.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     else {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
 import { utf8Length } from "../core/base/text.ts";
+import { inTransaction, isBusyDatabase } from "../system/sqlite.ts";
 import { similarity } from "./embedder.ts";
 import type { Recollection, RecordContext, RecordOutcome } from "./long-term-memory.ts";
 import { type Candidate, rank } from "./ranking.ts";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { abortError } from "../core/base/abort.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
-import { inTransaction, isBusyDatabase } from "../core/base/sqlite.ts";
+import { inTransaction, isBusyDatabase } from "../system/sqlite.ts";
 import type {
   LongTermMemory,
   Recollection,

@@ -12,9 +12,8 @@ export interface LoopPatternOptions {
 /** The fallback answer, unless told otherwise. */
 export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
 
-/** Runs the loop once, as the options of the pattern want it. */
-export async function conductLoop(run: RunContext, options: LoopPatternOptions): Promise<RunResult> {
-  const { fallbackAnswer = FALLBACK_ANSWER } = options;
+/** Runs the loop once; a model that said nothing is given the fallback answer. */
+export async function conductLoop(run: RunContext, fallbackAnswer: string): Promise<RunResult> {
   const ending = await converse(run);
   const said = ending.text ?? run.state.progress.lastText;
   const silent =

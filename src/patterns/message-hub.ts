@@ -5,9 +5,10 @@ import { assertCount } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { type Input, toMessages } from "../core/message/given-message.ts";
+import type { Input } from "../core/message/given-message.ts";
+import { spokenMessages } from "../core/message/input-messages.ts";
 import type { UserMessage } from "../core/message/message.ts";
-import { hasAnswer } from "./pipelines.ts";
+import { hasText } from "./pipelines.ts";
 
 /** One reply in a hub. */
 export interface HubTurn {
@@ -70,9 +71,9 @@ export class MessageHub {
     return this.#members.delete(name);
   }
 
-  /** Lets every member observe a message, except the one it is `from`. Rejects for a journal that cannot be written. */
+  /** Lets every member observe a message, except the one it is `from`. Rejects as {@link Agent.observe} does. */
   async broadcast(message: Input, from?: string): Promise<void> {
-    const heard = toMessages(message).map((each): UserMessage => spoken(each as UserMessage, from));
+    const heard = spokenMessages(message, "broadcast()").map((each) => named(each, from));
     for (const [name, agent] of this.#members) if (name !== from) await agent.observe(heard);
   }
 
@@ -90,7 +91,7 @@ export class MessageHub {
       ...defined({ signal }),
       ...(onEvent === undefined ? {} : { onEvent: (event: AgentEvent) => onEvent(event, name) }),
     });
-    if (hasAnswer(result)) await this.broadcast(result.text, name);
+    if (hasText(result)) await this.broadcast(result.text, name);
     return result;
   }
 
@@ -112,7 +113,7 @@ export class MessageHub {
       if (turns.length === maxTurns) return end("max_turns");
       const result = await this.reply(name, undefined, reply);
       turns.push({ name, result });
-      if (!hasAnswer(result)) return end(result.stopReason);
+      if (!hasText(result)) return end(result.stopReason);
     }
     return end("completed");
   }
@@ -127,12 +128,12 @@ export class MessageHub {
 }
 
 /** What others hear: the words with the name of who said them, which not every provider has a field for. */
-function spoken(message: UserMessage, from: string | undefined): UserMessage {
+function named(message: UserMessage, from: string | undefined): UserMessage {
   if (from === undefined) return message;
-  let named = false;
+  let isNamed = false;
   const content = message.content.map((block) => {
-    if (named || block.type !== "text") return block;
-    named = true;
+    if (isNamed || block.type !== "text") return block;
+    isNamed = true;
     return { ...block, text: `${from}: ${block.text}` };
   });
   return { ...message, name: from, content };

@@ -52,7 +52,7 @@ export class Phases {
   }
 
   /** Whether the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
-  hasAnswer({ stopReason }: RunResult): boolean {
+  canGoOnFrom({ stopReason }: RunResult): boolean {
     if (stopReason === "max_iterations" && this.#run.onMaxIterations === "throw") return false;
     return hasAnswer(stopReason);
   }

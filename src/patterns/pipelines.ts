@@ -38,7 +38,7 @@ export async function sequentialPipeline(
   for (const [at, agent] of agents.entries()) {
     const result = await agent.run(next, runOptions(options, at));
     results.push(result);
-    if (!hasAnswer(result)) return { text: result.text, results, completed: false };
+    if (!hasText(result)) return { text: result.text, results, completed: false };
     next = result.text;
   }
   return { text: results.at(-1)?.text ?? "", results, completed: true };
@@ -69,7 +69,7 @@ export async function fanoutPipeline(
 }
 
 /** Whether a run ended with a text that others can work with. */
-export function hasAnswer({ stopReason, text }: RunResult): boolean {
+export function hasText({ stopReason, text }: RunResult): boolean {
   return endedByItself(stopReason) && text.trim() !== "";
 }
 

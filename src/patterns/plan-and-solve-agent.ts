@@ -75,7 +75,7 @@ export class PlanAndSolveAgent extends Agent {
       maxIterations: PLANNER_ITERATIONS,
       onMaxIterations: "last",
     });
-    if (result.stopReason !== "max_iterations" && !phases.hasAnswer(result)) return endingOf(result);
+    if (result.stopReason !== "max_iterations" && !phases.canGoOnFrom(result)) return endingOf(result);
     const steps = Array.isArray(result.output) ? cleanSteps(result.output) : parsePlan(result.text);
     if (steps.length > 0 && steps.length <= maxSteps) return { steps };
     const count = steps.length === 0 ? tooMany : steps.length;
@@ -115,7 +115,7 @@ export class PlanAndSolveAgent extends Agent {
       });
       if (mayFail && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
       if (failure !== undefined) return { type: "failed", failure: `${step}\n${failure}` };
-      if (!phases.hasAnswer(last)) return { type: "stopped", last };
+      if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
       finished.push({ step, result: last.text });
       if (isLast) return { type: "done", last };
     }

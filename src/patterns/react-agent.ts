@@ -11,7 +11,7 @@ import type { CompiledSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
 import { assertToolName, defineTool } from "../core/tool/define-tool.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
+import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
 import { answerTool, extendedFinishTool } from "./finish.ts";
 
 /** Name of the tool of {@link ReActAgentOptions.thoughtTool}. */
@@ -38,7 +38,7 @@ export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
  * finish call run like all others and get their results; then the run ends.
  */
 export class ReActAgent extends Agent {
-  readonly #loop: LoopPatternOptions;
+  readonly #fallbackAnswer: string;
   readonly #thoughts: boolean;
   readonly #finishName: string | undefined;
 
@@ -48,7 +48,7 @@ export class ReActAgent extends Agent {
       thoughtTool = false,
       finish = "text",
       finishToolName = "Finish",
-      fallbackAnswer,
+      fallbackAnswer = FALLBACK_ANSWER,
       ...own
     } = options;
     assertPatternOptions(own, ["thoughtTool", "finish", "finishToolName", "fallbackAnswer"]);
@@ -69,12 +69,12 @@ export class ReActAgent extends Agent {
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;
-    this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };
+    this.#fallbackAnswer = fallbackAnswer;
   }
 
   override conduct(run: RunContext): Promise<RunResult> {
     const shown = { thought: this.#thoughts ? THOUGHT : undefined, finish: this.#finishName };
-    return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#loop);
+    return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#fallbackAnswer);
   }
 
   protected override finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {

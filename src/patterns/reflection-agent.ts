@@ -77,7 +77,7 @@ export class ReflectionAgent extends Agent {
     const task = phases.question;
     const execution = { tools: run.tools, finishTool: run.finishTool, toolChoice: run.toolChoice };
     let last = await phases.run({ phase: "initial_execution" }, this.#prompts.execute({ task }), execution);
-    if (!phases.hasAnswer(last)) return phases.end(endingOf(last));
+    if (!phases.canGoOnFrom(last)) return phases.end(endingOf(last));
     this.#remember("execution", last.text);
     for (let round = 1; round <= this.#maxRounds; round++) {
       const result = last.text;
@@ -91,7 +91,7 @@ export class ReflectionAgent extends Agent {
       if (!reflection.goOn) break;
       const prompt = this.#prompts.refine({ task, result, feedback });
       const refined = await phases.run({ phase: "refinement", round }, prompt, execution);
-      if (!phases.hasAnswer(refined)) return phases.end(endingOf(refined, refined.text || result));
+      if (!phases.canGoOnFrom(refined)) return phases.end(endingOf(refined, refined.text || result));
       // A model that says nothing has nothing better to offer.
       if (refined.text.trim() === "") break;
       this.#remember("execution", refined.text);
@@ -116,7 +116,7 @@ export class ReflectionAgent extends Agent {
     const feedback = last.text;
     if (structured && isVerdict(last.output))
       return { type: "reflected", feedback, goOn: last.output.needs_improvement };
-    if (!phases.hasAnswer(last)) return { type: "stopped", last };
+    if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
     return {
       type: "reflected",
       feedback,

@@ -6,7 +6,7 @@ import type { RunContext } from "../core/agent/run-context.ts";
 import { assertType } from "../core/base/check-option.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import { conductLoop, type LoopPatternOptions } from "./conduct-loop.ts";
+import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
 
 /** How a {@link SimpleAgent} is made. */
 export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
@@ -20,17 +20,17 @@ export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
  */
 export class SimpleAgent extends Agent {
   readonly #ownTools: ToolRegistry;
-  readonly #loop: LoopPatternOptions;
+  readonly #fallbackAnswer: string;
 
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: SimpleAgentOptions) {
-    const { enableToolCalling = true, fallbackAnswer, ...own } = options;
+    const { enableToolCalling = true, fallbackAnswer = FALLBACK_ANSWER, ...own } = options;
     assertPatternOptions(own, ["enableToolCalling", "fallbackAnswer"]);
     assertType("enableToolCalling", enableToolCalling, "boolean");
     assertType("fallbackAnswer", fallbackAnswer, "string");
     super(enableToolCalling ? own : withoutTools(own));
     this.#ownTools = enableToolCalling ? this.tools : new ToolRegistry(own.tools);
-    this.#loop = fallbackAnswer === undefined ? {} : { fallbackAnswer };
+    this.#fallbackAnswer = fallbackAnswer;
   }
 
   /** Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken. */
@@ -54,7 +54,7 @@ export class SimpleAgent extends Agent {
   }
 
   override conduct(run: RunContext): Promise<RunResult> {
-    return conductLoop(run, this.#loop);
+    return conductLoop(run, this.#fallbackAnswer);
   }
 }
 

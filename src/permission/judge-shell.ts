@@ -36,7 +36,7 @@ export interface ShellJudgement {
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
   /** What the repository that git finds from a folder has it run, and nobody agreed to. */
-  readonly programsOf: (folder: string) => GitPrograms | undefined;
+  readonly programsOf: (folder: string) => readonly GitPrograms[];
 }
 
 const TOOL = "bash";

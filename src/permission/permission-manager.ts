@@ -1,5 +1,8 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { parseRules } from "./parse-rule.ts";
+import type { PathSpaceOptions } from "./paths/path-space.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
 import { toGateDecision } from "./policy-gate.ts";
 import { DEFAULT_RULES, type Rule, type RuleAction } from "./rule.ts";
@@ -13,43 +16,70 @@ export interface PermissionCheck {
 }
 
 /** What a {@link PermissionManager} decides by. */
-export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules"> {
+export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | keyof PathSpaceOptions> {
   /** Default {@link DEFAULT_RULES}. */
   readonly rules?: readonly Rule[];
+  /** Folder that relative paths refer to. Default: that of the agent that asks, else of the process. */
+  readonly cwd?: string;
+  /** The folder `~` stands for. Default: the home folder of the user. */
+  readonly home?: string;
+  /** Folders whose files are no secret. Default: `cwd`. */
+  readonly workspace?: readonly string[];
 }
 
-/** Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. */
+/**
+ * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As the gate of an agent it judges
+ * paths from the folder the tools open them from, and looks at the calls of a batch one by one instead of at the batch.
+ */
 export class PermissionManager implements Gate {
-  readonly #options: Omit<PolicyOptions, "rules">;
+  readonly #options: Omit<PermissionManagerOptions, "rules">;
+  readonly #policies = new Map<string, Policy>();
   #rules: readonly Rule[];
-  #policy: Policy;
 
-  constructor({ rules = DEFAULT_RULES, ...options }: PermissionManagerOptions) {
-    this.#options = { defaults: false, ...options };
+  /** Throws `invalid_config` for a malformed rule. */
+  constructor(given: readonly Rule[] | PermissionManagerOptions = {}) {
+    const { rules = DEFAULT_RULES, ...options } = "map" in given ? { rules: given } : given;
+    this.#options = options;
     this.#rules = parseRules([...rules]);
-    this.#policy = createPolicy({ ...this.#options, rules: this.#rules });
   }
 
   /** Decides about a call. Every pattern has to be allowed. */
   check({ tool, params, patterns }: PermissionCheck): RuleAction;
   check(request: GateRequest): GateDecision;
   check(call: PermissionCheck | GateRequest): RuleAction | GateDecision {
-    if (!("params" in call)) {
-      return toGateDecision(this.#policy.check({ tool: call.name, input: call.input }), call.input);
-    }
-    const { tool, params, patterns } = call;
-    const key = tool === "bash" ? "command" : "path";
-    const inputs =
-      patterns === undefined || patterns.length === 0
-        ? [params]
-        : patterns.map((pattern) => ({ ...params, [key]: pattern }));
-    const decisions = inputs.map((input) => this.#policy.check({ tool, input }).decision);
-    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
+    return "params" in call ? this.#judge(call) : this.#decide(call);
   }
 
   /** Adds a rule. Throws `invalid_config` for a malformed one. */
   addRule(rule: Rule): void {
     this.#rules = [...parseRules([rule]), ...this.#rules];
-    this.#policy = createPolicy({ ...this.#options, rules: this.#rules });
+    this.#policies.clear();
+  }
+
+  #judge({ tool, params, patterns }: PermissionCheck): RuleAction {
+    const key = tool === "bash" ? "command" : "path";
+    const inputs =
+      patterns === undefined || patterns.length === 0
+        ? [params]
+        : patterns.map((pattern) => ({ ...params, [key]: pattern }));
+    const policy = this.#policy("");
+    const decisions = inputs.map((input) => policy.check({ tool, input }).decision);
+    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
+  }
+
+  #decide({ name, input, cwd }: GateRequest): GateDecision {
+    const decision = toGateDecision(this.#policy(cwd).check({ tool: name, input }), input);
+    return name === "batch" && decision.action === "ask" ? { action: "allow" } : decision;
+  }
+
+  /** One policy a folder: a call is judged from where it will run. */
+  #policy(folder: string): Policy {
+    const cwd = resolve(folder === "" ? (this.#options.cwd ?? "") : folder);
+    const known = this.#policies.get(cwd);
+    if (known !== undefined) return known;
+    const { home = homedir(), workspace = [this.#options.cwd ?? cwd], ...options } = this.#options;
+    const policy = createPolicy({ defaults: false, ...options, rules: this.#rules, cwd, home, workspace });
+    this.#policies.set(cwd, policy);
+    return policy;
   }
 }

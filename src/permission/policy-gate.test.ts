@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import type { GateRequest } from "../core/agent/gate.ts";
@@ -132,6 +133,23 @@ test("the manager answers with one word, by the rule set it was given", () => {
     ["allow", "allow", "allow", "allow", "allow"],
     ["ask", "ask", "deny", "deny", "deny"],
   ]);
+});
+
+test("the manager of an agent judges from the folder of the call, and asks about the calls of a batch alone", () => {
+  const [own, other] = [tempFolder(), tempFolder()];
+  const actionsOf = (manager: PermissionManager, cwd: string): readonly string[] =>
+    [
+      request(cwd, "read", { path: join(own, "a") }),
+      request(cwd, "read", { path: "a" }),
+      request(cwd, "batch", { calls: [{ tool: "write", input: { path: "a", content: "" } }] }),
+    ].map((call) => manager.check(call).action);
+  const denied = new PermissionManager([{ tool: "batch", action: "deny" }]);
+  expect([
+    actionsOf(new PermissionManager(DEFAULT_RULES), own),
+    actionsOf(new PermissionManager(), other),
+    actionsOf(new PermissionManager({ cwd: own }), other),
+    actionsOf(denied, own).at(-1),
+  ]).toEqual([["allow", "allow", "allow"], ["ask", "allow", "allow"], ["allow", "ask", "allow"], "deny"]);
 });
 
 test("the manager judges every pattern it is given, and takes more rules", () => {

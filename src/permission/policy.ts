@@ -5,9 +5,9 @@ import { judgePath } from "./judge-path.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
-import { type GitPrograms, gitPrograms, SettingsReader } from "./paths/git-programs.ts";
+import { GitFiles, type GitPrograms, gitPrograms } from "./paths/git-programs.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
-import { repositoryFrom } from "./paths/repository.ts";
+import { repositoriesFrom } from "./paths/repository.ts";
 import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
@@ -99,9 +99,9 @@ class RulePolicy implements Policy {
   #rules: RuleSet;
   #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
-  readonly #settings = new SettingsReader();
+  readonly #gitFiles = new GitFiles();
   /** What git would run, by folder, as far as this check has looked. */
-  readonly #programs = new Map<string, GitPrograms | undefined>();
+  readonly #programs = new Map<string, readonly GitPrograms[]>();
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -206,16 +206,16 @@ class RulePolicy implements Policy {
   }
 
   /** What the repository that git finds from a folder has it run, and nobody agreed to. */
-  #programsOf(folder: string): GitPrograms | undefined {
-    if (this.#programs.has(folder)) return this.#programs.get(folder);
-    const repository = repositoryFrom(folder);
-    const programs = repository === undefined ? undefined : gitPrograms(repository, this.#settings.read);
-    const isAdmitted =
-      repository === undefined ||
-      programs === undefined ||
-      this.#options.admitsPrograms?.(repository, programs) === true;
-    this.#programs.set(folder, isAdmitted ? undefined : programs);
-    return this.#programs.get(folder);
+  #programsOf(folder: string): readonly GitPrograms[] {
+    const known = this.#programs.get(folder);
+    if (known !== undefined) return known;
+    const found = repositoriesFrom(folder).flatMap((repository) => {
+      const programs = gitPrograms(repository, this.#gitFiles);
+      const isOpen = programs !== undefined && this.#options.admitsPrograms?.(repository, programs) !== true;
+      return isOpen ? [programs] : [];
+    });
+    this.#programs.set(folder, found);
+    return found;
   }
 
   /** In plan mode nothing runs that may change something. */

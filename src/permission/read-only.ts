@@ -36,7 +36,7 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     return undefined;
   if (unit.words.some(({ assigns, braces }) => assigns !== undefined || braces)) return undefined;
   const program = unit.words[0]?.text ?? "";
-  if (isOfWorkspace(program, context)) return undefined;
+  if (runsOfWorkspace(program, context)) return undefined;
   const known = coveringName(program, unit.words, context);
   if (known !== undefined) return known;
   const edit = context.edits ? editRule(unit.words, context.space) : undefined;
@@ -51,8 +51,13 @@ const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-function isOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
-  return !OF_THE_SHELL.has(program) && space.hasProgram(program);
+/** What a program starts by a name, as the settings of most users have it. */
+const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([["git", ["git-lfs"]]]);
+
+/** Whether the workspace may bring what a name stands for, or what that starts. */
+function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
+  const names = [program, ...(STARTED_BY.get(program) ?? [])];
+  return names.some((name) => !OF_THE_SHELL.has(name) && space.hasProgram(name));
 }
 
 function coveringName(

@@ -13,7 +13,7 @@ export interface RunByGit {
 /** What {@link runByGit} looks at. */
 export interface RunByGitOptions {
   readonly places: readonly PathSpace[];
-  readonly programsOf: (folder: string) => GitPrograms | undefined;
+  readonly programsOf: (folder: string) => readonly GitPrograms[];
   /** Another program hands the command on, so that no options can be added to it. */
   readonly isInner: boolean;
 }
@@ -24,11 +24,15 @@ export function runByGit(
   { places, programsOf, isInner }: RunByGitOptions,
 ): RunByGit | undefined {
   if (!/^(?:.*\/)?git$/s.test(unit.name)) return undefined;
+  if (unit.elsewhere === true) return { looking: NOBODY_KNOWS, any: NOBODY_KNOWS };
   const named = gitFolderOf(unit.words)[0]?.text ?? ".";
-  const found = places.flatMap((space) => programsOf(space.path(named).resolved) ?? []);
+  const found = places.flatMap((space) => programsOf(space.path(named).resolved));
   const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
   return { looking: reason(looking), any: reason([...looking, ...found.flatMap(({ others }) => others)]) };
 }
+
+const NOBODY_KNOWS =
+  "git runs in folders that nobody knows, and in a repository there its settings would have it run something";
 
 function reason(programs: readonly string[]): string | undefined {
   const [first] = programs;

@@ -1,5 +1,6 @@
-import { NanoAgentError } from "../core/base/errors.ts";
-import { nearest } from "../core/base/text.ts";
+import { misuse } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
+import { didYouMean } from "../core/base/text.ts";
 import { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hook.ts";
 
 /** How a hook is treated. */
@@ -32,6 +33,10 @@ export class HookRegistry {
     for (const [point, given] of Object.entries(hooks)) {
       assertPoint(point);
       if (given === undefined) continue;
+      if (typeof given !== "function" && !isRecord(given))
+        throw misuse(
+          `hooks.${point} is neither a function nor an object with functions by name: pass one of them.`,
+        );
       const named = typeof given === "function" ? { [point]: given } : given;
       for (const [name, hook] of Object.entries(named)) this.register(point, name, hook);
     }
@@ -44,16 +49,10 @@ export class HookRegistry {
   register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
     assertPoint(point);
     if (typeof hook !== "function")
-      throw new NanoAgentError(
-        "invalid_argument",
-        `The hook "${name}" of ${point} is ${typeof hook}, not a function.`,
-      );
+      throw misuse(`The hook "${name}" of ${point} is ${typeof hook}, not a function.`);
     const { observer = false, timeoutMs = 5_000 } = settings;
     if (!(timeoutMs > 0))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`,
-      );
+      throw misuse(`timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`);
     this.#hooks ??= new Map();
     let hooks = this.#hooks.get(point);
     if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
@@ -65,10 +64,7 @@ export class HookRegistry {
     assertPoint(point);
     if (this.#hooks?.get(point)?.delete(name) === true) return;
     const known = this.names(point).join(", ") || "none";
-    throw new NanoAgentError(
-      "invalid_argument",
-      `There is no hook "${name}" at ${point}. Hooks there: ${known}.`,
-    );
+    throw misuse(`There is no hook "${name}" at ${point}. Hooks there: ${known}.`);
   }
 
   /** Removes every hook of a point, or of all points. */
@@ -102,11 +98,8 @@ const NO_HOOKS: readonly RegisteredHook[] = [];
 
 function assertPoint(point: string): asserts point is HookPoint {
   if ((HOOK_POINTS as readonly string[]).includes(point)) return;
-  const guess = nearest(point, HOOK_POINTS);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `There is no hook point "${point}".${hint} Points: ${HOOK_POINTS.join(", ")}.`,
+  throw misuse(
+    `There is no hook point "${point}".${didYouMean(point, HOOK_POINTS)} Points: ${HOOK_POINTS.join(", ")}.`,
   );
 }
 

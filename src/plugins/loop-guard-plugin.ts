@@ -1,7 +1,9 @@
 import type { LoopCircle } from "../core/agent/entry.ts";
-import { type RunPlugin, remark } from "../core/agent/run-context.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
-import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings } from "./loop-guard.ts";
+import type { Ending } from "../core/agent/result.ts";
+import { type RunContext, type RunPlugin, remark } from "../core/agent/run-context.ts";
+import { assertKnown } from "../core/base/check-option.ts";
+import { misuse } from "../core/base/errors.ts";
+import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
 /** For a model that goes in circles. */
@@ -20,25 +22,29 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
       const repeated = new RepeatedText();
       return (part) => repeated.take(part);
     },
-    afterTurn: async (run) => {
+    afterTurn: (run) => {
       const bounded = Number.isFinite(run.maxIterations);
       const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
-      if (verdict === undefined) return undefined;
-      const { type, circle } = verdict;
-      const found = circleText(circle);
-      if (type === "stop")
-        return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
-      await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
-      return undefined;
+      return verdict === undefined ? undefined : warnOrStop(run, verdict);
     },
   };
+}
+
+async function warnOrStop(run: RunContext, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
+  const found = circleText(circle);
+  if (type === "stop")
+    return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
+  await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
+  return undefined;
 }
 
 /**
  * The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it
  * warns before it stops.
  */
-export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuardOptions): LoopGuardSettings {
+export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
+  assertKnown(options, ["warnAt", "stopAt", "window"], "setting of loopGuard");
+  const { warnAt, stopAt = 5, window = 12 } = options;
   const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
   for (const [name, least] of [
     ["stopAt", 3],
@@ -47,14 +53,10 @@ export function loopGuardSettings({ warnAt, stopAt = 5, window = 12 }: LoopGuard
   ] as const) {
     const value = settings[name];
     if (Number.isSafeInteger(value) && value >= least) continue;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`,
-    );
+    throw misuse(`loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`);
   }
   if (settings.warnAt < settings.stopAt) return settings;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
   );
 }

@@ -80,3 +80,21 @@ test("0 switches each limit off", async () => {
   await after(100_000, () => undefined);
   expect(ended()).toBeUndefined();
 });
+
+test("what is stopped in the moment in which a limit is reached is not ended by it", async () => {
+  const due = Promise.withResolvers<void>();
+  const ends: NanoAgentError[] = [];
+  let at = 0;
+  const deadlines = new Deadlines({
+    clock: { now: () => at, elapsed: () => at, sleep: () => due.promise },
+    timeouts: LIMITS,
+    url: "http://127.0.0.1:1",
+    onTimeout: (error) => ends.push(error),
+  });
+  at = LIMITS.headerTimeoutMs;
+  due.resolve();
+  deadlines.stop();
+  await due.promise;
+  await Promise.resolve();
+  expect(ends).toEqual([]);
+});

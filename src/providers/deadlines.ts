@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import { type Clock, startTimer } from "../core/base/clock.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 import { timeoutError } from "./http-error.ts";
@@ -13,24 +13,21 @@ export interface DeadlinesOptions {
   readonly onTimeout: (error: NanoAgentError) => void;
 }
 
-/** Without a reason of its own an abort makes an exception with a stack trace, once for every request. */
-const STOPPED = "stopped";
-
 /**
- * The time limits of one request. Watching costs no timer per event, and most requests one timer in all:
- * progress is a time that the timer looks at when it fires.
+ * The time limits of one request. Watching costs no timer per event, and most requests two in all: progress
+ * is a time that the timer looks at when it fires.
  */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
-  readonly #stop = new AbortController();
   readonly #startedAt: number;
   #answeredAt: number | undefined;
   /** Before the first event whatever was received last, then the last event. */
   #progressAt = 0;
   #hasEvents = false;
   #paused = false;
-  /** When the earliest timer fires. */
+  /** When the timer fires; once nothing is watched any more, no time is earlier. */
   #wakeAt = Number.POSITIVE_INFINITY;
+  #stopTimer: () => void = () => undefined;
 
   /** Starts with the limits for the headers and for the whole request. */
   constructor(options: DeadlinesOptions) {
@@ -64,25 +61,23 @@ export class Deadlines {
   }
 
   stop(): void {
-    this.#stop.abort(STOPPED);
+    this.#wakeAt = Number.NEGATIVE_INFINITY;
+    this.#stopTimer();
   }
 
-  /** Makes sure that a timer fires when the next limit may be reached. */
+  /** Makes sure that the timer fires when the next limit may be reached. */
   #arm(): void {
     const { clock } = this.#options;
     const at = Math.min(...LIMITS.map((limit) => this.#reachedAt(limit)));
     if (at >= this.#wakeAt) return;
     this.#wakeAt = at;
-    const { signal } = this.#stop;
-    clock.sleep(at - clock.elapsed(), signal).then(
-      () => {
-        if (signal.aborted) return;
-        if (this.#wakeAt === at) this.#wakeAt = Number.POSITIVE_INFINITY;
-        this.#check();
-      },
-      // Stopped: the only reason a sleep is rejected.
-      () => undefined,
-    );
+    this.#stopTimer();
+    this.#stopTimer = startTimer(clock, at - clock.elapsed(), () => {
+      // Stopped, or another one took its place, in the moment in which it was due.
+      if (this.#wakeAt !== at) return;
+      this.#wakeAt = Number.POSITIVE_INFINITY;
+      this.#check();
+    });
   }
 
   #check(): void {

@@ -1,11 +1,11 @@
 import type * as Http from "node:http";
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import type * as Https from "node:https";
 import type { Readable, Transform } from "node:stream";
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { AnswerHead, Connection, HttpRequest, OpenAnswer, ProxyOptions } from "./http.ts";
 import { hostOf } from "./http-error.ts";
-import { connectThroughProxy, proxyAuthorization, type Route, routeTo } from "./http-proxy.ts";
+import { connectThroughProxy, destination, type Route, routeTo } from "./http-proxy.ts";
 
 /** How connections are made. */
 export interface NodeConnectionOptions {
@@ -93,26 +93,6 @@ export class NodeConnections {
 function modulesOf({ protocol }: URL): typeof Http | typeof Https {
   // An import would evaluate every lazy export of the modules, a whole fetch client among them: some 40 ms.
   return process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
-}
-
-function destination(url: URL, route: Route): RequestOptions & { readonly headers?: Record<string, string> } {
-  if (route.type !== "forward")
-    return {
-      host: url.hostname.replace(/^\[|\]$/g, ""),
-      port: url.port || (url.protocol === "https:" ? 443 : 80),
-      path: url.pathname + url.search,
-    };
-  const { proxy } = route;
-  const credentials = proxyAuthorization(proxy);
-  return {
-    host: proxy.hostname,
-    port: proxy.port || 80,
-    path: url.href,
-    headers: {
-      host: url.host,
-      ...(credentials === undefined ? {} : { "proxy-authorization": credentials }),
-    },
-  };
 }
 
 /** The server closed a kept connection just as it was taken again: it has not seen the request. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { proxyAuthorization, routeTo } from "./http-proxy.ts";
+import { destination, routeTo } from "./http-proxy.ts";
 
 const proxy = { http: "http://proxy.test:3128", https: "proxy.test:3129" };
 
@@ -37,11 +37,27 @@ describe("routeTo", () => {
   });
 });
 
-describe("proxyAuthorization", () => {
-  it("takes user and password from the address", () => {
-    expect(proxyAuthorization(new URL("http://proxy.test"))).toBeUndefined();
-    expect(proxyAuthorization(new URL("http://us%40er:pa%3Ass@proxy.test"))).toBe(
-      `Basic ${btoa("us@er:pa:ss")}`,
+describe("destination", () => {
+  const url = new URL("http://[2001:db8::1]:8080/v1?a=b");
+
+  it("is the host itself, unless a proxy passes the request on", () => {
+    const there = { host: "2001:db8::1", port: "8080", path: "/v1?a=b" };
+    const tunnel = { type: "tunnel", proxy: new URL("http://proxy.test") } as const;
+    expect([destination(url, { type: "direct" }), destination(url, tunnel)]).toEqual([there, there]);
+  });
+
+  it("names the whole address to a proxy, with user and password from the proxy's own", () => {
+    const routes = ["http://[::2]", "http://us%40er:pa%3Ass@proxy.test:3128"].map((address) =>
+      destination(url, { type: "forward", proxy: new URL(address) }),
     );
+    expect(routes).toEqual([
+      { host: "::2", port: 80, path: url.href, headers: { host: url.host } },
+      {
+        host: "proxy.test",
+        port: "3128",
+        path: url.href,
+        headers: { host: url.host, "proxy-authorization": `Basic ${btoa("us@er:pa:ss")}` },
+      },
+    ]);
   });
 });

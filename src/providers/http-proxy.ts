@@ -1,4 +1,4 @@
-import type { ClientRequestArgs, IncomingMessage } from "node:http";
+import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
@@ -31,10 +31,39 @@ export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
 }
 
 /** The value of `proxy-authorization` for the user and password in a proxy's address. */
-export function proxyAuthorization(proxy: URL): string | undefined {
+function proxyAuthorization(proxy: URL): string | undefined {
   if (proxy.username === "" && proxy.password === "") return undefined;
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return `Basic ${Buffer.from(credentials).toString("base64")}`;
+}
+
+/** Where a request for `url` is sent on a route, and what the proxy wants with it. */
+export function destination(
+  url: URL,
+  route: Route,
+): RequestOptions & { readonly headers?: Record<string, string> } {
+  if (route.type !== "forward")
+    return {
+      host: bareHost(url),
+      port: url.port || (url.protocol === "https:" ? 443 : 80),
+      path: url.pathname + url.search,
+    };
+  const { proxy } = route;
+  const credentials = proxyAuthorization(proxy);
+  return {
+    host: bareHost(proxy),
+    port: proxy.port || 80,
+    path: url.href,
+    headers: {
+      host: url.host,
+      ...(credentials === undefined ? {} : { "proxy-authorization": credentials }),
+    },
+  };
+}
+
+/** The name of a host, or its address without brackets. */
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 /** Told once about a new connection. Node ignores the stream when there is an error. */
@@ -89,7 +118,7 @@ async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
   const credentials = proxyAuthorization(proxy);
   const request = start({
     method: "CONNECT",
-    host: proxy.hostname.replace(/^\[|\]$/g, ""),
+    host: bareHost(proxy),
     port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
     path: authority,
     agent: false,

@@ -7,6 +7,7 @@ import { type CallSetup, ModelCall } from "./model-call.ts";
 import { type NetworkOptions, networkSettings } from "./network.ts";
 import { RatePause } from "./rate-pause.ts";
 import { Recovery } from "./recovery.ts";
+import { wellFormedJson } from "./well-formed-json.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -55,7 +56,8 @@ export function createWireModel(options: WireModelOptions): Model {
     pause: options.pause ?? new RatePause(),
     encode: async (request) => {
       const { wire, encode } = loaded ?? (await load());
-      return { wire, request: encode(fitted(request)) };
+      const encoded = encode(fitted(request));
+      return { wire, request: { ...encoded, body: wellFormedJson(encoded.body) } };
     },
     send: ({ wire, request }, onPart) =>
       new Attempt({ wire, request, target, transport, settings, clock, onPart }),

@@ -1,6 +1,8 @@
 import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import type { ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { Usage } from "../core/message/usage.ts";
+import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { AnswerHead, HttpRequest } from "./http.ts";
 
 /**
  * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer
@@ -34,16 +36,10 @@ export interface WireTarget {
 }
 
 /** A request ready to be sent with POST. */
-export interface WireRequest {
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly body: string;
-}
+export type WireRequest = HttpRequest;
 
-/** An HTTP answer that reports a failure. Header names are in lower case. */
-export interface WireErrorAnswer {
-  readonly status: number;
-  readonly headers: { readonly [name: string]: string | undefined };
+/** An HTTP answer that reports a failure. */
+export interface WireErrorAnswer extends AnswerHead {
   readonly body: string;
   readonly target: WireTarget;
 }
@@ -65,6 +61,16 @@ export interface WireDecoder {
   readonly end: () => void;
   /** True once the answer is complete, so that the connection need not be read to its end. */
   readonly done: () => boolean;
+}
+
+/** The part an answer ends with. What a server gives for its model or id without saying anything is left out. */
+export function finishPart(
+  finishReason: FinishReason,
+  usage: Usage,
+  { model, id }: { readonly model?: unknown; readonly id?: unknown },
+): FinishPart {
+  const word = (value: unknown) => (value === "" || typeof value !== "string" ? undefined : value);
+  return { type: "finish", finishReason, usage, ...defined({ model: word(model), responseId: word(id) }) };
 }
 
 /** Headers of a request: those of the format, and the target's own, which win whatever their case. */

@@ -1,4 +1,5 @@
 import { fstatSync } from "node:fs";
+import type { EntryBase } from "../core/agent/entry.ts";
 import { checksumFor } from "./checksum.ts";
 import { decodeLine, type RecordPlace } from "./decode-line.ts";
 import { readLines } from "./read-lines.ts";
@@ -11,10 +12,7 @@ export interface DamagedLine {
 }
 
 /** A whole record: what it is and where it stands. */
-export interface IndexedRecord {
-  readonly id: string;
-  readonly parent: string | null;
-  readonly time: number;
+export interface IndexedRecord extends Omit<EntryBase, "scope"> {
   readonly type: string;
   readonly line: number;
   /** Place and length in the file, in bytes, without the newline. */

@@ -1,4 +1,5 @@
-import { errorMessage, isNanoAgentError, type Json, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, type Json, NanoAgentError } from "../core/base/errors.ts";
+import { systemCode } from "../system/system-error.ts";
 
 /** An error for a session that cannot be opened, read or written: code `journal`, with the file and the reason. */
 export function sessionError(
@@ -13,12 +14,6 @@ export function systemReason(error: unknown): string {
   const code = systemCode(error);
   const known = code === undefined ? undefined : REASONS[code];
   return known === undefined ? errorMessage(error) : `${known} (${code})`;
-}
-
-/** The `code` of a system error; undefined for any other. */
-export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || isNanoAgentError(error)) return undefined;
-  return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 const REASONS: { readonly [code: string]: string } = {

@@ -2,17 +2,17 @@ import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   type Stats,
 } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolders } from "../core/base/make-folders.ts";
-import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { misuse, type NanoAgentError } from "../core/base/errors.ts";
+import { makePrivateFolders } from "../system/private-folders.ts";
+import { systemCode } from "../system/system-error.ts";
+import { sessionError, systemReason } from "./session-error.ts";
 
 /** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
 export type OpenMode = "read" | "append" | "create";
@@ -44,6 +44,25 @@ export function openSessionFile(path: string, mode: OpenMode): number {
     closeSync(descriptor);
     throw error;
   }
+}
+
+/**
+ * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what is no file, cannot be
+ * read, or has more than `maxBytes`.
+ */
+export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
+  const unusable = (why: string, cause?: unknown): NanoAgentError =>
+    misuse(`${path} ${why}. Name a session file.`, { cause });
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_RDONLY | O_NONBLOCK);
+  } catch (error) {
+    throw unusable(`cannot be read: ${systemReason(error)}`, error);
+  }
+  const stats = fstatSync(descriptor);
+  if (stats.isFile() && stats.size <= maxBytes) return descriptor;
+  closeSync(descriptor);
+  throw unusable(stats.isFile() ? `is longer than ${maxBytes} bytes` : "is not a file");
 }
 
 function assertPlainFile(path: string, stats: Stats): void {
@@ -83,12 +102,6 @@ export function makeSessionFolder(folder: string): readonly string[] {
       { cause: error },
     );
   }
-}
-
-/** Makes a folder with those around it, for this user alone, and returns those that were made. Throws what the file system says. */
-export function makePrivateFolders(folder: string): readonly string[] {
-  const make = (path: string): void => mkdirSync(path, { mode: 0o700 });
-  return makeFolders(folder, { exists: existsSync, parentOf: dirname, make });
 }
 
 /** True when the folder had to be made. */

@@ -4,7 +4,7 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
 /** True when a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, so that it is a file name and nothing more. */
 export function isSessionId(text: string): boolean {
-  return SESSION_ID.test(text);
+  return typeof text === "string" && SESSION_ID.test(text);
 }
 
 /** Throws `invalid_argument` for a text that cannot name a session. `what` says where it came from. */

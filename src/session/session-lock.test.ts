@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { ownIdentity } from "./process-identity.ts";
+import { ownIdentity } from "../system/process-identity.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 function lockFile(): string {

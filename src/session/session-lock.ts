@@ -13,8 +13,9 @@ import {
 import { systemClock } from "../core/base/clock.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
-import { ownIdentity, type ProcessIdentity, processState } from "./process-identity.ts";
-import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { ownIdentity, type ProcessIdentity, processState } from "../system/process-identity.ts";
+import { systemCode } from "../system/system-error.ts";
+import { sessionError, systemReason } from "./session-error.ts";
 
 /** How a lock is taken. */
 export interface LockOptions {

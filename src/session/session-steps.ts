@@ -17,28 +17,9 @@ export interface SessionStep {
 
 /** The steps of a session. */
 export function sessionSteps(entries: readonly JournalEntry[]): readonly SessionStep[] {
-  const steps: SessionStep[] = [];
-  let run = 0;
-  let nestedFrom: number | undefined;
-  const isOfSubagent = subagentEntries();
-  entries.forEach((entry, at) => {
-    const isDelegated = isOfSubagent(entry);
-    if (entry.scope !== undefined) {
-      if (!isDelegated && entry.type !== "tool_intent" && entry.type !== "tool_result") nestedFrom ??= at;
-      return;
-    }
-    if (entry.type === "run_start" || entry.type === "run_resume") {
-      if (entry.type === "run_start") run++;
-      nestedFrom = undefined;
-    } else if (entry.type === "assistant_message") {
-      steps.push({ number: steps.length + 1, at, answerAt: at, run });
-      nestedFrom = undefined;
-    } else if (entry.type === "history" && nestedFrom !== undefined) {
-      steps.push({ number: steps.length + 1, at: nestedFrom, answerAt: at, run });
-      nestedFrom = undefined;
-    }
-  });
-  return steps;
+  const counter = new StepCounter();
+  for (const entry of entries) counter.stepOf(entry);
+  return counter.steps;
 }
 
 /** The step of a number. Throws `invalid_argument` for one that the session does not have. */
@@ -64,24 +45,31 @@ export function subagentEntries(): (entry: JournalEntry) => boolean {
   };
 }
 
-/** Tells the steps of entries that come one after the other, from the first of a session, numbered as `sessionSteps` numbers them. */
+/** Tells the steps of entries that come one after the other, from the first of a session, numbered from 1. */
 export class StepCounter {
+  /** The steps that have an answer so far. */
+  readonly steps: SessionStep[] = [];
   readonly #isOfSubagent = subagentEntries();
-  #step = 0;
-  #inPhase = false;
+  #next = 0;
+  #run = 0;
+  /** Where the phases of a pattern began that have no answer yet. */
+  #phasesAt: number | undefined;
 
   /** The next step for input and for the phases of a pattern, that of the call for what a subagent does; 0 before the first. */
   stepOf(entry: JournalEntry): number {
     const { type, scope } = entry;
-    if (this.#isOfSubagent(entry)) return this.#step;
+    const { steps } = this;
+    const answerAt = this.#next++;
+    if (this.#isOfSubagent(entry)) return steps.length;
     if (scope !== undefined) {
-      if (type !== "tool_intent" && type !== "tool_result") this.#inPhase = true;
-      return this.#step + 1;
+      if (type !== "tool_intent" && type !== "tool_result") this.#phasesAt ??= answerAt;
+      return steps.length + 1;
     }
-    const isAnswer = type === "assistant_message" || (type === "history" && this.#inPhase);
-    if (isAnswer) this.#step++;
-    if (isAnswer || type === "run_start" || type === "run_resume") this.#inPhase = false;
-    return type === "user_message" ? this.#step + 1 : this.#step;
+    if (type === "run_start") this.#run++;
+    const at = type === "history" ? this.#phasesAt : type === "assistant_message" ? answerAt : undefined;
+    if (at !== undefined) steps.push({ number: steps.length + 1, at, answerAt, run: this.#run });
+    if (at !== undefined || type === "run_start" || type === "run_resume") this.#phasesAt = undefined;
+    return type === "user_message" ? steps.length + 1 : steps.length;
   }
 }
 

@@ -1,11 +1,13 @@
-import { closeSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { newUuid } from "../core/base/ids.ts";
+import { replaceFile } from "../system/replace-file.ts";
+import { systemCode } from "../system/system-error.ts";
 import { checksum } from "./checksum.ts";
 import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import type { SessionEntry } from "./record.ts";
-import { sessionError, systemCode, systemReason } from "./session-error.ts";
+import { sessionError, systemReason } from "./session-error.ts";
 import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
@@ -204,13 +206,10 @@ function sessionsIn(folder: string): SessionFile[] {
 const MARK = "newest";
 
 function markNewest(folder: string, sessionId: string): void {
-  const draft = join(folder, `${MARK}.${newUuid()}`);
   try {
-    writeFileSync(draft, `${sessionId}\n`, { flag: "wx", mode: 0o600 });
-    renameSync(draft, join(folder, MARK));
+    replaceFile(join(folder, MARK), `${sessionId}\n`);
   } catch (error) {
     // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
-    rmSync(draft, { force: true });
     if (systemCode(error) === undefined) throw error;
   }
 }

@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { misuse } from "../core/base/errors.ts";
+import { closeSync } from "node:fs";
 import { idOfPath, sessionHeader } from "./inspect-session.ts";
 import { RECORD_VERSION } from "./record.ts";
 import { type DamagedLine, scanJournal } from "./scan-journal.ts";
-import { systemReason } from "./session-error.ts";
+import { openNamedFile } from "./session-file.ts";
 
 /** What is found when a session file is checked. */
 export interface SessionCheck {
@@ -18,7 +17,7 @@ export interface SessionCheck {
 
 /** Checks every line of a session file and changes nothing. Throws `invalid_argument` for what cannot be read as a file. */
 export function verifySession(file: string): SessionCheck {
-  const descriptor = openToCheck(file);
+  const descriptor = openNamedFile(file);
   try {
     const { records, damaged, newer } = scanJournal(descriptor);
     const all =
@@ -38,17 +37,4 @@ export function verifySession(file: string): SessionCheck {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function openToCheck(file: string): number {
-  try {
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (fstatSync(descriptor).isFile()) return descriptor;
-    closeSync(descriptor);
-  } catch (error) {
-    throw misuse(`${file} cannot be read: ${systemReason(error)}. Name a session file.`, {
-      cause: error,
-    });
-  }
-  throw misuse(`${file} is not a file. Name a session file.`);
 }

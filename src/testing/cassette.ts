@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Json, NanoAgentError, type RecordedError, recordedError } from "../core/base/errors.ts";
+import { type Json, misuse, NanoAgentError, type RecordedError, recordedError } from "../core/base/errors.ts";
 import { canonicalJson, safeParse } from "../core/base/json.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
@@ -52,12 +52,11 @@ export class Cassette {
 /** Reads a saved cassette, as text or value. Throws `invalid_argument` for anything else. */
 export function parseCassette(saved: unknown): Cassette {
   const parsed = typeof saved === "string" ? safeParse(saved) : ({ ok: true, value: saved } as const);
-  if (!parsed.ok) throw new NanoAgentError("invalid_argument", `The cassette is not JSON: ${parsed.error}.`);
+  if (!parsed.ok) throw misuse(`The cassette is not JSON: ${parsed.error}.`);
   const checked = checkCassette()(parsed.value);
   if (!checked.ok) {
     const [issue] = checked.issues;
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `This is not a cassette of version ${CASSETTE_VERSION}: ${issue?.path ?? ""} ${issue?.message ?? ""}. Record it anew.`,
     );
   }

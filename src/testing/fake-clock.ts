@@ -1,5 +1,5 @@
 import type { Clock } from "../core/base/clock.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 
 /**
  * A clock that stands still until a test moves it. Sleepers wake in the order of their time when
@@ -72,8 +72,7 @@ export class FakeClock implements Clock {
    * woken again.
    */
   async advance(ms: number): Promise<void> {
-    if (!(ms >= 0))
-      throw new NanoAgentError("invalid_argument", `Time cannot move by ${ms} ms; pass a number from 0.`);
+    if (!(ms >= 0)) throw misuse(`Time cannot move by ${ms} ms; pass a number from 0.`);
     const end = this.#nowMs + ms;
     for (;;) {
       await macrotask();

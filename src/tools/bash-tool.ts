@@ -5,6 +5,7 @@ import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { systemCode } from "../system/system-error.ts";
 import { redactedInput } from "./files/file-error.ts";
 import { LiveUpdate } from "./shell/live-update.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
@@ -122,7 +123,7 @@ function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
 
 function startProblem(error: unknown, command: string, cwd: string): string {
   if (isNanoAgentError(error)) return error.message;
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = systemCode(error);
   if (cwd !== "" && !existsSync(cwd))
     return `The working folder ${cwd} does not exist any more; nothing was run.`;
   if (code === "E2BIG") {

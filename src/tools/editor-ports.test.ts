@@ -211,6 +211,12 @@ describe("the terminal of an editor", () => {
     expect(String(content).replace(/, \d+ ms/, "")).toBe("so far\n[aborted]");
   });
 
+  test("a port that does not say that the command has ended is not waited for", async () => {
+    const port: ShellPort = { run: () => new Promise(() => undefined) };
+    const { content, isError } = await run(port, { command: "sleep 100", timeout_ms: 1 }, { graceMs: 0 });
+    expect([String(content).replace(/, \d+ ms/, ""), isError]).toEqual(["(no output)\n[timed out]", true]);
+  });
+
   test("secrets are taken out, and a long output is cut in its middle", async () => {
     const port: ShellPort = {
       run: async () => ({ output: `secret ${"x".repeat(100_000)} end`, exitCode: 0 }),

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, sep } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
+import { isWithin } from "../system/real-path.ts";
 
 /** Where a program may come from. */
 export interface ProgramSearch {
@@ -15,15 +16,9 @@ export function findProgram(name: string, { path, avoid }: ProgramSearch): strin
     if (!isAbsolute(folder)) continue;
     const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
     const real = executableAt(file);
-    if (real !== undefined && ![folder, real].some((place) => isBelow(place, avoid))) return file;
+    if (real !== undefined && ![folder, real].some((place) => isWithin(place, ...avoid))) return file;
   }
   return undefined;
-}
-
-function isBelow(path: string, folders: readonly string[]): boolean {
-  return folders.some(
-    (folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep),
-  );
 }
 
 /** The real path of a file that may be run. */

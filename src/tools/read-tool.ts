@@ -3,7 +3,8 @@ import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
-import { answerFileErrors, errorCode, FileRefusal } from "./files/file-error.ts";
+import { systemCode } from "../system/system-error.ts";
+import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import type { FilePort, FileToolOptions } from "./files/file-port.ts";
 import { type PortText, readPort } from "./files/file-port.ts";
 import { type FolderPage, listFolder } from "./files/list-folder.ts";
@@ -79,7 +80,7 @@ async function readTarget(request: ReadRequest): Promise<ToolResult> {
       file.close();
     }
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
     // An editor may have a file open that was never saved.
     const open = await readPort(request.files, target, request.context.signal);
     if (open !== undefined) return readOpenText(open, request);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
@@ -81,6 +81,18 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
       [],
     ]);
   }
+});
+
+test("an answer that was not offered is a no, whatever number it may be read as", async () => {
+  const ids = ["", " 0", "00", "0x0", "-0", "0.0", "1e0", "no such option"];
+  const server = await modelServer(
+    ids.flatMap((_, at) => [calls("write", { path: `${at}`, content: "" }), says("ok")]),
+  );
+  const left = [...ids];
+  const editor = await startEditor({ server, answer: () => left.shift() ?? "" });
+  const id = await newSession(editor);
+  for (const _ of ids) await prompt(editor, id, "Make it");
+  expect([editor.questions.length, readdirSync(editor.cwd)]).toEqual([ids.length, []]);
 });
 
 test("cancel ends the prompt with cancelled, also when it comes right behind it; nothing follows the answer", async () => {
@@ -234,6 +246,42 @@ test("sessions of no valid name, folders that are none and prompts with sound ar
   ]).toEqual([Array.from({ length: 8 }, () => -32602), []]);
 });
 
+test("a wrong request is told in a sentence of its own, a failed run in that of the command", async () => {
+  const server = await modelServer([replies({ status: 400, error: "no such thing" })]);
+  const editor = await startEditor({ server });
+  const sessionId = await newSession(editor);
+  const attempts = await Promise.allSettled([
+    editor.agent.request(session.prompt, { sessionId, prompt: [] }),
+    editor.agent.request(methods.agent.authenticate, { methodId: "oauth" }),
+  ]);
+  for (const text of ["/no-such-command", "Fail"])
+    attempts.push(...(await Promise.allSettled([prompt(editor, sessionId, text)])));
+  expect(attempts.map((each) => each.status === "rejected" && each.reason)).toMatchObject([
+    { code: -32602, message: expect.stringMatching(/^The input is empty/) },
+    { code: -32602, message: expect.stringContaining("environment") },
+    { code: -32602, message: expect.stringMatching(/^There is no command \/no-such-command/) },
+    { code: -32603, message: expect.stringContaining("no such thing") },
+  ]);
+});
+
+test("a session that nothing was said in is not listed", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const { agent, cwd } = editor;
+  await newSession(editor);
+  const lists = [await agent.request(session.list, {}), await agent.request(session.list, { cwd })];
+  expect(lists).toEqual([{ sessions: [] }, { sessions: [] }]);
+});
+
+test("a message too long to be read ends the agent, which says why", async () => {
+  const editor = await startEditor({ server: await modelServer([]) });
+  const started = await newSession(editor);
+  editor.write(
+    `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"${started.repeat(4_000_000)}"}}`,
+  );
+  const { code, stderr } = await editor.end;
+  expect([code, stderr]).toEqual([2, expect.stringContaining("a message of more than 128 MiB")]);
+});
+
 test("a second prompt while one is at work is refused, and an unknown session is", async () => {
   const server = await modelServer([replies({ answer: says("never"), stall: "before_headers" })]);
   const editor = await startEditor({ server });
@@ -289,7 +337,7 @@ test("what an editor says of an MCP server is taken as it stands: no variable of
   await expect(prompt(editor, sessionId, "Again")).rejects.toMatchObject({ code: expect.any(Number) });
 });
 
-test("an MCP server of the editor brings its tools, judged like any other", async () => {
+test("an MCP server of the editor brings its tools, judged like any other; a second one of its name is told", async () => {
   const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
   // The first requests leave without the tools of a server that was never met: the model uses them once it has them.
   const isOffered = (request: RecordedRequest): boolean =>
@@ -303,8 +351,18 @@ test("an MCP server of the editor brings its tools, judged like any other", asyn
     server,
     answer: ({ options }) => options.find(({ kind }) => kind === "reject_always")?.optionId ?? "",
   });
-  const mcpServers: McpServer[] = [{ name: "own", env: [], ...command, args: [...command.args] }];
+  const own = { name: "own", env: [] };
+  const mcpServers: McpServer[] = [
+    { ...own, ...command, args: [...command.args] },
+    { ...own, command: "/no/such/program", args: [] },
+  ];
   const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers });
   while (editor.questions.length === 0) await prompt(editor, sessionId, "Ping it");
-  expect([editor.questions[0]?.toolCall.title, editor.problems]).toEqual(["mcp__own__ping {}", []]);
+  editor.leave();
+  const { stderr } = await editor.end;
+  expect([editor.questions[0]?.toolCall.title, editor.problems, stderr]).toEqual([
+    "mcp__own__ping {}",
+    [],
+    expect.stringContaining("the MCP server own was given twice, and the first one is used"),
+  ]);
 });

@@ -82,7 +82,7 @@ test("the terminal sees no key of the agent, and what the call is not allowed to
     Object.keys(editor.terminals.list[0]?.env ?? {}).filter((name) => /KEY|TOKEN/.test(name)),
     toldOf(server.requests[1] as RecordedRequest).includes("OPENAI_API_KEY"),
     editor.problems,
-  ]).toEqual([["bash -c env"], [], false, []]);
+  ]).toEqual([["bash -c :\nexec bash -c 'env'"], [], false, []]);
 });
 
 test("cancel kills what runs in the terminal and gives it back, and so does the wall time of the call", async () => {

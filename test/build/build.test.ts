@@ -36,9 +36,11 @@ const files = {
     include: ["src/index.ts", "src/*/index.ts"],
   }),
   "src/index.ts":
-    'export { name } from "./core/name.ts";\nexport const later = () => import("./core/heavy.ts");',
-  "src/tools/index.ts": 'import { name } from "../core/name.ts";\nexport const tool = name;',
-  "src/core/name.ts": 'export const name: string = "sample";',
+    'export { type Named, name } from "./core/name.ts";\nexport const later = (): Promise<object> => import("./core/heavy.ts");',
+  "src/tools/index.ts":
+    'import { type Named, name } from "../core/name.ts";\n/** A tool. */\nexport const tool: Named = { name };',
+  "src/core/name.ts":
+    '/** The name, see {@link import("./heavy.ts").heavy}. */\nexport const name: string = "sample";\n/** What has a name. */\nexport interface Named {\n  /** Never empty. */\n  readonly name: string;\n}',
   "src/core/heavy.ts": "export const heavy: number = 1;",
   "src/app/schema/config.json": "{}",
   "src/faces/cli/bin.ts": "declare const NANO_AGENT_VERSION: string;\nconsole.log(NANO_AGENT_VERSION);",
@@ -64,7 +66,7 @@ test("a build makes entries, shared and lazy chunks, declarations, the executabl
   const root = tempFolder(files);
   await buildPackage(root);
   const built = contents(join(root, "dist"));
-  expect(Object.keys(built).map((path) => path.replace(/-[\w-]{8}\.(m?js)/, "-HASH.$1"))).toEqual([
+  expect(Object.keys(built).map((path) => path.replace(/-[\w-]{8}\.(m?js|d\.ts)/, "-HASH.$1"))).toEqual([
     "THIRD-PARTY-LICENSES.txt",
     "bin.mjs",
     "cli/main.mjs",
@@ -73,13 +75,17 @@ test("a build makes entries, shared and lazy chunks, declarations, the executabl
     "lib/index.js",
     "lib/tools/index.js",
     "schema/config.json",
-    "types/core/heavy.d.ts",
-    "types/core/name.d.ts",
+    "types/chunks/name-HASH.d.ts",
     "types/index.d.ts",
     "types/tools/index.d.ts",
   ]);
-  expect(built["types/index.d.ts"]).toContain('"./core/name.js"');
-  expect(built["types/index.d.ts"]).toContain('import("./core/heavy.js")');
+  const [, shared = ""] = Object.entries(built).find(([path]) => path.startsWith("types/chunks/")) ?? [];
+  expect(shared.match(/\/\*\*.*\*\//g)).toEqual([
+    "/** The name, see {@link heavy}. */",
+    "/** What has a name. */",
+    "/** Never empty. */",
+  ]);
+  expect(built["types/tools/index.d.ts"]).toContain("/** A tool. */\nexport declare const tool: Named;");
   expect(built["bin.mjs"]).toContain("1.2.3");
   expect(built["cli/main.mjs"]).toMatch(/from ?"installed"/);
   const printed = execFileSync(process.execPath, [join(root, "dist/cli/main.mjs")], { encoding: "utf8" });

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { readSession } from "../../src/session/read-session.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
@@ -150,6 +151,39 @@ test("an editor's texts are what is read and written, and permission judges as e
     "edited\n",
     ["ls"],
     [{ command: "make" }],
+  ]);
+});
+
+test.each([
+  [{ cwdd: "/" }, 'Unknown option "cwdd". Did you mean cwd?'],
+  [{ cwd: "" }, "cwd is empty: leave it out for the folder of the process."],
+  [{ addDirs: "src" }, 'addDirs is "src"; it must be a list of texts'],
+  [{ model: 5 }, "model is neither the name of a model nor a Model"],
+  [{ permissionMode: "free" }, 'settings: "permissionMode" must be one of'],
+  [{ settings: { maxTurn: 3 } }, 'settings: unknown key "maxTurn"'],
+  [{ settings: { maxTurns: "3" } }, 'settings: "maxTurns" must be a whole number'],
+  [{ resume: "newest" }, 'resume must be "last", or { id } with the id of a session.'],
+  [{ tools: [5] }, "A tool is a number: pass defineTool({ … })."],
+  [{ keep: "no" }, 'keep is "no"; it must be a boolean.'],
+])("a session is not opened with %o", async (options, message) => {
+  await expect(place().open([], options as CodingSessionOptions)).rejects.toThrow(message);
+});
+
+test("a question takes one answer", async () => {
+  await using session = await place().open([calls("bash", { command: "make" }), says("No.")]);
+  const faults: string[] = [];
+  session.onQuestion(({ id }) => {
+    for (const reply of [null, { choice: "no" }, { choice: "once" }])
+      try {
+        session.answer(id, reply as { choice: "no" });
+      } catch (error) {
+        faults.push((error as Error).message);
+      }
+  });
+  const { denials } = await session.send("Make");
+  expect([denials.length, faults]).toEqual([
+    1,
+    ["An answer is { choice } or { value }.", expect.stringContaining("it was answered")],
   ]);
 });
 

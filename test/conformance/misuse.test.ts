@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createTaskTool } from "../../src/extensions/index.ts";
 import {
   Agent,
+  agentLoop,
   defineTool,
   isNanoAgentError,
   PlanAndSolveAgent,
@@ -46,6 +47,30 @@ test.each([
   [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
   [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
   [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
+  [Agent, { hooks: null }, "hooks is null; it must be an object."],
+  [
+    Agent,
+    { hooks: { pre_reply: 5 } },
+    "hooks.pre_reply is neither a function nor an object with functions by name",
+  ],
+  [Agent, { longTermMemory: null }, "longTermMemory is null; it must be an object."],
+  [Agent, { loopGuard: true }, "loopGuard is true; it must be an object."],
+  [Agent, { loopGuard: { stopat: 9 } }, 'Unknown setting of loopGuard "stopat". Did you mean stopAt?'],
+  [Agent, { parallelToolCalls: "no" }, 'parallelToolCalls is "no"; it must be a boolean.'],
+  [Agent, { toolTimeoutMs: -1 }, "toolTimeoutMs is -1; it must be a number from 0."],
+  [Agent, { cwd: 5 }, "cwd is 5; it must be a string."],
+  [Agent, { redact: {} }, "redact is none: pass createRedaction()"],
+  [Agent, { checkpointer: {} }, "checkpointer is none: pass SessionCheckpoints"],
+  [Agent, { messages: "hi" }, 'messages is "hi"; it must be a list.'],
+  [Agent, { sessionId: "" }, "sessionId is empty: leave it out"],
+  [Agent, { temperature: Number.POSITIVE_INFINITY }, "temperature is Infinity; it must be a number from 0"],
+  [Agent, { topP: 0 }, "topP is 0; it must be a number above 0 to 1."],
+  [
+    Agent,
+    { stopSequences: ["a", ""] },
+    "stopSequences is a list; it must be a list of texts, none of them empty.",
+  ],
+  [Agent, { providerOptions: { openai_chat: 5 } }, "providerOptions.openai_chat is 5; it must be an object."],
   [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
   [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
   [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],
@@ -68,6 +93,28 @@ test("a run takes no option it does not know", async () => {
   );
   await expect(new Agent({ model }).run([{ role: "assistant", content: "x" }])).rejects.toThrow(
     "The input ends with a message of the assistant",
+  );
+});
+
+test("what is said beside an input is said by users and answers no call", async () => {
+  const agent = new Agent({ model });
+  const result = [{ type: "tool_result", tool_use_id: "call_1", content: "x" }] as const;
+  const answer = [{ role: "assistant", content: "I agree." }] as const;
+  expect([refusal(() => agent.steer(result)), refusal(() => agent.steer(answer as never))]).toEqual([
+    "steer() takes no tool_result: results of calls are the input of run().",
+    "steer() takes messages of users: set role to user.",
+  ]);
+  await expect(agent.observe(result)).rejects.toThrow("observe() takes no tool_result");
+  await expect(agent.observe(answer)).rejects.toThrow("observe() takes messages of users");
+  expect([agent.pendingSteering, agent.getState().messages]).toEqual([[], []]);
+});
+
+test("the loop in one call takes no option it does not know, and approvals are an object", async () => {
+  await expect(agentLoop("go", 3, { model, maxTurns: 3 } as never)).rejects.toThrow(
+    'Unknown option of agentLoop() "maxTurns".',
+  );
+  await expect(new Agent({ model }).run("go", { approvals: 5 as never })).rejects.toThrow(
+    "approvals is 5; it must be an object.",
   );
 });
 

@@ -7,7 +7,11 @@ import { modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
 
 test.each([
   [["-p", "--max-turn", "3", "go"], "Unknown option --max-turn. Did you mean --max-turns?"],
-  [["-p", "-z", "go"], "Unknown option -z."],
+  [["-p", "-z", "go"], "Unknown option -z. See nano-agent --help."],
+  [
+    ["-p", "-x means what?"],
+    "Unknown option -x. See nano-agent --help; a prompt that begins with - stands behind --.",
+  ],
   [["-p", "--output-format", "jsn", "go"], "Did you mean json?"],
   [["-p", "--permission-mode", "acceptedits", "go"], "Did you mean acceptEdits?"],
   [["-p", "--max-turns", "0", "go"], "write a whole number from 1"],

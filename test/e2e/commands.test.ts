@@ -152,6 +152,32 @@ test("doctor passes with a model and fails without", async () => {
   });
 });
 
+test("doctor says where sessions cannot be kept", async () => {
+  const server = await modelServer([]);
+  const XDG_STATE_HOME = join(tempFolder({ file: "" }), "file/below");
+  const { code, stdout } = await runCommand(["doctor"], { env: { ...serverEnv(server), XDG_STATE_HOME } });
+  expect([code, /Sessions: (.*)/.exec(stdout)?.[1]]).toEqual([
+    1,
+    expect.stringMatching(/^cannot be kept in .*\/file\/below\/nano-agent\/sessions: ENOTDIR.*--no-session$/),
+  ]);
+});
+
+test.runIf(process.platform === "linux").for(["--version", "--help", "models", "config"])(
+  "%s says that its output found no room on the disk, and fails",
+  async (word) => {
+    const end = await runCommand([word], { shell: 'exec "$@" > /dev/full' });
+    expect(end).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^nano-agent: standard output: ENOSPC.*\n$/),
+    });
+  },
+);
+
+test.for(["--version", "--help", "models"])("%s ends well when its reader has seen enough", async (word) => {
+  const end = await runCommand([word], { shell: 'set -o pipefail; "$@" | :' });
+  expect(end).toEqual({ code: 0, stdout: "", stderr: "" });
+});
+
 test.each([
   [["--version"], /^\d+\.\d+\.\d+\n$/],
   [["-v"], /^\d+\.\d+\.\d+\n$/],

@@ -34,10 +34,13 @@ const CLAUDE = {
           { type: "prompt", prompt: "x" },
         ],
       },
+      { matcher: "", hooks: [{ type: "command", command: "every.sh" }] },
     ],
     Elicitation: [],
   },
   model: "opus",
+  outputStyle: "Explanatory",
+  cleanupPeriodDays: 30,
 };
 
 test("settings of Claude Code: what can be taken over is, what cannot is named, comments stay", async () => {
@@ -49,6 +52,7 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
         mine: { command: "other" },
         bad: { type: "odd" },
       },
+      projects: { "/p": { mcpServers: { local: { command: "x" } } } },
     }),
     ".claude/commands/x.md": "X",
     [CONFIG]:
@@ -66,6 +70,8 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
     '"prompt"',
     "Elicitation",
     "MCP server bad",
+    "MCP server local of /p: add it in that folder",
+    "outputStyle, cleanupPeriodDays: nothing here has this name",
     "permissionMode: plan",
     'model: "opus": choose one',
     "~/.claude/commands are used where they are",
@@ -79,7 +85,14 @@ test("settings of Claude Code: what can be taken over is, what cannot is named, 
     permissions: { allow: ["bash(ls)", "Bash(git status:*)"], deny: ["Read(./.env)"] },
     mcpServers: { mine: { command: "own" }, db: { command: "npx", args: ["db"], env: { A: "${B}" } } },
     hooks: {
-      PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "check.sh", timeout: 5 }] }],
+      PreToolUse: [
+        { matcher: "Bash", hooks: [{ type: "command", command: "check.sh", timeout: 5 }] },
+        // Its script looks for Bash, not for bash.
+        {
+          matcher: expect.stringMatching(/^\(\?!\(\?:.*bash.*\)\$\)\(\?:\.\*\)$/),
+          hooks: [{ type: "command", command: "every.sh", timeout: 60 }],
+        },
+      ],
     },
   });
   const before = read(CONFIG);
@@ -212,6 +225,7 @@ test("extensions list says what each brings, and names those that cannot be used
     ".config/nano-agent/extensions/a.ts":
       "export default (agent: any): void => { agent.command({ name: 'a', description: 'x', run: () => 'a' }); agent.hook('Stop', () => undefined); };",
     ".config/nano-agent/extensions/bad.mjs": "export default 7;",
+    ".config/nano-agent/extensions/enum.ts": "export default () => {};\nenum Color { Red }",
     ".config/nano-agent/own.mjs": "export default (agent) => agent.status(() => 'x');",
     ".config/nano-agent/node_modules/kit/package.json":
       '{ "name": "kit", "exports": { ".": { "import": "./main.mjs" } } }',
@@ -230,6 +244,7 @@ test("extensions list says what each brings, and names those that cannot be used
   for (const part of [
     "the extension missing is not used",
     "bad.mjs is not used",
+    "enum is not supported in strip-only mode",
     "loads p.mjs into the agent once you trust it",
   ])
     expect(said).toContain(part);

@@ -116,21 +116,29 @@ test("over HTTP it answers who has the token, on this machine, and ends with its
   const [, url = "", token = ""] = /^(\S+)\ntoken: (\S+)$/m.exec(printed) ?? [];
   const { server } = clientOf({ url, headers: { Authorization: `Bearer ${token}` } });
   const answer = (await server.call("run", { prompt: "go" }, { signal: NEVER })) as RunAnswer;
-  const status = async (headers: { readonly [name: string]: string }): Promise<number> => {
-    const response = await fetch(url, { method: "POST", headers, body: "{}" });
-    return response.status;
+  const status = async (headers: { readonly [name: string]: string }, body = "{}"): Promise<unknown> => {
+    const response = await fetch(url, { method: "POST", headers, body });
+    return [response.status, await response.text()];
   };
+  const authorization = `bearer ${token}`;
   const statuses = [
     await status({}),
     await status({ authorization: "Bearer wrong" }),
-    await status({ authorization: `Bearer ${token}`, origin: "https://evil.example" }),
-    await status({ authorization: `Bearer ${token}`, "mcp-session-id": "none" }),
+    await status({ authorization, origin: "https://evil.example" }),
+    await status({ authorization, "mcp-session-id": "none" }),
+    await status({ authorization }, "x".repeat(10_000_001)),
   ];
   await server.close();
   running.child.kill("SIGTERM");
   expect([answer.content[0]?.text, statuses, (await running.end).code]).toEqual([
     "Over HTTP.",
-    [401, 401, 403, 404],
+    [
+      [401, expect.stringContaining("Authorization: Bearer")],
+      [401, expect.stringContaining("Authorization: Bearer")],
+      [403, expect.stringContaining("another origin")],
+      [404, expect.stringContaining("a session begins with initialize")],
+      [413, expect.stringContaining("10 MB")],
+    ],
     143,
   ]);
 });

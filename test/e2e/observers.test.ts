@@ -50,8 +50,9 @@ test.each([
     const server = await modelServer([says("done")]);
     const library = JSON.stringify(join(import.meta.dirname, "../../dist/lib/coding-agent/index.js"));
     const program = `import { createCodingSession } from ${library};
-    await using session = await createCodingSession({ keep: false });
-    await session.send("go");`;
+    const session = await createCodingSession({ keep: false });
+    await session.send("go");
+    await session.close();`;
     const { code, stderr } = await runCommand(["-p", "go"], {
       env: {
         ...serverEnv(server),

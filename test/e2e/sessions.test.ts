@@ -16,7 +16,7 @@ import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { replies } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { modelServer } from "./command.ts";
+import { modelServer, runCommand } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
 import { lastMessages, sessionPlace } from "./session-place.ts";
 
@@ -259,6 +259,20 @@ test("60: the file goes away while the run is at work; what is left undone is sa
   ]);
   expect(end.stderr).toContain("Nothing of the session is left.");
   expect(server.requests).toHaveLength(1);
+});
+
+test("lists show times by the clock of the place they are read in", async () => {
+  const place = sessionPlace();
+  await place.run(["-p", "--session-id", "s1", "go"], await modelServer([says("one")]));
+  utimesSync(place.files()[0] ?? "", new Date("2026-01-31T12:34:56Z"), new Date("2026-01-31T12:34:56Z"));
+  const listIn = async (TZ: string): Promise<string> => {
+    const env = { XDG_STATE_HOME: place.state, TZ };
+    return (await runCommand(["sessions", "list"], { env, cwd: place.cwd })).stdout;
+  };
+  expect([await listIn("Pacific/Kiritimati"), await listIn("America/St_Johns")]).toEqual([
+    "2026-02-01 02:34  s1  go\n",
+    "2026-01-31 09:04  s1  go\n",
+  ]);
 });
 
 test("session folders of other modes are made private again", async () => {

@@ -9,7 +9,7 @@ test("in the home folder, and in every folder around it, a run says how much tha
   const warned = async (cwd: string, HOME: string): Promise<boolean> => {
     const { stderr, code } = await runCommand(["-p", "hello"], { cwd, env: { ...serverEnv(server), HOME } });
     expect(code).toBe(0);
-    return stderr.includes(`${cwd} holds your home folder`);
+    return stderr.includes(`${cwd} is your home folder or holds it`);
   };
   expect([
     await warned(home, home),

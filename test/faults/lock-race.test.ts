@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
-import { ownIdentity } from "../../src/session/process-identity.ts";
+import { ownIdentity } from "../../src/system/process-identity.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { isFullSweep } from "./sweep.ts";
 

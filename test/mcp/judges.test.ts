@@ -175,6 +175,7 @@ test.each([
   "auth/scope-step-up",
   "auth/token-endpoint-auth-post",
   "auth/pre-registration",
+  "auth/basic-cimd",
   "auth/resource-mismatch",
 ])("the client passes the conformance scenario %s", async (scenario) => {
   const command = `"${process.execPath}" "${join(import.meta.dirname, "conformance-client.ts")}"`;

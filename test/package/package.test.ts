@@ -42,6 +42,14 @@ describe("the packed package", () => {
     );
   });
 
+  test("brings its manual page as a list of one, for npm links no other form", () => {
+    const { man } = JSON.parse(readFileSync(join(installed.path, "package.json"), "utf8")) as {
+      readonly man: unknown;
+    };
+    expect(man).toEqual(["./docs/nano-agent.1"]);
+    expect(installed.files).toContain("docs/nano-agent.1");
+  });
+
   test("needs at most 12 MB and 12 packages on disk, ripgrep's binary not counted", () => {
     const modules = join(installed.folder, "node_modules");
     const packages = globSync(["*/package.json", "@*/*/package.json"], { cwd: modules });

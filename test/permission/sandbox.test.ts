@@ -204,6 +204,25 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       });
     });
 
+    test.each([
+      ["whose HEAD it spoils", "echo x > .git/HEAD"],
+      ["whose objects it takes away", "rm -rf .git/objects"],
+      ["whose branches it takes away", "mv .git/refs x"],
+      ["below", "cd sub; echo x > .git/HEAD; rm ../HEAD; $MAKE"],
+    ])("in a folder that it makes a repository of, in the place of one %s", async (_name, spoil) => {
+      const room = await openSandboxRoom({}, (workspace) => {
+        repository(workspace);
+        repository(join(workspace, "sub"));
+      });
+      const make = `${BARE}; ${CONFIG}`;
+      const { isError } = await room.bash({ command: `${make}; ${spoil.replace("$MAKE", make)}` });
+      runStatus(room.cwd);
+      runStatus(join(room.cwd, "sub"));
+      expect([isError, existsSync(join(room.cwd, "pwned")), existsSync(join(room.cwd, "sub/pwned"))]).toEqual(
+        [false, false, false],
+      );
+    });
+
     test("when a command that was started before it ends and takes its placeholders along", async () => {
       const room = await openSandboxRoom({}, repository);
       await room.bash({ command: "until test -e go; do sleep 0.05; done", background: true });

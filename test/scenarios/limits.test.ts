@@ -46,6 +46,15 @@ test("last, throw and a function are the other ways to end at the cap", async ()
   });
 });
 
+test("a function that makes no text of the end ends the run with an error that says so", async () => {
+  const onMaxIterations = (() => null) as unknown as () => string;
+  const agent = new Agent({ model: new ScriptedModel(twice), tools, maxIterations: 2, onMaxIterations });
+  expect(await agent.run("go")).toMatchObject({
+    stopReason: "error",
+    error: { message: "onMaxIterations gave back no text: return the answer of the run." },
+  });
+});
+
 test("twenty requests are the default", async () => {
   const model = new ScriptedModel((_request, index) => calls("read", { path: `${index}` }));
   const result = await new Agent({ model, tools, onMaxIterations: "last" }).run("go");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { UNREADABLE } from "../../src/core/agent/loop.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
-import { calls, fails, finishes, says, thinks } from "../../src/testing/script.ts";
+import { calls, fails, finishes, says, thinks, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, eventTypes, lines, tool } from "./conversation.ts";
 
@@ -274,6 +274,23 @@ test("an observer that throws at each piece keeps nothing from the others, and t
   });
   const warning = "An observer threw: oops";
   expect(seen).toEqual([warning, "Hello ", warning, "there."]);
+});
+
+test("an asynchronous observer that fails is told of too, and nobody waits for it", async () => {
+  const release = Promise.withResolvers<void>();
+  const model = new ScriptedModel([[says("Hello."), waits(release.promise), says("There.")]]);
+  const seen: string[] = [];
+  const { stopReason } = await new Agent({ model }).run("go", {
+    onEvent: (event) => {
+      if (event.type === "warning") seen.push(event.message);
+    },
+    onToken: (text): unknown => {
+      if (text !== "Hello.") return undefined;
+      release.resolve();
+      return Promise.reject(new Error("oops"));
+    },
+  });
+  expect([stopReason, seen]).toEqual(["completed", ["An observer threw: oops"]]);
 });
 
 test("one answer may hold so many calls; each of the others has a result that says so", async () => {

@@ -93,6 +93,54 @@ test("the end of a long command is always shown, and v shows all of it", async (
   expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
+test("a small window keeps the end of a command and every answer; one that has no room for them takes no yes", async () => {
+  const command = `${"echo step\n".repeat(40)}rm -rf important`;
+  const { program } = await openScreen([calls("bash", { command }), says("No.")], { columns: 30, rows: 10 });
+  program.type("go\r");
+  await program.shows("5. No, and stop");
+  expect(program.emulator.screen.slice(1).map((row) => row.trimEnd())).toEqual([
+    "? bash wants to run",
+    "… 40 more rows, v shows them …",
+    "│ rm -rf important",
+    "  1. Allow once",
+    "  2. Allow for this session",
+    "  3. Always allow bash(rm -rf…",
+    "  4. No, and tell it why",
+    "  5. No, and stop",
+    "  1-9 choose · v all",
+  ]);
+  await program.resize({ columns: 30, rows: 6 });
+  await program.shows("make the window");
+  await program.shows("1 s");
+  program.type("1");
+  await program.resize({ columns: 80, rows: 24 });
+  await program.shows("5. No, and stop");
+});
+
+test("what is printed in the middle of an answer shows at once, fits the window, and stands behind the answer", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen([[says("One. "), waits(gate.promise), says("Two.")]], { columns: 36 });
+  program.type("go\r");
+  await program.shows("One.");
+  program.type("/undo\r");
+  await program.shows("esc stops it");
+  program.type("/context\r");
+  await program.shows("messages  ~");
+  gate.resolve();
+  await program.shows("One. Two.");
+  expect(await leave(program)).toBe(0);
+  expect(rowsOf(program).slice(0, -1)).toEqual([
+    "❯ go",
+    "One. Two.",
+    ...Array.from({ length: 5 }, () => expect.stringMatching(/^ {2}[█░]{20}$/)),
+    expect.stringMatching(/^ {2}.* of 400k tokens \(0%\)$/),
+    expect.stringMatching(/^ {2}█ system prompt {2}~/),
+    expect.stringMatching(/^ {2}█ tools {2}~/),
+    expect.stringMatching(/^ {2}█ messages {2}~/),
+    expect.stringMatching(/^ {2}░ free {2}/),
+  ]);
+});
+
 test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, and without TERM it runs all the same", async () => {
   const { program } = await openScreen(
     [says("- one\n\n`code`"), calls("bash", { command: "npm test && rm -rf build" })],
@@ -126,6 +174,30 @@ test("a provider that is down is said with what to do, what is typed meanwhile s
   program.type(KEYS.ctrl("c"));
   await program.hides("next thing");
   expect(await leave(program)).toBe(1);
+});
+
+test("an answer that breaks off is shown as far as it came, and the next attempt shows all of it", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen(
+    [
+      [says("## Parts\n\nThe first part. "), waits(gate.promise), fails("overloaded")],
+      says("## Parts\n\nBoth parts, whole."),
+    ],
+    { env: { NANO_AGENT_MAX_RETRIES: "1" } },
+  );
+  program.type("go\r");
+  await program.shows("The first part.");
+  gate.resolve();
+  await program.shows("Both parts, whole.");
+  expect(await leave(program)).toBe(0);
+  expect(rowsOf(program).slice(0, -1)).toEqual([
+    "❯ go",
+    "Parts",
+    "The first part.",
+    "(broken off)",
+    "Parts",
+    "Both parts, whole.",
+  ]);
 });
 
 test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", async () => {

@@ -5,6 +5,7 @@ import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer, serverEnv } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { modelEnv } from "./screen-program.ts";
 import { KEYS } from "./terminal-program.ts";
 
 test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
@@ -116,22 +117,40 @@ test("a session is gone on with from a list, and what was typed before is there 
   expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
 });
 
-test("what still waits in the queue when the screen is left is printed, to be sent another time", async () => {
-  const { program } = await openScreen([[says("Half"), waits(new Promise<never>(() => undefined))]]);
+test("what still waits in the queue when the screen is left is printed, and waits there when it is opened again", async () => {
+  const { program, server } = await openScreen([
+    [says("Half"), waits(new Promise<never>(() => undefined))],
+    says("Both read."),
+  ]);
   program.type("go\r");
   await program.shows("Half");
+  program.type("steered\r");
+  await program.shows("next request");
   program.type(`first of all${KEYS.altEnter}`);
   await program.shows("1. first of all");
-  program.type(KEYS.escape);
-  await program.shows("held");
   program.type(KEYS.ctrl("d"));
   await program.end;
   const rows = rowsOf(program);
-  expect(rows.slice(rows.indexOf("Was not sent:")).map((row) => row.replace(/nano-agent .*/, ""))).toEqual([
-    "Was not sent:",
+  expect(rows.slice(rows.indexOf("Still queued when you go on:"))).toEqual([
+    "Still queued when you go on:",
+    "  steered",
     "  first of all",
-    "To go on: ",
+    expect.stringMatching(/^To go on: nano-agent /),
   ]);
+  const { cwd, home } = program;
+  const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });
+  await again.shows((screen) => /held[^]*1\. steered[^]*2\. first of all/.test(screen));
+  again.type("\u001Bqs");
+  await again.shows("Both read.");
+  await again.shows((screen) => screen.includes("1 queued, held") && screen.includes("1. first of all"));
+  again.type(KEYS.escape);
+  await again.hides("Queued messages");
+  again.type(KEYS.altUp);
+  await again.shows("❯ first of all");
+  again.type(KEYS.ctrl("c"));
+  await again.hides("first of all");
+  expect(await leave(again)).toBe(0);
+  expect(again.emulator.rows.join("\n")).not.toContain("Still queued");
 });
 
 test("the queue is a list: moved, dropped, edited in its place, and held while it is", async () => {

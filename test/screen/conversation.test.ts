@@ -58,6 +58,10 @@ test("a command asks, a key that comes too early is not an answer, and a yes run
   program.type("1");
   await program.shows("It is there.");
   expect(existsSync(join(program.cwd, "made"))).toBe(true);
+  // It was on its way into the input, and there it is.
+  expect(rowsOf(program).at(-2)).toBe("❯ 1");
+  program.type(KEYS.backspace);
+  await program.hides("❯ 1");
   expect(await leave(program)).toBe(0);
 });
 

@@ -50,3 +50,11 @@ test("a run with -p shows model and session, what changed, how a command failed,
     "1 │ 3",
   ]);
 });
+
+test("permissions check on a terminal asks for a command instead of waiting for lines", async () => {
+  const program = openTerminal({ args: ["permissions", "check"], env: {}, cwd: tempFolder() });
+  expect((await program.end).code).toBe(2);
+  expect(rowsOf(program).join("").replaceAll(/ +/g, " ")).toContain(
+    "permissions check needs a command in quotes: nano-agent permissions check 'npm test'.",
+  );
+});

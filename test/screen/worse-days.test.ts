@@ -98,6 +98,22 @@ test("when the window is closed the program ends, with what it had started, and 
   expect(JSON.stringify(again.server.requests[0]?.body)).toContain("half of an answer");
 });
 
+test("a session whose process was killed in the middle of a run opens at rest, and is left as any other", async () => {
+  const { program, server } = await openScreen([[says("Half"), waits(NEVER)]]);
+  program.type("go\r");
+  await program.shows("Half");
+  program.signal("SIGKILL");
+  await program.end;
+  const { cwd, home } = program;
+  const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });
+  await again.shows((screen) => screen.includes("❯ go") && screen.includes("Stopped."));
+  expect(again.emulator.screen.join("\n")).not.toMatch(/waiting for the model|queues/);
+  again.type(KEYS.ctrl("c"));
+  await again.shows("ctrl+c again leaves");
+  again.type(KEYS.ctrl("c"));
+  expect((await again.end).code).toBe(0);
+});
+
 test("a laptop that sleeps in the middle of an answer shows the rest of it once, when it wakes", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([
@@ -179,6 +195,9 @@ test("an Enter on its way when a question appears answers nothing", async () => 
     existsSync(join(program.cwd, "made")),
     program.emulator.screen.some((row) => row.includes("wants to run")),
   ]).toEqual([false, true]);
+  await program.shows("❯ 11abc 1 def");
+  program.type(KEYS.escape);
+  await program.shows((screen) => screen.includes("Stopped.") && screen.includes("❯ 11abc 1 def"));
 });
 
 test("what the shell printed before stays in the scrollback, whatever the width of the window does", async () => {

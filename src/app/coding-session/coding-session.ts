@@ -338,11 +338,11 @@ export interface CodingSession extends AsyncDisposable {
   callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
   /**
    * Runs what a person typed: not judged, recorded, and shown to the model with the next message where it is
-   * shared.
+   * shared (default: it is not).
    */
   shell(
     command: string,
-    options: { readonly shared: boolean; readonly signal?: AbortSignal },
+    options?: { readonly shared?: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome>;
   stats(): SessionStats;
   /** What extensions show in the status line, asked for now. */

@@ -26,9 +26,8 @@ export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
   readonly #calls = new Map<string, number>();
-  /** The answer that is being written, and what was written for one that failed. */
+  /** The answer that is being written. */
   #writing: WrittenBlock[] = [];
-  #voided: WrittenBlock[] = [];
   #now = 0;
 
   constructor(items?: ViewItem[]) {
@@ -101,41 +100,26 @@ export class ItemFold {
     if (block !== undefined) return this.list.change(block.place, { text: block.text.grow(piece) });
     const text = new GrowingText();
     const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
-    let place = this.#takeVoided(type);
-    if (place === undefined) place = this.list.add({ id: this.#newId(type), type, ...fields });
-    else this.list.change(place, { ...fields, isVoid: false });
+    const place = this.list.add({ id: this.#newId(type), type, ...fields });
     this.#writing.push({ index, type, place, text });
   }
 
   #begin(index: number, call: Pick<ToolItem, "callId" | "name" | "state">): void {
     const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
-    let place = this.#takeVoided("tool");
-    if (place === undefined) place = this.list.add({ type: "tool", ...fields });
-    else this.list.change<ToolItem>(place, { ...fields, isVoid: false });
+    const place = this.list.add({ type: "tool", ...fields });
     this.#calls.set(call.callId, place);
     this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
   }
 
-  /** What was written so far does not count: the next attempt writes it anew, into the same places. */
+  /** What was written so far does not count: the next attempt writes it anew, behind it. */
   #void(): void {
-    for (const block of this.#writing) {
-      const item = this.list.items[block.place];
+    for (const { type, place } of this.#writing) {
+      const item = this.list.items[place];
       if (item?.type === "tool") this.#calls.delete(item.callId);
-      if (block.type === "tool") this.list.change<ToolItem>(block.place, { state: "aborted", isVoid: true });
-      else this.list.change(block.place, { text: "", state: "done", isVoid: true });
-      this.#voided.push(block);
+      if (type === "tool") this.list.change<ToolItem>(place, { state: "aborted", isVoid: true });
+      else this.list.change(place, { text: "", state: "done", isVoid: true });
     }
     this.#writing = [];
-  }
-
-  /**
-   * A place to write to again: behind all that this attempt has written, for what is shown stands in the
-   * order of the answer.
-   */
-  #takeVoided(type: WrittenBlock["type"]): number | undefined {
-    const last = this.#writing.at(-1)?.place ?? -1;
-    const at = this.#voided.findIndex((block) => block.type === type && block.place > last);
-    return at === -1 ? undefined : this.#voided.splice(at, 1)[0]?.place;
   }
 
   #answer({ message, interrupted, time }: AssistantEntry): void {
@@ -152,7 +136,6 @@ export class ItemFold {
     this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time }, take);
     this.#writing = written;
     this.#void();
-    this.#voided = [];
   }
 
   /** The blocks of an answer are complete; `take` finds where one of them was written. */

@@ -96,6 +96,7 @@ export class LiveSession implements CodingSession {
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     for (const question of openQuestions(session))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
+    this.#runs.takeUpQueue();
   }
 
   get id(): string {
@@ -256,7 +257,7 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared, signal }: Abortable & { readonly shared: boolean },
+    { shared = false, signal }: Abortable & { readonly shared?: boolean } = {},
   ): Promise<ShellOutcome> {
     this.#assertOpen();
     return runUserCommand(this.#parts, command, {
@@ -385,7 +386,7 @@ export class LiveSession implements CodingSession {
 
   async #close(): Promise<void> {
     const { composed, session, desk, telemetry } = this.#parts;
-    await this.#runs.stop("The session was closed.");
+    await this.#runs.close("The session was closed.");
     desk.clear();
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);

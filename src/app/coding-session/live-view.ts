@@ -74,6 +74,7 @@ export class LiveView {
     const fold = new ViewFold(host());
     for (const entry of entries()) fold.apply(entry);
     fold.endJobs(this.#since);
+    if (host().state === "idle") fold.leaveRun();
     for (const notice of notices) fold.notice(notice);
     fold.take();
     return fold;

@@ -10,7 +10,7 @@ export function noticeText(notice: Notice): string {
     case "untrusted":
       return leftOutText(notice.items);
     case "wide_folder":
-      return `${notice.folder} holds your home folder: the agent may look at everything in it, and undo covers only its outer folders. Start it in the folder of a project, or name one with --cwd.`;
+      return `${notice.folder} is your home folder or holds it: the agent may look at everything in it, and undo covers only its outer folders. Start it in the folder of a project, or name one with --cwd.`;
     case "repaired":
       return repairText(notice.repairs, notice.path);
     default:

@@ -10,6 +10,7 @@ import { findSession, type OpenSession } from "../open-session.ts";
 import type { Telemetry } from "../open-telemetry.ts";
 import { redactionFor } from "../secrets.ts";
 import { loadSettings, type Settings } from "../settings.ts";
+import { assertSessionOptions } from "./check-session-options.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { about, type OnNotice } from "./notice.ts";
@@ -33,10 +34,11 @@ export interface PreparedSession {
 }
 
 /**
- * Reads the settings of a coding session. Throws `invalid_argument` for a folder that is none,
- * `invalid_config` for files that cannot be used.
+ * Reads the settings of a coding session. Throws `invalid_argument` for options that cannot work and a folder
+ * that is none, `invalid_config` for settings that cannot be used.
  */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
+  assertSessionOptions(options);
   const { environment = readEnvironment(), model, permissionMode } = options;
   const settings = await loadSettings({
     environment,

@@ -2,7 +2,7 @@ import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
-import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import { type Json, misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
@@ -65,20 +65,15 @@ export class QuestionDesk implements ApprovalPrompt {
   answer(id: string, reply: QuestionReply): void {
     const open = this.#open.find(({ question }) => question.id === id);
     if (open === undefined)
-      throw wrong(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
+      throw misuse(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
     assertOffered(open.question, reply);
+    this.#remove(id);
     open.reply(reply);
   }
 
   /** Puts a question here that nobody of this process waits for; `onReply` gets the answer. */
   leave(question: Question, onReply: (reply: QuestionReply) => void): void {
-    this.#add({
-      question,
-      reply: (reply) => {
-        this.#remove(question.id);
-        onReply(reply);
-      },
-    });
+    this.#add({ question, reply: onReply });
   }
 
   clear(): void {
@@ -88,7 +83,7 @@ export class QuestionDesk implements ApprovalPrompt {
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
     const { settings, files } = this.#options;
     const { tool, input, agent, callId, reason, signal, wider } = asked;
-    if (!this.isAttended) throw wrong("there is nobody to ask");
+    if (!this.isAttended) throw misuse("there is nobody to ask");
     const { questionDiff } = await import("./question-diff.ts");
     const diff = await questionDiff({ tool, input, settings, files });
     const id = await this.#record(asked);
@@ -203,13 +198,14 @@ function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string
 }
 
 function assertOffered({ type, choices, options, schema }: Question, reply: QuestionReply): void {
+  if (!isRecord(reply)) throw misuse("An answer is { choice } or { value }.");
   if ("value" in reply) {
     if (type === "permission")
-      throw wrong(
+      throw misuse(
         `A question about a call takes a choice: ${choices.map(({ choice }) => choice).join(", ")}.`,
       );
     if (options !== undefined && !options.some(({ value }) => value === reply.value))
-      throw wrong(
+      throw misuse(
         `${JSON.stringify(reply.value)} is none of ${options.map(({ value }) => value).join(", ")}.`,
       );
     assertFits(schema, reply.value);
@@ -220,11 +216,11 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
   const same = choices.filter((each) => each.choice === choice);
   const offered = same.find((each) => each.rule === rule) ?? same[0];
   if (offered === undefined)
-    throw wrong(
+    throw misuse(
       `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,
     );
   if (rule !== undefined && rule !== offered.rule)
-    throw wrong(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
+    throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
 function assertFits(schema: Question["schema"], value: Json): void {
@@ -232,11 +228,7 @@ function assertFits(schema: Question["schema"], value: Json): void {
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise || checked.ok) return;
   const faults = checked.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  throw wrong(`The value does not fit what was asked for: ${faults.join("; ")}.`);
-}
-
-function wrong(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
+  throw misuse(`The value does not fit what was asked for: ${faults.join("; ")}.`);
 }
 
 /**

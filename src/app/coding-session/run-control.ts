@@ -3,7 +3,7 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
-import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -11,6 +11,7 @@ import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type IntakeOptions, type TakenIn, takeIn } from "./intake.ts";
+import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Question, QuestionReply } from "./question.ts";
@@ -63,12 +64,23 @@ export class RunControl {
   lastOutcome: Outcome | undefined;
   isStopping = false;
   #approvals: { [callId: string]: ApprovalAnswer } = {};
+  readonly #keptQueue: KeptQueue;
 
   constructor(options: RunControlOptions) {
-    const { onChange, isCommand } = options;
+    const { onChange, isCommand, agent, parts } = options;
     this.#options = options;
+    this.#keptQueue = new KeptQueue({
+      agent,
+      onFault: (error) => {
+        const message = `The queue is not stored and ends with this process. ${errorMessage(error)}`;
+        parts.notices.add({ level: "warning", code: "other", message });
+      },
+    });
     this.queue = new WaitingMessages({
-      onChange,
+      onChange: () => {
+        this.#keptQueue.keep(() => this.queue.items);
+        onChange();
+      },
       isCommand,
       onReady: () => this.sendWaiting(),
       sendNow: (input) => {
@@ -85,6 +97,19 @@ export class RunControl {
   get approver(): Partial<Pick<ComposedAgent, "approve">> {
     const { composed, desk } = this.#options.parts;
     return desk.isAttended ? { approve: composed.approve } : {};
+  }
+
+  /** Takes up the messages that waited when the session was left. Nothing of them goes out by itself. */
+  takeUpQueue(): void {
+    const messages = this.#keptQueue.restored(this.#options.parts.session);
+    if (messages.length > 0) this.queue.hold();
+    for (const { text, images } of messages) this.queue.add(text, images);
+  }
+
+  /** Stops the run, and resolves when what waits is stored. */
+  async close(reason: string): Promise<void> {
+    await this.stop(reason);
+    await this.#keptQueue.stored;
   }
 
   start(begun: RunStart): LiveRun {

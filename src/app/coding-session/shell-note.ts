@@ -4,14 +4,10 @@ import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ShellOutcome } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
+import type { ShellItem } from "./view.ts";
 
 /** A command that a person ran, as the journal keeps it. */
-export interface ShellNote {
-  readonly command: string;
-  readonly output: string;
-  readonly exitCode: number | null;
-  readonly shared: boolean;
-}
+export type ShellNote = Pick<ShellItem, "command" | "output" | "exitCode" | "shared">;
 
 /** The kind of its `note` entry. */
 export const SHELL_NOTE = "shell";

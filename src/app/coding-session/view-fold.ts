@@ -171,6 +171,13 @@ export class ViewFold {
     this.#end({ id, time: Date.now(), stopReason, ...(error && { error }) });
   }
 
+  /** The run has no end in the journal, and nobody is at work on it: its process is gone. */
+  leaveRun(): void {
+    if (this.#run === undefined) return;
+    const id = `left_${this.#main.list.items.length}`;
+    this.#end({ id, time: this.#lastTime, stopReason: "aborted" });
+  }
+
   #end({ id, time, scope, stopReason, error }: RunFacts): void {
     if (scope !== undefined) return;
     if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();

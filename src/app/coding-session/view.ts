@@ -68,7 +68,7 @@ export interface ItemBase {
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** True for what an attempt wrote that failed: not to be shown. The next attempt may use the place. */
+  /** True for what an attempt wrote that failed: not to be shown. The next attempt writes behind it. */
   readonly isVoid?: boolean;
 }
 

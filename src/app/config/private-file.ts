@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
-import { newUuid } from "../../core/base/ids.ts";
-import { makePrivateFolders } from "../../session/session-file.ts";
 import { takeLock } from "../../session/session-lock.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { replaceFile } from "../../system/replace-file.ts";
+import { isAbsent, systemCode } from "../../system/system-error.ts";
 
 /** Largest file of the user's that is read and written again. */
 const MAX_BYTES = 10_000_000;
@@ -67,7 +57,7 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
     return readFileSync(file);
   } catch (error) {
     if (isNanoAgentError(error)) throw error;
-    if (ABSENT.has(codeOf(error))) return undefined;
+    if (isAbsent(error)) return undefined;
     throw broken(path, `cannot be read: ${errorMessage(error)}. Repair or remove it`, error);
   } finally {
     if (file !== undefined) closeSync(file);
@@ -79,7 +69,7 @@ function prepared(path: string): string {
     makePrivateFolders(dirname(path));
     return realpathSync(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return path;
+    if (systemCode(error) === "ENOENT") return path;
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
@@ -93,29 +83,13 @@ async function taken(lock: string, path: string): Promise<{ readonly release: ()
 }
 
 function replace(path: string, text: string): void {
-  const draft = `${path}.${newUuid()}.tmp`;
   try {
-    const file = openSync(draft, "wx", 0o600);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(draft, path);
+    replaceFile(path, text, { isSynced: true });
   } catch (error) {
-    rmSync(draft, { force: true });
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
 }
 
 function broken(path: string, what: string, cause?: unknown): NanoAgentError {
   return new NanoAgentError("invalid_config", `${path}: ${what}.`, { cause });
-}
-
-const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
-
-/** The system's name of an error (`ENOENT`), if it has one. */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

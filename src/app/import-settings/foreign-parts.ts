@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
+import { peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
@@ -110,13 +111,16 @@ export class ForeignFile {
     }
   }
 
-  /** Adds hooks that are commands; those of other kinds and events are left. */
-  addHooks(hooks: unknown): void {
+  /**
+   * Adds hooks that are commands; those of other kinds and events are left. `isPeers` knows the names of tools that their scripts are told.
+   */
+  addHooks(hooks: unknown, isPeers: (name: string) => boolean = isPeerName): void {
     if (hooks === undefined) return;
     const { hooks: commands, problems } = readHooks(hooks, "hooks");
     for (const { event, matcher, command, timeoutMs } of commands) {
+      const isOfTools = TOOL_EVENTS.has(event);
       const group: Json = {
-        ...defined({ matcher }),
+        ...defined({ matcher: isOfTools ? peerMatcher(matcher, isPeers) : matcher }),
         hooks: [{ type: "command", command, timeout: timeoutMs / 1_000 }],
       };
       const forWhat = matcher === undefined ? "" : ` for ${matcher}`;
@@ -150,7 +154,18 @@ export class ForeignFile {
   leaveSettings(fields: Fields, reasons: { readonly [key: string]: string }): void {
     for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
   }
+
+  /** The same for all settings of a file: those that are neither among `read` nor have a reason are named too. */
+  leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
+    this.leaveSettings(fields, reasons);
+    const others = Object.keys(fields).filter(
+      (key) => !(key in reasons) && !["$schema", ...read].includes(key),
+    );
+    if (others.length > 0) this.leave(others.join(", "), "nothing here has this name");
+  }
 }
+
+const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(["PreToolUse", "PermissionRequest", "PostToolUse"]);
 
 type NewItem = ImportItem extends infer I ? (I extends ImportItem ? Omit<I, "from"> : never) : never;
 

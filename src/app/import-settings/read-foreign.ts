@@ -67,14 +67,19 @@ function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
   if (hooks !== undefined && disableAllHooks === true) file.leave("hooks", HOOKS_OFF);
   else file.addHooks(hooks);
   file.addModel(settings["model"], "anthropic");
-  file.leaveSettings(settings, {
+  const reasons = {
     env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
     apiKeyHelper: "set the variable of the provider's key",
     statusLine: "an extension can show a text there: agent.status()",
     enabledPlugins: "plugins of other agents are not loaded",
-  });
+  };
+  file.leaveOthers(settings, reasons, ["permissions", "hooks", "disableAllHooks", "model"]);
   const main = new ForeignFile(join(place.home, ".claude.json"), plan);
-  main.addServers(main.json()?.["mcpServers"]);
+  const { mcpServers, projects } = main.json() ?? {};
+  main.addServers(mcpServers);
+  for (const [path, project] of recordsIn(projects))
+    for (const [name] of recordsIn(project["mcpServers"]))
+      main.leave(`MCP server ${name} of ${path}`, "add it in that folder with nano-agent mcp add --project");
   for (const [kind, what] of Object.entries({ commands: "commands", agents: "subagents", skills: "skills" }))
     if (existsSync(join(place.home, ".claude", kind)))
       plan.notes.push(`The ${what} of ~/.claude/${kind} are used where they are.`);
@@ -100,13 +105,15 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
   const hookFile = new ForeignFile(join(folder, "hooks.json"), plan);
   hookFile.addHooks(hookFile.json()?.["hooks"]);
   addCodexModel(config, file);
-  file.leaveSettings(config, {
+  const reasons = {
     model_providers: UNDER_PROVIDERS,
     approval_policy: SAY_THE_MODE,
     sandbox_mode: 'set "sandbox": { "mode": "on" }',
     notify: "write a hook for Stop or Notification",
     profiles: "there are none here",
-  });
+  };
+  const read = ["mcp_servers", "hooks", "model", "model_provider", "model_reasoning_effort"];
+  file.leaveOthers(config, reasons, read);
   for (const name of filesOf(join(folder, "rules")))
     addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
   addMarkdown(join(folder, "prompts"), "command", plan);
@@ -168,11 +175,13 @@ async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<vo
   addGeminiHooks(settings, file, plan);
   const { model } = settings;
   file.addModel(isRecord(model) ? model["name"] : model, "google");
-  file.leaveSettings(settings, { approvalMode: SAY_THE_MODE });
+  file.leaveOthers(settings, { approvalMode: SAY_THE_MODE }, GEMINI_SETTINGS);
   for (const path of filesOf(join(folder, "commands"), ".toml"))
     await addGeminiCommand(path, new ForeignFile(join(folder, "commands", path), plan));
   addSkills(join(folder, "skills"), plan);
 }
+
+const GEMINI_SETTINGS = "tools allowedTools excludeTools mcp mcpServers hooks hooksConfig model".split(" ");
 
 /** Events of the same meaning. */
 const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
@@ -187,8 +196,7 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
 };
 
 /**
- * Its groups have the form of ours, with a time in milliseconds. Matchers stay: their names of tools are
- * known here.
+ * Its groups have the form of ours, with a time in milliseconds. Their names of tools are known here.
  */
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
@@ -200,12 +208,16 @@ function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan:
     const event = GEMINI_EVENTS[name];
     if (!Array.isArray(groups) || name === "disabled") continue;
     if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
-    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) });
+    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, isGeminiName);
   }
   if (plan.items.length > before)
     plan.notes.push(
-      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and its names of tools where their matcher names one: look whether their scripts ask for more.",
+      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and gemini's names of tools: look whether their scripts ask for more.",
     );
+}
+
+function isGeminiName(name: string): boolean {
+  return GEMINI_TOOLS[name] !== undefined && /^[a-z]/.test(name);
 }
 
 function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
@@ -319,9 +331,10 @@ function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
       file.add({ kind: "command", name, to: join("commands", `${name}.md`), text, does: `/${name}` });
     }
   file.addModel(config["model"]);
-  file.leaveSettings(config, {
+  const reasons = {
     provider: UNDER_PROVIDERS,
     plugin: NO_PLUGINS,
     agent: "write each as a file in ~/.config/nano-agent/agents/",
-  });
+  };
+  file.leaveOthers(config, reasons, ["permission", "tools", "mcp", "command", "model"]);
 }

@@ -36,24 +36,25 @@ interface Definition {
  * cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
-  const { config, environment, mcp, paths } = settings;
+  const { config, environment, mcp } = settings;
   const definitions = new Map<string, Definition>();
   const faults: ServerFault[] = [];
   if (mcp?.strict !== true) {
-    const own = configPath(paths);
-    for (const [name, value] of Object.entries(config.values.mcpServers ?? {})) {
-      const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
-      definitions.set(name, { source, value, isOfProject: source !== own });
-    }
+    for (const [name, definition] of configured(settings)) definitions.set(name, definition);
     addProject(settings, { definitions, faults });
   }
+  const isLiteral = mcp?.isLiteral === true;
+  const seen = new Set<string>();
   for (const text of mcp?.configs ?? [])
-    for (const [name, definition] of await given(text, settings.cwd))
-      definitions.set(name, { ...definition, isLiteral: mcp?.isLiteral === true });
+    for (const [name, definition] of await given(text, settings.cwd)) {
+      if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
+      else definitions.set(name, { ...definition, isLiteral });
+      seen.add(name);
+    }
   const servers: McpServerDefinition[] = [];
   const keys = keyVariables(config.values);
-  for (const [name, { source, value, isLiteral, isOfProject }] of definitions) {
-    const variables = isLiteral === true ? undefined : environment;
+  for (const [name, { source, value, isLiteral: isPlain, isOfProject }] of definitions) {
+    const variables = isPlain === true ? undefined : environment;
     const withheld = isOfProject === true ? keys : undefined;
     const parsed = parseServer(name, value, { source, variables, withheld });
     if (parsed.ok) servers.push(parsed.server);
@@ -61,6 +62,17 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   }
   return { servers, faults };
 }
+
+/** Those of the configuration files. */
+function configured({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
+  const own = configPath(paths);
+  return Object.entries(config.values.mcpServers ?? {}).map(([name, value]) => {
+    const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
+    return [name, { source, value, isOfProject: source !== own }];
+  });
+}
+
+const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
 /** What a fault is, for people. */
 export function faultText({ name, source, fault }: ServerFault): string {

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { newUuid } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { ListedPrompt } from "../../extensions/mcp/connection.ts";
 import type { KnownServer, KnownServers } from "../../extensions/mcp/mcp-hub.ts";
+import { replaceFile } from "../../system/replace-file.ts";
 import type { UserPaths } from "../config/paths.ts";
 
 const VERSION = 1;
@@ -30,15 +30,12 @@ export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">
     write: (hash, server) => {
       const text = JSON.stringify({ version: VERSION, ...server });
       const path = pathOf(hash);
-      const draft = `${path}.${newUuid()}.tmp`;
       try {
         if (text.length > MAX_BYTES || (existsSync(path) && readFileSync(path, "utf8") === text)) return;
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-        renameSync(draft, path);
+        replaceFile(path, text);
       } catch {
         // Costs the next run a moment, and nothing else.
-        rmSync(draft, { force: true });
       }
     },
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
 import type { ProxyOptions } from "../../providers/http.ts";
-import { connectThroughProxy, proxyAuthorization, type Route, routeTo } from "../../providers/http-proxy.ts";
+import { connectThroughProxy, destination, type Route, routeTo } from "../../providers/http-proxy.ts";
 
 /** Answers that have no body. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
@@ -42,26 +42,14 @@ async function answerTo(url: URL, request: Request, route: ProxyRoute): Promise<
   });
 }
 
-function requestOptions(url: URL, request: Request, { type, proxy }: ProxyRoute): RequestOptions {
+function requestOptions(url: URL, request: Request, route: ProxyRoute): RequestOptions {
   const { method, signal } = request;
-  const headers: Record<string, string> = { ...Object.fromEntries(request.headers), host: url.host };
-  if (type === "tunnel") {
-    const { Agent } = process.getBuiltinModule("node:https");
-    const agent = new Agent();
-    agent.createConnection = connectThroughProxy(proxy, undefined);
-    const path = url.pathname + url.search;
-    return { method, headers, signal, agent, host: url.hostname, port: url.port || 443, path };
-  }
-  const credentials = proxyAuthorization(proxy);
-  if (credentials !== undefined) headers["proxy-authorization"] = credentials;
-  return {
-    method,
-    headers,
-    signal,
-    host: proxy.hostname.replace(/^\[|\]$/g, ""),
-    port: proxy.port || 80,
-    path: url.href,
-  };
+  const to = destination(url, route);
+  const headers = { ...Object.fromEntries(request.headers), host: url.host, ...to.headers };
+  if (route.type === "forward") return { ...to, method, headers, signal };
+  const agent = new (process.getBuiltinModule("node:https").Agent)();
+  agent.createConnection = connectThroughProxy(route.proxy, undefined);
+  return { ...to, method, headers, signal, agent };
 }
 
 function headersOf({ headers }: IncomingMessage): Headers {

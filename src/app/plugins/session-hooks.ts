@@ -1,8 +1,6 @@
-import { resolve } from "node:path";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Json } from "../../core/base/errors.ts";
-import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
@@ -10,6 +8,7 @@ import type { Compactor } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../plugins/hook.ts";
 import type { PermissionGate } from "../permission-gate.ts";
+import { ownInput, peerInput, peerResponse } from "./hook-fields.ts";
 
 /** What {@link SessionHooks} works with. */
 export interface SessionHooksOptions {
@@ -202,7 +201,7 @@ export class SessionHooks {
     if (verdict.stop !== undefined) return { ...call, refuse: verdict.stop };
     if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
     if (verdict.updatedInput === undefined) return undefined;
-    return { ...call, input: this.#ownInput(name, input, verdict.updatedInput) };
+    return { ...call, input: ownInput({ name, input, cwd: this.#options.cwd }, verdict.updatedInput) };
   }
 
   async #afterCall(
@@ -215,7 +214,8 @@ export class SessionHooks {
     // What did not run has nothing to look at.
     if (state?.isPermitted === false) return undefined;
     const { name, callId, input } = call;
-    const fields = { ...this.#callFields(call), tool_response: this.#response(call, result) };
+    const { cwd } = this.#options;
+    const fields = { ...this.#callFields(call), tool_response: peerResponse({ name, input, cwd }, result) };
     const task = {
       tool_use_id: callId,
       ...(typeof input["agent"] === "string" && { agent_type: input["agent"] }),
@@ -254,51 +254,12 @@ export class SessionHooks {
   }
 
   #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): Fields {
-    return { tool_name: name, tool_input: this.#fieldInput(name, input), tool_use_id: callId };
-  }
-
-  /** Arguments as hooks of the field look for them: a path stands in `file_path` too, from the root. */
-  #fieldInput(name: string, input: ActingArguments["input"]): Fields {
-    const { path } = input;
-    const isFile = FILE_TOOLS.has(name) && typeof path === "string";
-    return { ...(input as Fields), ...(isFile && { file_path: this.#absolute(path) }) };
-  }
-
-  /** The arguments a hook wants, as the tool takes them. */
-  #ownInput(
-    name: string,
-    before: ActingArguments["input"],
-    { file_path: filePath, ...updated }: NonNullable<HookVerdict["updatedInput"]>,
-  ): ActingArguments["input"] {
-    if (!FILE_TOOLS.has(name)) return filePath === undefined ? updated : { ...updated, file_path: filePath };
-    const { path } = before;
-    const isMoved = typeof path !== "string" || filePath !== this.#absolute(path);
-    const isOwn = updated["path"] !== undefined && updated["path"] !== path;
-    if (filePath === undefined || isOwn) return updated;
-    return { ...updated, path: isMoved ? filePath : path };
-  }
-
-  #absolute(path: string): string {
-    return path.startsWith("~") ? path : resolve(this.#options.cwd, path);
-  }
-
-  #response({ name, input }: ActingArguments, { content, isError = false }: ToolResult): Json {
-    const text = textOf(content);
-    const { path } = input;
-    const isFile = FILE_TOOLS.has(name) && typeof path === "string";
-    return {
-      content: text,
-      is_error: isError,
-      success: !isError,
-      ...(isFile && { filePath: this.#absolute(path) }),
-      ...(name === "bash" && { stdout: text }),
-    };
+    const { cwd } = this.#options;
+    return { tool_name: name, tool_input: peerInput({ name, input, cwd }), tool_use_id: callId };
   }
 }
 
 type Fields = { readonly [key: string]: Json | undefined };
-
-const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 
 function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallId">): string {
   return `${parentCallId}\0${callId}`;

@@ -1,4 +1,5 @@
 import { gitPrograms } from "../../permission/paths/git-programs.ts";
+import { repositoryFrom } from "../../permission/paths/repository.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../config/paths.ts";
@@ -26,7 +27,7 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
   const settings = configs.flatMap(({ path, config }) =>
     splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
   );
-  const programs = gitPrograms(folder);
+  const programs = repositoryFrom(folder) === folder ? gitPrograms(folder) : undefined;
   const git = programs === undefined ? [] : [gitProgramsItem(programs)];
   return { folder, items: [...settings, ...git, ...(await findActingFiles(folder, folders))] };
 }

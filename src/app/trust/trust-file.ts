@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { parseTrustRecord, TrustRecord } from "../../permission/trust/trust-record.ts";
 import { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { systemCode } from "../../system/system-error.ts";
 import type { UserPaths } from "../config/paths.ts";
-import { changePrivateFile, codeOf, readPrivateFile } from "../config/private-file.ts";
+import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
 
 /** Where it is kept what the user approved. */
 export function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
@@ -23,7 +24,7 @@ function readable(path: string): string | undefined {
   try {
     return readPrivateFile(path);
   } catch (error) {
-    if (error instanceof Error && codeOf(error.cause) === "EACCES") return undefined;
+    if (error instanceof Error && systemCode(error.cause) === "EACCES") return undefined;
     throw error;
   }
 }

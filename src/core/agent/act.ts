@@ -22,26 +22,25 @@ const DEFAULT_ABORT_GRACE_MS = 500;
 
 type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 
-/** What a round of tool calls means for the run. */
-export interface ActOutcome {
-  /** Set when a finish tool succeeded: the answer. */
-  readonly finish?: NonNullable<ToolResult["finish"]>;
-}
+/** The answer of a tool that ends the run. */
+export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
- * Runs the admitted calls of one answer, those that may run together where they do not conflict, and records exactly one result for
- * each, but for calls that wait for somebody outside the run. Throws only for the journal.
+ * Runs the admitted calls of one answer, those that may run together where they do not conflict, and records
+ * exactly one result for each, but for calls that wait for somebody outside the run. Resolves to the answer of
+ * the first finish tool that succeeded. Throws only for the journal.
  */
-export async function act(run: RunContext, admissions: readonly Admission[]): Promise<ActOutcome> {
+export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
   const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
   const settled = await settleAll(run, due);
-  const finish = settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
-    .finish;
-  return finish === undefined ? {} : { finish };
+  return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
 }
 
-/** Settles calls together where they do not conflict; in the order in which they ended. Every call ends before the first failure is thrown. */
+/** Settles calls, in the order in which they end. Every call ends before the first failure is thrown. */
 async function settleAll(run: RunContext, admissions: readonly Admission[]): Promise<readonly SettledCall[]> {
+  const [only, second] = admissions;
+  // Most answers make one call, which has nothing to wait for.
+  if (only !== undefined && second === undefined) return [await settle(run, only)];
   const settled: SettledCall[] = [];
   const failures: unknown[] = [];
   const scheduler = new Scheduler(run.maxParallelToolCalls);
@@ -129,9 +128,9 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, without its secrets, and after its plugins; what those add is looked at for secrets too. They may turn a failure
- * into a success and the other way round; what was refused or stopped stays so. Where one throws, the result is withheld: what it was to take
- * out must not get through.
+ * What a call ended with, after its plugins and without secrets, theirs included. Plugins may turn a failure into
+ * a success and back; what was refused or stopped stays so. Where one throws, the result is withheld: what it was
+ * to take out must not get through.
  */
 async function finished(
   run: RunContext,
@@ -141,7 +140,9 @@ async function finished(
   const shown = redactResult(run.redact, result);
   let changed: ToolResult;
   try {
-    changed = await throughPlugins(run, shown, (plugin, current) => plugin.afterCall?.(run, current, made));
+    changed = await throughPlugins(run.plugins, shown, (plugin, current) =>
+      plugin.afterCall?.(run, current, made),
+    );
   } catch (error) {
     changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
   }
@@ -247,7 +248,8 @@ export function callMaker(
   };
 }
 
-function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
+/** A result as a block of a message: bounded, and without halves of characters. */
+export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
   const { content } = result;
   return {
     type: "tool_result",

@@ -2,7 +2,7 @@ import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { SchemaIssue } from "../base/schema.ts";
-import { nearest } from "../base/text.ts";
+import { didYouMean } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -14,8 +14,8 @@ import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
- * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller answers it (`external`), or it
- * waits for approval (`waiting`).
+ * What became of a call before it runs: it may (`ready`), it is answered already (`refused`), the caller
+ * answers it (`external`), or it waits for approval (`waiting`).
  */
 export type Admission =
   | {
@@ -49,7 +49,9 @@ function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock)
   return { type: "refused", call, settled: { status: "error", result } };
 }
 
-/** The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal. */
+/**
+ * The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal.
+ */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
@@ -103,7 +105,8 @@ async function beforeCall(
   for (const plugin of run.plugins) {
     let verdict: CallVerdict | undefined;
     try {
-      verdict = await plugin.beforeCall?.(run, made);
+      const judging = plugin.beforeCall?.(run, made);
+      if (judging !== undefined) verdict = await judging;
     } catch (error) {
       const { message } = pluginFailure(run, error);
       return { status: "error", result: errorResult(`The call was not run. ${message}`) };
@@ -159,9 +162,7 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
 
 function unknownTool(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
-  const guess = nearest(name, known);
-  const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
-  return `Unknown tool: ${name}.${hint} Available: ${known.join(", ")}.`;
+  return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
 }
 
 function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {

@@ -7,7 +7,7 @@ import type { RunBeginning } from "./plugin.ts";
 import { type Recorder, type RunContext, record, remark } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Records the conversation an agent was made with, which can be sent as it is, unless the journal has one already. Throws for the journal. */
+/** Records the conversation an agent was made with, unless the journal has one. Throws for the journal. */
 export async function recordHistory(run: Recorder, history: readonly Message[]): Promise<void> {
   if (history.length === 0 || hasBegun(run.state)) return;
   await record(run, { type: "history", messages: history });

@@ -13,7 +13,7 @@ export function overBudget(run: RunContext, limit: BudgetLimit): Ending {
   return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
-/** The end of a run whose signal is aborted. The wall time of the budget aborts with a `timeout`; every other abort is the caller's. */
+/** The end of an aborted run. The wall time of the budget aborts with a `timeout`; other aborts are the caller's. */
 export function aborted(run: RunContext): Ending {
   if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
   return { stopReason: "aborted" };

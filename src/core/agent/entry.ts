@@ -61,7 +61,7 @@ export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
   readonly source: "input" | "steering" | "observed" | "system" | "memory";
-  /** For `steering`: what {@link import("../../agent/agent.ts").Agent.steer} returned. The entry is written when the run takes the message in. */
+  /** For `steering`: what `steer()` of the agent returned. The entry is written when the run takes it in. */
   readonly steeringId?: string;
   /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
   readonly code?: SystemRemark;
@@ -123,7 +123,7 @@ export interface RetryEntry extends EntryBase {
 export interface MemoryEditEntry extends EntryBase {
   readonly type: "memory_edit";
   readonly edit: "remove" | "mark" | "unmark";
-  /** Ids of messages as {@link import("../../memory/in-memory-memory.ts").MemoryItem} has them; ids nobody knows are no fault. Absent: all of them. */
+  /** Ids of messages, those of `MemoryItem` of the memory; unknown ones are no fault. Absent: all of them. */
   readonly messages?: readonly string[];
   readonly marks?: readonly string[];
 }

@@ -39,10 +39,12 @@ export interface GateDecision {
 }
 
 /**
- * Why a call was decided about as it was, for programs. Of the loop: the tool wants approval (`needs_approval`), nobody answered (`nobody_to_ask`, `cannot_wait`: in the middle of
- * another call), a person did (`person`, `run_ending`: they want the run to end, `answered_otherwise`: they said something else instead), a
- * hook refused (`hook`), or gate and approver gave no answer that counts (`gate_failed`, `approver_failed`). Of the permission room:
- * `deny_rule`, `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`. A gate of your own may have its own words.
+ * Why a call was decided about as it was, for programs. Of the loop: the tool wants approval
+ * (`needs_approval`), nobody answered (`nobody_to_ask`, `cannot_wait`: in the middle of another call), a
+ * person did (`person`, `run_ending`: they want the run to end, `answered_otherwise`: they said something
+ * else instead), a hook refused (`hook`), or gate and approver gave no answer that counts (`gate_failed`,
+ * `approver_failed`). Of the permission room: `deny_rule`, `ask_rule`, `no_rule`, `plan_mode`,
+ * `dont_ask_mode`, `protected_path`, `not_judged`. A gate of your own may have its own words.
  */
 export type DecisionCode = LoopDecisionCode | (string & {});
 
@@ -69,9 +71,11 @@ export interface ApprovalRequest extends GateRequest {
 }
 
 /**
- * A person's answer. `input` of a yes runs instead of what was asked about; `reason` of a refusal reaches the model; `stop` ends the whole run after this turn (`stopReason:
- * "denied"`), also when the call is one of a subagent or of `batch`, and nothing more is asked. `"later"`: nobody can say now; the run
- * ends with `awaiting_approval` once the other calls of the answer have run, and a later run brings the answer. A call inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
+ * A person's answer. `input` of a yes runs instead of what was asked about; `reason` of a refusal reaches the
+ * model; `stop` ends the whole run after this turn (`stopReason: "denied"`), also when the call is one of a
+ * subagent or of `batch`, and nothing more is asked. `"later"`: nobody can say now; the run ends with
+ * `awaiting_approval` once the other calls of the answer have run, and a later run brings the answer. A call
+ * inside another one (`batch`, a nested run) cannot wait: for it `"later"` is a refusal.
  */
 export type ApprovalAnswer =
   | boolean

@@ -1,11 +1,10 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, ToolChoice } from "../model/model.ts";
-import type { ToolResult } from "../tool/tool.ts";
-import { type ActOutcome, act } from "./act.ts";
+import { act, type Finish } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
 import type { NewEntry } from "./entry.ts";
@@ -36,8 +35,9 @@ const MAX_NUDGES = 3;
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something ends the run. One
- * model request per turn. Throws only for the journal; everything else is a stop reason. {@link endRun} records how it ended.
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something
+ * ends the run. One model request per turn. Throws only for the journal; everything else is a stop reason, which
+ * {@link endRun} records.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const open = run.state.transcript.pending;
@@ -85,23 +85,24 @@ async function afterFailure(run: RunContext, error: NanoAgentError): Promise<End
 async function afterCalls(
   run: RunContext,
   calls: readonly ToolUseBlock[],
-  outcome: ActOutcome,
+  finish: Finish | undefined,
 ): Promise<Ending | undefined> {
   if (run.signal.aborted) return aborted(run);
   if (run.failure.error !== undefined) return { stopReason: "error", error: run.failure.error };
-  if (outcome.finish !== undefined) return finished(run, outcome.finish);
+  if (finish !== undefined) return finished(run, finish);
   if (run.state.isStopped) return { stopReason: "denied" };
   if (run.state.transcript.hasPending) return waiting(run);
   if (run.state.progress.unreadable >= MAX_UNREADABLE)
     return { stopReason: "error", error: neverReadable(calls) };
   for (const plugin of run.plugins) {
-    const ending = await plugin.afterTurn?.(run);
+    const looking = plugin.afterTurn?.(run);
+    const ending = looking === undefined ? undefined : await looking;
     if (ending !== undefined) return ending;
   }
   return undefined;
 }
 
-/** What the next request asks of the model: it follows from the run's options and its entries, so a run that goes on asks the same. */
+/** What the next request asks of the model. It follows from options and entries: a run that goes on asks the same. */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
@@ -146,8 +147,7 @@ function stopBefore(run: RunContext, iteration: number): Ending | "max_iteration
   return iteration > run.maxIterations ? "max_iterations" : undefined;
 }
 
-function finished(run: RunContext, finish: NonNullable<ToolResult["finish"]>): Ending {
-  const { text, output } = finish;
+function finished(run: RunContext, { text, output }: Finish): Ending {
   if (run.finishTool !== undefined && output !== undefined)
     return { stopReason: "structured_output", text, output };
   return { stopReason: "finish_tool", text, ...defined({ output }) };
@@ -216,8 +216,9 @@ async function callerEnding(
         messages: state.transcript.messages,
         lastText: state.progress.lastText,
       }))();
-    const text = await orAborted(composing, run.signal);
-    return { stopReason: "max_iterations", text, addsText: true };
+    const text: unknown = await orAborted(composing, run.signal);
+    if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
+    throw misuse("onMaxIterations gave back no text: return the answer of the run.");
   } catch (error) {
     return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
   }

@@ -4,6 +4,7 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
+import { toBlock } from "./act.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { ApprovalRequestEntry } from "./entry.ts";
 import type { ApprovalAnswer, Approver, Gate } from "./gate.ts";
@@ -39,25 +40,15 @@ export function isExternal(tools: ToolRegistry, name: string): boolean {
   return tool !== undefined && tool.execute === undefined;
 }
 
-/** Refuses the calls that wait for approval, but for those that are answered: a person who says something instead has not approved. */
+/** Refuses the calls that wait for approval and are not answered: who says something else has not approved. */
 export async function refuseAsked(run: RunContext, answered: ReadonlySet<string>): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
     if (answered.has(callId)) continue;
-    await refuse(run, { callId, name, input }, { by: "person", code: "answered_otherwise", reason });
-    await record(run, {
-      type: "tool_result",
-      callId,
-      name,
-      status: "denied",
-      result: {
-        type: "tool_result",
-        tool_use_id: callId,
-        content: `Error: Tool call was not approved: ${reason}`,
-        is_error: true,
-      },
-      durationMs: 0,
-    });
+    const decided = { by: "person", code: "answered_otherwise", reason } as const;
+    const { status, result: refusal } = await refuse(run, { callId, name, input }, decided);
+    const result = toBlock(callId, refusal, run.maxToolResultChars);
+    await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
   }
 }
 

@@ -58,10 +58,10 @@ export interface Plugin<Run> {
   beforeTurn?(run: Run): Promise<void> | undefined;
   /** What is changed in a request holds for this one alone and is not recorded. */
   beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
-  /** Makes what looks at the parts of one attempt at an answer as they come. It throws a {@link import("./plugins.ts").LeftAnswer} to leave the answer. */
+  /** Makes what looks at each part of an answer; it throws {@link import("./plugins.ts").LeftAnswer} to leave it. */
   watchAnswer?(): (part: StreamPart) => void;
   afterRequest?(run: Run, answer: Answer, request: ModelRequest): Change<Answer>;
-  /** `again`: something was done about it, one more request is worth it · `in_vain`: that failed · nothing: it is for others. Must not throw. */
+  /** `again`: one more request is worth it · `in_vain`: it is not · nothing: it is for others. Must not throw. */
   afterFailure?(run: Run, error: NanoAgentError): Change<"again" | "in_vain">;
   /** Before the call is checked and judged by permission. */
   beforeCall?(run: Run, call: MadeCall): Change<CallVerdict>;
@@ -71,7 +71,7 @@ export interface Plugin<Run> {
   afterTurn?(run: Run): Change<Ending>;
   afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
 
-  /** The event as it is to be shown; `undefined` shows nothing. Must not throw. The last event of a run, `done`, does not pass here. */
+  /** The event as it is to be shown; `undefined`: not at all. Must not throw. `done` does not pass here. */
   beforeEvent?(event: AgentEvent): AgentEvent | undefined;
   /** Must not throw. */
   afterEvent?(event: AgentEvent): void;

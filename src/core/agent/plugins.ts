@@ -4,23 +4,25 @@ import type { AgentEvent } from "./event.ts";
 import type { Change, Fold } from "./plugin.ts";
 import type { RunContext, RunPlugin } from "./run-context.ts";
 
-/** What the plugins of a run make of a value, one after the other. */
-export async function throughPlugins<T>(
-  { plugins }: RunContext,
+/** What plugins make of a value, one after the other. At once where they leave it as it is. */
+export function throughPlugins<T>(
+  [plugin, ...others]: readonly RunPlugin[],
   value: T,
   step: (plugin: RunPlugin, value: T) => Change<T>,
-): Promise<T> {
-  let current = value;
-  for (const plugin of plugins) {
-    const making = step(plugin, current);
-    if (making !== undefined) current = (await making) ?? current;
-  }
-  return current;
+): T | Promise<T> {
+  if (plugin === undefined) return value;
+  const making = step(plugin, value);
+  return making === undefined
+    ? throughPlugins(others, value, step)
+    : making.then((made) => throughPlugins(others, made ?? value, step));
 }
 
-/** A model request of the conversation is due. For whoever goes on with a conversation in nested runs: each of them would else do the same. */
+/** A request of the conversation is due. Patterns call it once for their nested runs, each of which would else. */
 export async function beforeTurn(run: RunContext): Promise<void> {
-  for (const plugin of run.plugins) await plugin.beforeTurn?.(run);
+  for (const plugin of run.plugins) {
+    const preparing = plugin.beforeTurn?.(run);
+    if (preparing !== undefined) await preparing;
+  }
 }
 
 /** Shows events as the plugins leave them. */
@@ -61,7 +63,7 @@ export function pluginFailure(run: RunContext, error: unknown): NanoAgentError {
   return failure;
 }
 
-/** Thrown while an answer comes in, to leave it: it is recorded without the end of its text, and the run ends with `loop_detected`. */
+/** Thrown to leave an answer: it is kept without the end of its text, and the run ends with `loop_detected`. */
 export class LeftAnswer extends NanoAgentError {
   /** Characters at the end of its text that are not kept. */
   readonly surplus: number;

@@ -10,8 +10,8 @@ import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record, withChoice } from "./run-context.ts";
 
 /**
- * The next answer of the model: plugins make room for the request, and once more where it failed and they can do something about it. Throws
- * only for the journal.
+ * The next answer of the model: plugins make room for the request, and once more where it failed and they can
+ * do something about it. Throws only for the journal.
  */
 export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   const run = withChoice(given);
@@ -35,13 +35,13 @@ async function afterFailure(
 }
 
 /**
- * One model request of the conversation: plugins, the request, its parts published as they come, and its answer recorded with what it
- * cost. An answer that is cut is recorded as far as its text had come.
+ * One model request of the conversation: plugins, the request, its parts published as they come, and its
+ * answer recorded with what it cost. An answer that is cut is recorded as far as its text had come.
  */
 async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   let request = requestOf(run, toolChoice);
   try {
-    request = await throughPlugins(run, request, (plugin, made) => plugin.beforeRequest?.(run, made));
+    request = await throughPlugins(run.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
   } catch (error) {
     return failed(run, error);
   }
@@ -84,14 +84,17 @@ async function recordAnswer(
   return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
 }
 
-/** The answer as plugins leave it. Where one fails it is the model's own, which was paid for and is kept. Never throws. */
+/**
+ * The answer as plugins leave it. Where one fails it is the model's own, which was paid for and is kept.
+ * Never throws.
+ */
 async function throughAnswer(
   run: RunContext,
   request: ModelRequest,
   own: Answer,
 ): Promise<Answer & { readonly failure?: NanoAgentError }> {
   try {
-    const answer = await throughPlugins(run, own, (plugin, made) =>
+    const answer = await throughPlugins(run.plugins, own, (plugin, made) =>
       plugin.afterRequest?.(run, made, request),
     );
     if (answer === own) return own;

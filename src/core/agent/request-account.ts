@@ -3,8 +3,7 @@ import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
-import type { BudgetLimit } from "../model/ledger.ts";
-import { type Grant, highestPrice } from "../model/ledger.ts";
+import { type BudgetLimit, type Grant, highestPrice } from "../model/ledger.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
 import type { AssistantEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -18,9 +17,9 @@ export interface Charge {
 }
 
 /**
- * The account of one model request: what was set aside for it, and what it is charged with. Attempts that were void, failed or were cut
- * after the model had begun to write are charged by estimate, for providers charge for them and report nothing; so is an answer whose usage is
- * missing or negative.
+ * The account of one model request: what was set aside for it, and what it is charged with. What providers charge
+ * for and do not report is estimated: attempts that broke off, failed or were cut after the model had begun to
+ * write, and answers whose usage is missing or negative.
  */
 export class RequestAccount {
   /** The request to send. */

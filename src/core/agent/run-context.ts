@@ -66,11 +66,9 @@ export interface RunSettings {
 
 /** The settings with the defaults filled in. */
 export function runSettings(given: Partial<RunSettings>): RunSettings {
-  const named = Object.entries(DEFAULTS).map(([name, usual]) => [
-    name,
-    given[name as keyof RunSettings] ?? usual,
-  ]);
-  return Object.fromEntries(named);
+  const settings: { [name: string]: unknown } = { ...DEFAULTS };
+  for (const name in DEFAULTS) settings[name] = given[name as keyof RunSettings] ?? settings[name];
+  return settings as unknown as RunSettings;
 }
 
 const DEFAULTS: RunSettings = {
@@ -190,13 +188,11 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
 
 function ignored(): void {}
 
-/** Resolves when all that was recorded is stored and published: for what must not happen before. Rejects with `journal`. */
-export async function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> {
-  try {
-    await journal.flush?.();
-  } catch (error) {
+/** Resolves when all that was recorded is stored and published: for what must not happen before. Nothing where it is already. Rejects with `journal`. */
+export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
+  return journal.flush?.().catch((error: unknown) => {
     throw notStored("assistant_message", error);
-  }
+  });
 }
 
 /** Says something to the model in the name of the loop, a pattern or a plugin. Rejects like {@link record}. */

@@ -30,7 +30,7 @@ export async function performRun(
   const given: RunBeginning = { messages, before: [] };
   let beginning = given;
   try {
-    beginning = await throughPlugins(run, given, (plugin, made) => plugin.beforeRun?.(run, made));
+    beginning = await throughPlugins(run.plugins, given, (plugin, made) => plugin.beforeRun?.(run, made));
   } catch (error) {
     await beginRun(run, given, history);
     if (run.signal.aborted) return conduct(run);
@@ -61,7 +61,7 @@ function withFailure({ failure: { error } }: RunContext, result: RunResult): Run
     : { ...result, stopReason: "error", error };
 }
 
-/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"`; everything else is a stop reason. */
+/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"` alone. */
 export async function runLoop(run: RunContext): Promise<RunResult> {
   return endRun(run, await converse(run));
 }

@@ -7,7 +7,7 @@ import type { NewEntry } from "./entry.ts";
 import type { SettledCall } from "./permit.ts";
 import { type RunContext, record } from "./run-context.ts";
 
-/** Time to find out what a call has changed when the run is aborted meanwhile, in milliseconds: it is what an undo of the run needs. */
+/** Milliseconds to find out what an aborted call has changed: it is what an undo of the run needs. */
 const AFTER_GRACE_MS = 5_000;
 
 /** A call to be run between the two looks of a checkpointer. */

@@ -1,6 +1,6 @@
 import { misuse } from "../base/errors.ts";
 import { type Input, toMessages } from "./given-message.ts";
-import type { Message } from "./message.ts";
+import type { Message, UserMessage } from "./message.ts";
 
 /** The messages an input stands for, as providers can take them. Throws `invalid_argument` for an input that says nothing. */
 export function inputMessages(input: Input): readonly Message[] {
@@ -20,6 +20,18 @@ export function runMessages(input: Input | undefined): readonly Message[] {
   throw misuse(
     "The input ends with a message of the assistant, so there is nothing to answer: end it with one of the user.",
   );
+}
+
+/**
+ * What somebody says beside the input of a run: messages of users. A result would have no call in front of it there. Throws
+ * `invalid_argument` for anything else, naming the `method` it was passed to.
+ */
+export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
+  return inputMessages(input).map((message) => {
+    if (message.role !== "user") throw misuse(`${method} takes messages of users: set role to user.`);
+    if (message.content.every(({ type }) => type !== "tool_result")) return message;
+    throw misuse(`${method} takes no tool_result: results of calls are the input of run().`);
+  });
 }
 
 /** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */

@@ -1,24 +1,40 @@
-import type { ContentBlock } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelRequest } from "./model.ts";
+import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./spoken.ts";
 
 /** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
 const ASCII_PER_TOKEN = 3;
+/** Tokens for a mark behind another one: few of them are one token together. */
+const TOKENS_PER_MARK = 0.7;
 /** Tokens for one UTF-16 unit of any other script. */
 const TOKENS_PER_OTHER = 1.5;
 /** What the makers charge for a large image, at most. */
 const IMAGE_TOKENS = 5_000;
-/** Roles and separators of one message. */
-const MESSAGE_TOKENS = 8;
 
 /**
- * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code or CJK text, less than its bytes. For limits,
- * where too many is an early stop and too few an overspent budget.
+ * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code, punctuation or CJK text, less than its bytes.
+ * For limits, where too many is an early stop and too few an overspent budget.
  */
 export function estimateTokens(text: string): number {
   let others = 0;
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++;
-  return Math.ceil((text.length - others) / ASCII_PER_TOKEN + others * TOKENS_PER_OTHER);
+  let marks = 0;
+  let before = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) others++;
+    else if (unit !== before && isMark(unit) && isMark(before)) marks++;
+    before = unit;
+  }
+  const plain = text.length - others - marks;
+  return Math.ceil(plain / ASCII_PER_TOKEN + marks * TOKENS_PER_MARK + others * TOKENS_PER_OTHER);
+}
+
+/** ASCII punctuation: neither a letter nor a digit nor blank. */
+function isMark(unit: number): boolean {
+  if (unit <= 0x20 || unit >= 0x7f) return false;
+  const isDigit = unit >= 0x30 && unit <= 0x39;
+  const letter = unit | 0x20;
+  return !isDigit && (letter < 0x61 || letter > 0x7a);
 }
 
 /** The first `messages` of a conversation, with everything a request carries beside them, and the tokens a provider counted for them. */
@@ -35,53 +51,30 @@ export class InputEstimates {
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: Measured): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce(
-      (sum, tool) => sum + this.#once(tool, () => estimateTokens(JSON.stringify(tool))),
-      0,
-    );
+    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => spokenByTool(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce((sum, message) => sum + this.#once(message, () => ofMessage(message)), 0);
+    return messages.reduce((sum, message) => sum + this.#once(message, () => spokenIn(message)), 0);
   }
 
-  #once(key: object, estimate: () => number): number {
+  #once(key: object, spoken: () => Spoken): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const tokens = estimate();
+    const tokens = ofSpoken(spoken());
     this.#known.set(key, tokens);
     return tokens;
   }
 }
 
-function ofMessage({ content }: Message): number {
-  let tokens = MESSAGE_TOKENS;
-  for (const block of content as readonly ContentBlock[]) tokens += ofBlock(block);
-  return tokens;
-}
-
-function ofBlock(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return estimateTokens(block.text);
-    case "thinking":
-      return estimateTokens(block.thinking) + estimateTokens(block.redacted ?? "");
-    case "image":
-      return IMAGE_TOKENS;
-    case "tool_use":
-      return MESSAGE_TOKENS + estimateTokens(block.name) + estimateTokens(JSON.stringify(block.input) ?? "");
-    case "tool_result":
-      return (
-        MESSAGE_TOKENS +
-        (typeof block.content === "string"
-          ? estimateTokens(block.content)
-          : block.content.reduce((sum, each) => sum + ofBlock(each), 0))
-      );
-  }
+function ofSpoken({ texts, images, parts }: Spoken): number {
+  return (
+    texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS
+  );
 }
 
 /** Tokens of what a model wrote, estimated high. */
 export function estimateOutput(message: Message): number {
-  return (message.content as readonly ContentBlock[]).reduce((sum, block) => sum + ofBlock(block), 0);
+  return ofSpoken(spokenIn(message));
 }

@@ -81,9 +81,14 @@ export class Ledger {
   }
 
   /** Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
-  async reserve(asked: Asked): Promise<Grant | BudgetLimit> {
+  reserve(asked: Asked): Grant | Promise<Grant | BudgetLimit> {
+    return this.isLimited
+      ? this.#reserve(asked)
+      : { request: asked.request, cappedBy: undefined, release: () => undefined };
+  }
+
+  async #reserve(asked: Asked): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
-    if (!this.isLimited) return { request, cappedBy: undefined, release: () => undefined };
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit } = this.#room(asked);

@@ -26,3 +26,10 @@ test("a generator that is still at work when its call is over is closed", async 
     result: { content: "moremore" },
   });
 });
+
+test("an error that is returned is an error result, as one that is thrown", async () => {
+  expect(await toToolResult(new TypeError("no such place"), () => undefined)).toEqual({
+    content: "Error: no such place",
+    isError: true,
+  });
+});

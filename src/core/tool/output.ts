@@ -55,6 +55,8 @@ function isUpdate(value: unknown): value is ToolUpdate {
 function fromValue(value: unknown): ToolResult {
   if (value === undefined || value === null) return { content: NO_OUTPUT };
   if (typeof value === "string") return { content: value === "" ? NO_OUTPUT : value };
+  // Its fields are not its own, so it would be said as {}.
+  if (value instanceof Error) return errorResult(errorMessage(value));
   if (isToolResult(value)) return value.content.length === 0 ? { ...value, content: NO_OUTPUT } : value;
   if (isTitledOutput(value)) {
     const { output, ...rest } = value;

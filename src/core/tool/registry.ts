@@ -19,12 +19,7 @@ export class ToolRegistry {
 
   /** Adds a tool. Throws `invalid_argument` when its name is taken. */
   add(tool: Tool): void {
-    if (typeof tool !== "object" || tool === null)
-      throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);
-    assertToolName(tool.name);
-    if (typeof tool.schema?.validate !== "function") {
-      throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
-    }
+    assertTool(tool);
     if (this.#tools.has(tool.name)) {
       throw misuse(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
     }
@@ -88,6 +83,15 @@ export class ToolRegistry {
     base.version = base.registry.#version;
     this.#changed();
   }
+}
+
+/** Throws `invalid_argument` for what is no tool. */
+export function assertTool(tool: Tool): void {
+  if (typeof tool !== "object" || tool === null)
+    throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);
+  assertToolName(tool.name);
+  if (typeof tool.schema?.validate !== "function")
+    throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
 }
 
 /** Whether the model is shown a tool. */

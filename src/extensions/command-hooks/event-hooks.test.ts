@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "./event-hooks.ts";
 import type { HookCommand, HookEvent } from "./hook-event.ts";
-import { meantName, readHooks } from "./read-hooks.ts";
+import { meantName, peerMatcher, readHooks } from "./read-hooks.ts";
 
 const PATH = process.env["PATH"] ?? "";
 
@@ -131,6 +131,21 @@ test("a hook that floods is heard up to a bound, and one that does not read its 
   expect(verdict).toEqual({ context: [], problems: [] });
 });
 
+test("the model reads at most 50 KB of what a hook says; a longer answer than is read is told", async () => {
+  const long = (bytes: number): string => `head -c ${bytes} /dev/zero | tr '\\0' x`;
+  const blocked = await hooksOf([`${long(200_000)} >&2; exit 2`]).fire("PreToolUse");
+  const said = `printf '{"additionalContext":"'; ${long(200_000)}; printf '"}'`;
+  const added = await hooksOf([said]).fire("PreToolUse");
+  const cut = await hooksOf([`printf '{"reason":"'; ${long(300_000)}; printf '"}'`]).fire("PreToolUse");
+  const context = await hooksOf([{ event: "SessionStart", command: long(100_000) }]).fire("SessionStart");
+  expect([
+    [blocked.reason, ...added.context, ...context.context].map(
+      (text = "") => text.length <= 50_000 && text.length > 49_000,
+    ),
+    cut.problems,
+  ]).toEqual([[true, true, true], [expect.stringContaining("answered more than 256 KB")]]);
+});
+
 test("an abort ends the hooks", async () => {
   const controller = new AbortController();
   const cwd = tempFolder({});
@@ -158,6 +173,29 @@ test.each([
     ...(matcher === undefined ? {} : { matcher }),
   };
   expect(meantName(hook, name) !== undefined).toBe(fits);
+});
+
+test("a matcher of another agent is told the names of that agent, whatever it fits", () => {
+  const told = (isPeers: (name: string) => boolean, matcher?: string) =>
+    ["bash", "edit", "glob", "job", "mcp__a__b"].map((name) => {
+      const adapted = peerMatcher(matcher, isPeers);
+      return meantName(adapted === undefined ? {} : { matcher: adapted }, name);
+    });
+  const isCapital = (name: string): boolean => /^[A-Z]/.test(name);
+  const isGemini = (name: string): boolean => ["run_shell_command", "replace", "glob"].includes(name);
+  expect([
+    told(isCapital),
+    told(isCapital, ".*"),
+    told(isCapital, "Edit|MultiEdit"),
+    told(isGemini),
+    peerMatcher("Bash", isCapital),
+  ]).toEqual([
+    ["Bash", "Edit", "Glob", "job", "mcp__a__b"],
+    ["Bash", "Edit", "Glob", "job", "mcp__a__b"],
+    [undefined, "Edit", undefined, undefined, undefined],
+    ["run_shell_command", "replace", "glob", "job", "mcp__a__b"],
+    "Bash",
+  ]);
 });
 
 test("plain output is context where something begins, and nothing elsewhere", async () => {

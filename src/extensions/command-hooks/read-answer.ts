@@ -1,6 +1,7 @@
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import { truncateMiddle } from "../../core/base/text.ts";
 import type { HookCommand, HookVerdict } from "./hook-event.ts";
-import type { HookEnd } from "./run-hook.ts";
+import { type HookEnd, MAX_OUTPUT } from "./run-hook.ts";
 
 /** The answer of one hook. */
 export type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
@@ -12,7 +13,7 @@ const NOTHING: HookAnswer = { context: [], problems: [] };
  * error as the reason, anything else is told and blocks nothing.
  */
 export function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
-  const { code, stdout, stderr, failure } = end;
+  const { code, stdout, stderr, failure, isCut } = end;
   const name = hookName(hook);
   if (failure !== undefined) return { ...NOTHING, problems: [`the hook ${name} failed: ${failure}`] };
   if (code === 2) return blocked(hook, stderr);
@@ -24,6 +25,7 @@ export function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
     };
   }
   if (!stdout.startsWith("{")) return plainText(hook, stdout);
+  if (isCut) return { ...NOTHING, problems: [`the hook ${name} answered more than ${MAX_OUTPUT >> 10} KB`] };
   const parsed = safeParse(stdout);
   if (!parsed.ok || !isRecord(parsed.value))
     return { ...NOTHING, problems: [`the hook ${name} answered what is not JSON: ${stdout.slice(0, 200)}`] };
@@ -37,7 +39,7 @@ export function hookName({ command, source }: HookCommand): string {
 
 function blocked(hook: HookCommand, stderr: string): HookAnswer {
   const name = hookName(hook);
-  const reason = stderr === "" ? `the hook ${name} blocked it` : stderr;
+  const reason = stderr === "" ? `the hook ${name} blocked it` : forModel(stderr);
   // Interpreters end with 2 as well when the script is not there: a person has to know why all is blocked.
   const isMissing = /can't open file|No such file or directory|not found/i.test(stderr);
   const problems = isMissing
@@ -51,7 +53,7 @@ function blocked(hook: HookCommand, stderr: string): HookAnswer {
 /** Plain output is text for the model where something begins, and nobody's business elsewhere. */
 function plainText({ event }: HookCommand, stdout: string): HookAnswer {
   const counts = (event === "UserPromptSubmit" || event === "SessionStart") && stdout !== "";
-  return counts ? { ...NOTHING, context: [stdout] } : NOTHING;
+  return counts ? { ...NOTHING, context: [forModel(stdout)] } : NOTHING;
 }
 
 const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined } = {
@@ -104,5 +106,14 @@ function firstText(...values: readonly unknown[]): string | undefined {
 
 /** The values that are texts with something in them. */
 function texts(...values: readonly unknown[]): readonly string[] {
-  return values.filter((value): value is string => typeof value === "string" && value.trim() !== "");
+  return values
+    .filter((value): value is string => typeof value === "string" && value.trim() !== "")
+    .map(forModel);
+}
+
+/** Bytes of one text of a hook that the model reads, as of the result of a tool. */
+const MAX_TEXT_BYTES = 50_000;
+
+function forModel(text: string): string {
+  return truncateMiddle(text, { maxBytes: MAX_TEXT_BYTES });
 }

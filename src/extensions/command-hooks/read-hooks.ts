@@ -112,3 +112,20 @@ export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: strin
   const pattern = toMatcher(matcher);
   return [name, ...(SAME_TOOLS[name] ?? [])].find((each) => pattern?.test(each) === true);
 }
+
+/**
+ * The matcher of hooks that were written for another agent: what fits one of our names (`.*`, or nothing at all) is told the name of that
+ * agent, which `isPeers` knows, for such scripts end without a word when they read any other.
+ */
+export function peerMatcher(
+  matcher: string | undefined,
+  isPeers: (name: string) => boolean,
+): string | undefined {
+  const pattern = toMatcher(matcher ?? "");
+  const earlier = Object.entries(SAME_TOOLS).flatMap(([tool, names]) => {
+    const all = [tool, ...names];
+    return all.slice(0, Math.max(0, names.findIndex(isPeers) + 1));
+  });
+  const taken = earlier.filter((name) => pattern?.test(name) === true);
+  return taken.length === 0 ? matcher : `(?!(?:${taken.join("|")})$)(?:${matcher ?? ".*"})`;
+}

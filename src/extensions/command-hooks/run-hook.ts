@@ -3,7 +3,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import type { HookCommand, HookInput } from "./hook-event.ts";
 
 /** Bytes of each output that are looked at; a hook that writes more is heard no further. */
-const MAX_OUTPUT = 262_144;
+export const MAX_OUTPUT = 262_144;
 
 /** How long the pipes of a hook that has ended are read when something it started holds them open. */
 const DRAIN_MS = 250;
@@ -16,6 +16,8 @@ export interface HookEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** It printed more than {@link MAX_OUTPUT}. */
+  readonly isCut: boolean;
   /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
   readonly failure?: string;
 }
@@ -72,7 +74,8 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
       place.signal.removeEventListener("abort", onAbort);
       child.stdout.destroy();
       child.stderr.destroy();
-      const texts = { stdout: outputs.stdout.text(), stderr: outputs.stderr.text() };
+      const { stdout, stderr } = outputs;
+      const texts = { stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
       resolve({ code: ended, ...texts, ...(failure === undefined ? {} : { failure }) });
     };
     child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
@@ -100,9 +103,11 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
 class Bounded {
   readonly #chunks: Buffer[] = [];
   #length = 0;
+  isCut = false;
 
   add(bytes: Buffer): void {
     const room = MAX_OUTPUT - this.#length;
+    this.isCut ||= bytes.length > room;
     if (room <= 0) return;
     this.#chunks.push(bytes.subarray(0, room));
     this.#length += Math.min(room, bytes.length);

@@ -83,6 +83,28 @@ describe("reading", () => {
     });
   });
 
+  test.each([
+    ["argument-hint: [pr] [level]", { "argument-hint": "[pr] [level]" }],
+    [
+      'description: Use this: "x" #1\r\ntools: [read]\r',
+      { description: 'Use this: "x" #1', tools: ["read"] },
+    ],
+    ["description: *bold* and: `code`", { description: "*bold* and: `code`" }],
+    ["description: @who: {a", { description: "@who: {a" }],
+    ['description: "a: b"\nargument-hint: a: b', { description: "a: b", "argument-hint": "a: b" }],
+  ])("words for a person are taken as they stand: %j", async (front, fields) => {
+    expect(await parseMarkdown(`---\n${front}\n---\nx`)).toEqual({ fields, body: "x" });
+  });
+
+  test.each(["allowed-tools: [read] [bash]", "tools: {x", "disallowedTools: [bash", "model: a: b"])(
+    "what decides something is never guessed: %s",
+    async (line) => {
+      expect(await parseMarkdown(`---\ndescription: a: b\n${line}\n---\nx`)).toEqual({
+        fault: expect.stringMatching(/is not YAML, line [34]/),
+      });
+    },
+  );
+
   test("no head, and an empty one, have no fields", async () => {
     expect([await parseMarkdown("Do it."), await parseMarkdown("---\n\n---\nDo it.")]).toEqual([
       { fields: {}, body: "Do it." },

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   closeSync,
   constants,
@@ -8,9 +9,10 @@ import {
   readSync,
   realpathSync,
 } from "node:fs";
-import { sep } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { isAbsent } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
 /** Bounds of a text file. */
@@ -28,7 +30,7 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   let file: number | undefined;
   try {
     const real = realpathSync(path);
-    if (within !== undefined && !isWithin(real, realFolder(within)))
+    if (within !== undefined && !isWithin(real, realPath(within)))
       return { fault: `is a link that leads out of ${within}, which is not followed` };
     // Non-blocking, so that a pipe in the file's place holds nothing up.
     file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
@@ -63,34 +65,4 @@ export function readFolder(path: string, findings: Finding[]): readonly Dirent[]
       findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
     return [];
   }
-}
-
-/** True for a path, links resolved, that is a folder or below it. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-/** A folder with its links resolved; as it was given where it does not exist. */
-export function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // What does not exist holds nothing that a link could lead to.
-    return path;
-  }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    // The decoder has no other way to say no.
-    return false;
-  }
-}
-
-function isAbsent(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }

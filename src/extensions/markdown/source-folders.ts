@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { realPath } from "../../system/real-path.ts";
 import type { SourceFolder } from "./origin.ts";
-import { realFolder } from "./read-text-file.ts";
 
 /** Where to search. */
 export interface SourcePlaces {
@@ -30,10 +30,10 @@ export function sourceFolders(
   const { projectFolders, home, configFolder } = places;
   const parents = PROJECT_PARENTS[kind];
   const root = projectFolders[0];
-  const ownHome = realFolder(home);
+  const ownHome = realPath(home);
   const project = projectFolders
     .toReversed()
-    .filter((folder) => realFolder(folder) !== ownHome)
+    .filter((folder) => realPath(folder) !== ownHome)
     .flatMap((folder) =>
       parents.map(
         (parent): SourceFolder => ({

@@ -5,13 +5,29 @@ import { isRecord } from "../../core/base/json.ts";
 /** References one anchor may have; what has more grows without bound when it is read. */
 const MAX_ALIASES = 16;
 
+/** Fields that hold words for a person and grant nothing. */
+const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
+
+/**
+ * The fields of a front matter as {@link parseFields} reads them. Other agents take a description or a hint as it stands where YAML
+ * sees a structure in it (`argument-hint: [a] [b]`, `description: Use this: …`), and so do we.
+ */
+export function readYamlFields(front: string): ReadFields {
+  const read = parseFields(front);
+  if (!("fault" in read)) return read;
+  const quoted = front.replaceAll(WORDS, (line, name: string, words: string) =>
+    "fault" in parseFields(line) ? `${name}: ${JSON.stringify(words)}` : line,
+  );
+  return parseFields(quoted);
+}
+
+type ReadFields = { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: string };
+
 /**
  * The fields of a front matter, plain data only (YAML core schema, no tags of programs); or what is wrong,
  * without a subject. Lines are counted as in the document, whose first is the fence.
  */
-export function readYamlFields(
-  front: string,
-): { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: string } {
+function parseFields(front: string): ReadFields {
   try {
     const document = parseDocument(front, {
       schema: "core",

@@ -137,7 +137,12 @@ export class McpServer {
     this.#stop.signal.addEventListener("abort", stopped, { once: true });
     const late = new AbortController();
     clock.sleep(startupTimeoutMs, late.signal).then(
-      () => attempt.abort(new ConnectionError(`it did not start within ${startupTimeoutMs / 1_000} s.`)),
+      () =>
+        attempt.abort(
+          new ConnectionError(
+            `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`,
+          ),
+        ),
       () => undefined,
     );
     let connection: Connection | undefined;

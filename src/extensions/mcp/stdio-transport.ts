@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/clock.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
 import type { ProcessWatcher } from "./process-watcher.ts";
@@ -200,8 +201,7 @@ async function within(ms: number, event: Promise<void>): Promise<boolean> {
 }
 
 function spawnFault({ command }: StdioServer, error: Error): string {
-  const code = "code" in error ? error.code : undefined;
-  if (code === "ENOENT")
+  if (systemCode(error) === "ENOENT")
     return `${command} is not a program that can be found. Check "command", "cwd" and PATH.`;
   return `${command} cannot be started: ${error.message}.`;
 }

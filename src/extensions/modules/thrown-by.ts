@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { realPath } from "../../system/real-path.ts";
 import type { ExtensionFile } from "./extension-files.ts";
 
 /**
@@ -25,19 +25,10 @@ function callsOf(error: unknown): readonly string[] {
 
 /** The file, or a folder with a separator behind it: that of an `index`, or of a package. */
 function rootOf({ name, path }: Pick<ExtensionFile, "name" | "path">): string {
+  // Stacks name files by where links lead.
   const real = realPath(path);
   const inPackage = `${sep}node_modules${sep}${name.replaceAll("/", sep)}${sep}`;
   const at = real.lastIndexOf(inPackage);
   if (at !== -1) return real.slice(0, at + inPackage.length);
   return basename(real).startsWith("index.") ? dirname(real) + sep : real;
-}
-
-/** Stacks name files by where links lead. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // It was removed since it was loaded.
-    return path;
-  }
 }

@@ -1,10 +1,11 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { field, textField } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type Finding, replacedFinding, type SourceFolder } from "../markdown/origin.ts";
-import { isWithin, readFolder, readTextFile, realFolder } from "../markdown/read-text-file.ts";
+import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
 import type { Skill } from "./skill.ts";
 
 /** Bytes a `SKILL.md` may have. */
@@ -76,7 +77,7 @@ async function readSkill(given: string, { origin, root }: SourceFolder): Promise
   } catch (error) {
     return fault(`cannot be read: ${errorMessage(error)}`);
   }
-  if (root !== undefined && !isWithin(folder, realFolder(root)))
+  if (root !== undefined && !isWithin(folder, realPath(root)))
     return fault(`is behind a link that leads out of ${root}, which is not followed`);
   const file = readTextFile(path, { maxBytes: MAX_SKILL_BYTES, within: folder });
   if (file === undefined) return undefined;

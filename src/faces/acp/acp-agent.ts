@@ -19,12 +19,12 @@ import { userPaths } from "../../app/config/paths.ts";
 import { chooseModel } from "../../app/model-choice.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import { loadSettings } from "../../app/settings.ts";
-import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { mcpConfigs } from "./mcp-configs.ts";
+import { inProtocol } from "./protocol-error.ts";
 import { sessionName } from "./publish-view.ts";
 import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
 
@@ -44,6 +44,13 @@ export interface AcpAgentOptions {
 /** Fields of all requests that open a session. */
 type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
   Partial<Pick<NewSessionRequest, "mcpServers">>;
+
+const AUTH_METHOD = {
+  id: "environment",
+  name: "API key in the environment",
+  description:
+    "Set the variable of a provider, such as ANTHROPIC_API_KEY, where the editor starts the agent.",
+};
 
 /** Sessions a list shows at once. */
 const PAGE = 50;
@@ -73,17 +80,12 @@ export class AcpAgent {
             mcpCapabilities: { http: true, sse: true },
             sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
           },
-          authMethods: [
-            {
-              id: "environment",
-              name: "API key in the environment",
-              description:
-                "Set the variable of a provider, such as ANTHROPIC_API_KEY, where the editor starts the agent.",
-            },
-          ],
+          authMethods: [AUTH_METHOD],
         };
       })
-      .onRequest(agent.authenticate, async () => {
+      .onRequest(agent.authenticate, async ({ params: { methodId } }) => {
+        if (methodId !== AUTH_METHOD.id)
+          throw RequestError.invalidParams({ methodId }, `The only method to log in is ${AUTH_METHOD.id}.`);
         await this.#assertModel();
         return {};
       })
@@ -105,12 +107,12 @@ export class AcpAgent {
       })
       .onRequest(agent.session.prompt, ({ params }) => this.#find(params.sessionId).prompt(params.prompt))
       .onRequest(agent.session.setMode, async ({ params }) => {
-        await guarded(() => this.#find(params.sessionId).session.setMode(toMode(params.modeId)));
+        await inProtocol(() => this.#find(params.sessionId).session.setMode(toMode(params.modeId)));
         return {};
       })
       .onRequest(agent.session.setConfigOption, async ({ params }) => {
         const { session } = this.#find(params.sessionId);
-        await guarded(() => changeOption(session, params.configId, params.value));
+        await inProtocol(() => changeOption(session, params.configId, params.value));
         return { configOptions: configOptions(session, await this.#models(session.info.cwd)) };
       })
       .onNotification(agent.session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel());
@@ -145,7 +147,7 @@ export class AcpAgent {
     if (relative !== undefined)
       throw RequestError.invalidParams({ path: relative }, `The folder ${relative} is not absolute.`);
     const { environment, session: common, onNotice } = this.#options;
-    const session = await guarded(() =>
+    const session = await inProtocol(() =>
       createCodingSession({
         ...common,
         ...options,
@@ -184,15 +186,13 @@ export class AcpAgent {
       throw RequestError.invalidParams({ cursor }, "The cursor is not one of a list.");
     const page = all.slice(from, from + PAGE);
     return {
-      sessions: page.map(({ sessionId, path, changedAt }) => {
+      sessions: page.flatMap(({ sessionId, path, changedAt }) => {
         const { cwd: folder, title } = summarizeSession(path);
+        // One that was opened and never used has nothing to go on with.
+        if (folder === undefined && title === undefined) return [];
         const updatedAt = new Date(changedAt).toISOString();
-        return {
-          sessionId,
-          cwd: folder ?? cwd ?? "/",
-          title: title === undefined ? null : sessionName(title),
-          updatedAt,
-        };
+        const name = title === undefined ? null : sessionName(title);
+        return [{ sessionId, cwd: folder ?? cwd ?? "/", title: name, updatedAt }];
       }),
       ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}),
     };
@@ -206,24 +206,10 @@ export class AcpAgent {
 
   async #assertModel(): Promise<void> {
     const { environment, session } = this.#options;
-    await guarded(async () => {
+    await inProtocol(async () => {
       const cwd = userPaths(environment).home;
       const { config } = await loadSettings({ environment, cwd, flags: session.settings ?? {} });
       await chooseModel({ config, environment });
     });
-  }
-}
-
-/** Turns an error of ours into one of the protocol. */
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (thrown instanceof RequestError) throw thrown;
-    const error = toNanoAgentError(thrown);
-    const data = { code: error.code };
-    if (error.code === "missing_credentials") throw RequestError.authRequired(data, error.message);
-    if (error.code === "internal") throw RequestError.internalError(data, error.message);
-    throw RequestError.invalidParams(data, error.message);
   }
 }

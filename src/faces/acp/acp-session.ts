@@ -15,6 +15,7 @@ import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import { askClient } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
+import { protocolError } from "./protocol-error.ts";
 import { ViewPublisher } from "./publish-view.ts";
 
 /** Options of {@link AcpSession}. */
@@ -166,14 +167,8 @@ const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } =
 /** How a run ended in the words of the protocol. Throws its error for a run that failed. */
 function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
   if (isCancelled) return { stopReason: "cancelled" };
-  if (outcome.stopReason === "error") throw runError(outcome);
-  return { stopReason: ENDS[outcome.stopReason] ?? "end_turn" };
-}
-
-function runError({ error, advice }: Outcome): RequestError {
+  const { stopReason, error, advice } = outcome;
   const { code = "internal", message = advice?.text ?? "The run failed." } = error ?? {};
-  const isRefusedKey = code === "missing_credentials" || code === "authentication";
-  return isRefusedKey
-    ? RequestError.authRequired({ code }, message)
-    : RequestError.internalError({ code }, message);
+  if (stopReason === "error") throw protocolError({ code, message });
+  return { stopReason: ENDS[stopReason] ?? "end_turn" };
 }

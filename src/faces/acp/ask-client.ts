@@ -61,7 +61,7 @@ async function askPermission(
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (outcome.outcome !== "selected") return REFUSED;
-  const chosen = choices[Number(outcome.optionId)];
+  const chosen = choices.find((_choice, index) => optionId(index) === outcome.optionId);
   if (chosen === undefined) return REFUSED;
   return { choice: chosen.choice, ...(chosen.rule === undefined ? {} : { rule: chosen.rule }) };
 }
@@ -89,6 +89,10 @@ const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
 };
 
 /** Ids are the places in the list: several choices may differ by their rule alone. */
+function optionId(index: number): string {
+  return String(index);
+}
+
 function toOption({ choice, rule }: OfferedChoice, index: number): PermissionOption {
   const names: { readonly [choice in AnswerChoice]: string } = {
     once: "Allow once",
@@ -97,7 +101,7 @@ function toOption({ choice, rule }: OfferedChoice, index: number): PermissionOpt
     no: "No",
     stop: "No, and stop",
   };
-  return { optionId: String(index), name: names[choice], kind: KINDS[choice] };
+  return { optionId: optionId(index), name: names[choice], kind: KINDS[choice] };
 }
 
 async function askValue(

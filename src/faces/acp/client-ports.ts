@@ -1,4 +1,11 @@
-import { type AgentContext, type ClientCapabilities, methods, RequestError } from "@agentclientprotocol/sdk";
+import { existsSync } from "node:fs";
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  methods,
+  RequestError,
+  type SendRequestOptions,
+} from "@agentclientprotocol/sdk";
 import type { SessionPorts } from "../../app/coding-session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
@@ -11,15 +18,22 @@ export function clientPorts(
   capabilities: ClientCapabilities | undefined,
 ): SessionPorts {
   const { fs, terminal } = capabilities ?? {};
+  const { readTextFile, writeTextFile } = methods.client.fs;
   const files: FilePort = {
-    ...(fs?.readTextFile === true ? { readText: (path) => readText(client, sessionId, path) } : {}),
-    ...(fs?.writeTextFile === true
-      ? {
-          writeText: async (path, content) => {
-            await told(client.request(methods.client.fs.writeTextFile, { sessionId, path, content }));
-          },
-        }
-      : {}),
+    ...(fs?.readTextFile === true && {
+      readText: async (path, { signal }) => {
+        const asked = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
+        // What the editor does not know is read from the disk, where a missing file gets its own error.
+        const content = text((await asked.catch(() => undefined))?.content);
+        // Some say that what is not there is empty: then it can be created without having been read.
+        return content === "" && !existsSync(path) ? undefined : content;
+      },
+    }),
+    ...(fs?.writeTextFile === true && {
+      writeText: async (path, content, { signal }) => {
+        await told(client.request(writeTextFile, { sessionId, path, content }, untilAborted(signal)));
+      },
+    }),
   };
   const shell: ShellPort = { run: (command) => runInTerminal(client, sessionId, command) };
   return {
@@ -28,13 +42,13 @@ export function clientPorts(
   };
 }
 
-async function readText(client: AgentContext, sessionId: string, path: string): Promise<string | undefined> {
-  try {
-    return (await client.request(methods.client.fs.readTextFile, { sessionId, path })).content;
-  } catch {
-    // What the editor does not know is read from the disk, where a missing file gets its own error.
-    return undefined;
-  }
+function untilAborted(cancellationSignal: AbortSignal): SendRequestOptions {
+  return { cancellationSignal, stopWaitingOnCancel: true };
+}
+
+/** Answers of an editor are not checked by the protocol's library. */
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The answer of an editor; where it fails, its own words stand in the message. */
@@ -48,16 +62,28 @@ async function told<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Program and arguments of a command line. Some editors join them with blanks, unquoted, for a shell of their own: there the word behind
+ * `-c` ends at the line feed, and what follows is a command by itself. Either way bash reads the line, once and whole.
+ */
+function terminalCommand(line: string, unset: readonly string[]): readonly string[] {
+  const bash = [
+    ...(unset.length === 0 ? [] : ["env"]),
+    ...unset.flatMap((name) => ["-u", name]),
+    "bash",
+    "-c",
+  ];
+  return [...bash, `:\nexec ${bash.join(" ")} '${line.replaceAll("'", "'\\''")}'`];
+}
+
 async function runInTerminal(
   client: AgentContext,
   sessionId: string,
   { command, cwd, env, unset, maxOutputBytes, signal, onTerminal }: PortCommand,
 ): Promise<PortCommandEnd> {
   signal.throwIfAborted();
-  const bash = ["bash", "-c", command];
-  const [program = "bash", ...args] =
-    unset.length === 0 ? bash : ["env", ...unset.flatMap((name) => ["-u", name]), ...bash];
-  await using terminal = await told(
+  const [program = "bash", ...args] = terminalCommand(command, unset);
+  const terminal = await told(
     client.createTerminal({
       sessionId,
       command: program,
@@ -76,8 +102,16 @@ async function runInTerminal(
   try {
     const exit = await terminal.waitForExit();
     const { output, truncated } = await terminal.currentOutput();
-    return { output, exitCode: exit.exitCode ?? null, signal: exit.signal ?? null, isTruncated: truncated };
+    const exitCode = Number.isInteger(exit.exitCode) ? Number(exit.exitCode) : null;
+    return {
+      output: text(output) ?? "",
+      exitCode,
+      signal: text(exit.signal) ?? null,
+      isTruncated: truncated === true,
+    };
   } finally {
     signal.removeEventListener("abort", onAbort);
+    // The command has ended, whatever the editor says to that.
+    terminal.release().catch(() => undefined);
   }
 }

@@ -1,10 +1,8 @@
 import type { McpServer } from "@agentclientprotocol/sdk";
 
-/** The MCP servers of an editor in the form of `--mcp-config`; nothing where it brings none. */
+/** The MCP servers of an editor in the form of `--mcp-config`, each by itself: two may have one name. */
 export function mcpConfigs(servers: readonly McpServer[]): readonly string[] {
-  if (servers.length === 0) return [];
-  const entries = servers.map((server) => [server.name, definition(server)]);
-  return [JSON.stringify({ mcpServers: Object.fromEntries(entries) })];
+  return servers.map((server) => JSON.stringify({ mcpServers: { [server.name]: definition(server) } }));
 }
 
 function definition(server: McpServer): object {

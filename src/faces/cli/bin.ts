@@ -4,6 +4,7 @@
 declare const NANO_AGENT_VERSION: string;
 declare const NANO_AGENT_NODE: string;
 
+const FAILED = 1;
 const USAGE_ERROR = 2;
 
 void start(process.argv.slice(2));
@@ -11,6 +12,12 @@ void start(process.argv.slice(2));
 async function start(words: readonly string[]): Promise<void> {
   const [word] = words;
   if (words.length === 1 && (word === "--version" || word === "-v")) {
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      // A reader that has gone misses nothing.
+      if (error.code === "EPIPE") return;
+      process.exitCode = FAILED;
+      process.stderr.write(`nano-agent: standard output: ${error.message}\n`);
+    });
     process.stdout.write(`${NANO_AGENT_VERSION}\n`);
     return;
   }

@@ -47,7 +47,8 @@ export function settingsHere({ environment }: CommandContext): Promise<Settings>
   return loadSettings({ environment, cwd: currentFolder() });
 }
 
-/** A time for a list: `2026-01-31 12:34`, in UTC. */
+/** A time for a list, as the clock on the wall showed it: `2026-01-31 12:34`. */
 export function listTime(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace("T", " ");
+  const local = time - new Date(time).getTimezoneOffset() * 60_000;
+  return new Date(local).toISOString().slice(0, 16).replace("T", " ");
 }

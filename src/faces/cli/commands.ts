@@ -46,7 +46,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
     ),
     action("replay [ID]", "Run a session again from its journal, without a model, and say what differs.", {
-      "--from N": "Go on from step N with a model.",
+      "--from N": "Compare from step N on; with --model: ask that model from there on.",
       "-m, --model PROVIDER/ID": "The model for --from.",
       "--live-tools": "Run the tools again instead of taking their stored results.",
       "--workspace FOLDER": "Where live tools work. Default: a copy that is thrown away.",
@@ -130,7 +130,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     "permissions",
     "Say what the permission rules decide about a command, or list the built-in rules.",
     action(
-      "check [COMMAND]",
+      "check ['COMMAND']",
       "With a COMMAND in quotes: what your rules say about it in this folder. Without: answers JSON lines { tool, input, rules?, … } on standard input, one line each.",
       JSON_OPTION,
     ),
@@ -210,8 +210,3 @@ export const COMMANDS: readonly CommandSpec[] = [
     action("fish", "nano-agent completion fish > ~/.config/fish/completions/nano-agent.fish"),
   ),
 ];
-
-/**
- * First words that later versions use. They are refused, so that a script does not start a run by accident.
- */
-export const LATER_COMMANDS: readonly string[] = ["serve"];

@@ -53,10 +53,7 @@ class HeadlessRun {
     this.#newId = flags.session.sessionId ?? newUuid();
     const prepared = (): PreparedSession | undefined => this.#prepared;
     this.#teller = new RunTeller({ context, flags, prepared, waiting, newId: this.#newId });
-    context.stdout.onBroken((error) => {
-      if (!("code" in error) || error.code !== "EPIPE") this.#teller.say(`standard output: ${error.message}`);
-      this.#broken.abort(error);
-    });
+    context.stdout.onBroken((error) => this.#broken.abort(error));
   }
 
   async run(): Promise<number> {

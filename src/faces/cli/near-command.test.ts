@@ -17,6 +17,11 @@ test.each([
   ["sesions", "nano-agent sessions"],
   ["doctr", "nano-agent doctor"],
   ["dmeo", "nano-agent demo"],
+  ["mpc", "nano-agent mcp"],
+  ["serve", "nano-agent mcp serve, or nano-agent acp for an editor"],
+  ["modelss", "nano-agent models"],
+  ["help sesions", "nano-agent help sessions"],
+  ["export", "nano-agent sessions export [ID]"],
   ["login", "nano-agent models, which names the variable for the key of each provider"],
 ])("%j is taken for a mistyped command", (words, meant) => {
   expect(refusal(words)).toBe(meant);
@@ -29,6 +34,9 @@ test.each([
   "session handling is broken",
   "models.ts",
   "session store",
+  "help me",
+  "map",
+  "export it",
   "重构",
 ])("%j is a prompt", (words) => {
   expect(refusal(words)).toBeUndefined();

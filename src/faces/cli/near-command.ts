@@ -1,3 +1,4 @@
+import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 import { usageError } from "./usage-error.ts";
 
@@ -5,7 +6,11 @@ import { usageError } from "./usage-error.ts";
 const MEANT: { readonly [word: string]: string } = {
   version: "nano-agent --version",
   help: "nano-agent --help",
+  chat: "nano-agent alone, which opens the screen",
+  start: "nano-agent alone, which opens the screen",
+  serve: "nano-agent mcp serve, or nano-agent acp for an editor",
   login: "nano-agent models, which names the variable for the key of each provider",
+  keys: "nano-agent models, which names the variable for the key of each provider",
   logout: "to take the key out of your environment: nano-agent keeps none",
   init: "the screen's /init, which writes an AGENTS.md: start nano-agent without a prompt",
   update: "npm install -g nano-agent@latest",
@@ -15,7 +20,15 @@ const MEANT: { readonly [word: string]: string } = {
   settings: "nano-agent config",
   resume: "nano-agent -r [ID]",
   continue: 'nano-agent -c "…"',
+  fork: 'nano-agent -c --fork-session "…"',
+  list: "nano-agent sessions list",
   history: "nano-agent sessions list",
+  export: "nano-agent sessions export [ID]",
+  import: "nano-agent sessions import FILE…",
+  replay: "nano-agent sessions replay [ID]",
+  compact: "nano-agent sessions compact [ID]",
+  stats: "nano-agent sessions show --stats",
+  plugins: "nano-agent extensions",
   status: "nano-agent doctor",
   completions: "nano-agent completion bash|zsh|fish",
 };
@@ -29,31 +42,37 @@ const MEANT: { readonly [word: string]: string } = {
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
   const [first = "", second] = words;
   if (isForced || words.length > 2 || !/^[a-z-]+$/i.test(first)) return;
-  const word = first.toLowerCase();
-  const meant = Object.hasOwn(MEANT, word) && second === undefined ? MEANT[word] : undefined;
-  const command = COMMANDS.find(({ name }) => name === word || isOneLetterOff(word, name));
-  const action = command?.actions.find(({ name }) => name !== undefined && name === second);
-  if (second !== undefined && action === undefined) return;
-  const line =
-    command === undefined ? undefined : `nano-agent ${[command.name, second].filter(Boolean).join(" ")}`;
-  const hint = meant ?? line;
+  const hint = meantBy(first.toLowerCase(), second);
   if (hint === undefined) return;
   throw usageError(
     `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.join(" ")}`,
   );
 }
 
+function meantBy(word: string, second: string | undefined): string | undefined {
+  if (second === undefined && Object.hasOwn(MEANT, word)) return MEANT[word];
+  const command = commandLike(word === "help" ? (second ?? "") : word);
+  if (word === "help") return command && `nano-agent help ${command.name}`;
+  if (second === undefined) return command && `nano-agent ${command.name}`;
+  const action = command?.actions.find(({ name }) => name === second);
+  return action && `nano-agent ${command?.name} ${second}`;
+}
+
+function commandLike(word: string): CommandSpec | undefined {
+  return COMMANDS.find(({ name }) => name === word || isOneLetterOff(word, name));
+}
+
 /**
- * True when one letter more, less, other or swapped with its neighbour makes one word of the other. Short
- * words must be equal.
+ * True when one letter more, less, other or swapped with its neighbour makes one word of the other. Of short
+ * words only letters may be swapped: too many words are one letter apart.
  */
 function isOneLetterOff(left: string, right: string): boolean {
-  if (Math.min(left.length, right.length) < 4 || Math.abs(left.length - right.length) > 1) return false;
+  if (Math.abs(left.length - right.length) > 1) return false;
   let start = 0;
   while (start < left.length && left[start] === right[start]) start++;
   const rest = (text: string, skip: number): string => text.slice(start + skip);
-  if (left.length > right.length) return rest(left, 1) === rest(right, 0);
-  if (left.length < right.length) return rest(left, 0) === rest(right, 1);
   const isSwapped = left[start] === right[start + 1] && left[start + 1] === right[start];
-  return rest(left, 1) === rest(right, 1) || (isSwapped && rest(left, 2) === rest(right, 2));
+  if (isSwapped && rest(left, 2) === rest(right, 2)) return true;
+  if (Math.min(left.length, right.length) < 4) return false;
+  return rest(left, left.length < right.length ? 0 : 1) === rest(right, right.length < left.length ? 0 : 1);
 }

@@ -5,7 +5,7 @@ import { toNanoAgentError } from "../../core/base/errors.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";
-import { COMMANDS, LATER_COMMANDS } from "./commands.ts";
+import { COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { assertNoCommand } from "./near-command.ts";
@@ -27,13 +27,20 @@ export async function runCli(args: readonly string[]): Promise<number> {
     stdout: standardOutput(1),
     stderr: standardOutput(2),
   };
+  const lost: string[] = [];
+  context.stdout.onBroken(({ code, message }: NodeJS.ErrnoException) => {
+    // A reader that has seen enough (`| head -1`) misses nothing; a full disk has lost what was said.
+    if (code !== "EPIPE") lost.push(message);
+  });
   const code = await dispatch(context, args).catch((thrown: unknown) => {
     const error = toNanoAgentError(withGoneFolder(thrown), "internal");
     say(context, explainError(error, { settings: undefined, model: undefined }));
     return exitCodeOfError(error.code);
   });
-  await Promise.all([context.stdout.drain(), context.stderr.drain()]);
-  return code;
+  await context.stdout.drain();
+  for (const problem of lost) say(context, `standard output: ${problem}`);
+  await context.stderr.drain();
+  return lost.length > 0 && code === EXIT.done ? EXIT.failed : code;
 }
 
 async function dispatch(context: CommandContext, args: readonly string[]): Promise<number> {
@@ -44,11 +51,6 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     const named = COMMANDS.find(({ name }) => name === args[1]);
     if (named !== undefined) return runCommand(context, named, [...args.slice(2), "--help"]);
     if (args.length === 1) return showHelp(context);
-  }
-  if (LATER_COMMANDS.includes(first)) {
-    throw usageError(
-      `The command ${first} is not in this version of nano-agent. To use the word as a prompt: nano-agent -p -- ${first} …`,
-    );
   }
   const flags = readFlags(args);
   if (flags.has("--help")) return showHelp(context);

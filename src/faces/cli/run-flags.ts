@@ -32,7 +32,11 @@ export interface RunFlags {
 
 /** Takes the command line of a run apart. Throws `invalid_argument` for options it does not have. */
 export function readFlags(args: readonly string[]): ParsedOptions {
-  const fail = (what: string): Error => usageError(`${what} See nano-agent --help.`);
+  // No option has a blank in it: what begins with a dash and has one is a prompt.
+  const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
+    ? "; a prompt that begins with - stands behind --"
+    : "";
+  const fail = (what: string): Error => usageError(`${what} See nano-agent --help${hint}.`);
   const { words, behind, ...flags } = readOptions(args, { options: FLAGS, fail });
   return { ...flags, words: [...words, ...behind], behind: [] };
 }

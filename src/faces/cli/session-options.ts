@@ -1,6 +1,7 @@
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import type { Environment } from "../../app/config/env.ts";
+import { defined } from "../../core/base/defined.ts";
 import { textOrFile } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 
@@ -21,11 +22,10 @@ export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): Coding
   const { config, addDirs, mcp, session, cwd: folder } = flags;
   const { cwd, environment, newId: sessionId } = origin;
   const there = folder === undefined ? "" : ` -C ${cwd}`;
-  const place = { cwd, addDirs, environment, mcp, sessionId, keep: session.keep };
+  const { keep, resume } = session;
   return {
-    ...place,
+    ...defined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),
     settings: withPromptFiles(config, cwd),
-    ...(session.resume === undefined ? {} : { resume: session.resume }),
     goOnCommand: (options) => `nano-agent -p ${options}${there} "…"`,
   };
 }
@@ -36,9 +36,5 @@ export function withPromptFiles(config: ConfigFile, cwd: string): ConfigFile {
     text === undefined ? undefined : textOrFile(text, { what, cwd });
   const systemPrompt = read(config.systemPrompt, "--system-prompt");
   const appendSystemPrompt = read(config.appendSystemPrompt, "--append-system-prompt");
-  return {
-    ...config,
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(appendSystemPrompt === undefined ? {} : { appendSystemPrompt }),
-  };
+  return { ...config, ...defined({ systemPrompt, appendSystemPrompt }) };
 }

@@ -42,7 +42,7 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
   const server = createServer((request, response) => {
     const refusal = refusalOf(request, token);
     if (refusal === undefined) void answer(request, response, { clients, newServer, newer });
-    else response.writeHead(refusal, { "content-type": "text/plain", "www-authenticate": "Bearer" }).end();
+    else refuse(response, refusal);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -63,11 +63,26 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
   };
 }
 
+const REFUSALS = {
+  400: "This cannot be read as a request.",
+  401: "Send the token that was printed at the start: Authorization: Bearer TOKEN.",
+  403: "Only this machine is served: ask 127.0.0.1 or localhost, and from no page of another origin.",
+  404: "There is nothing at this address, or no such session: the address is /mcp, and a session begins with initialize.",
+  413: "The request has more than 10 MB.",
+} as const;
+
+type Refusal = keyof typeof REFUSALS;
+
+function refuse(response: ServerResponse, status: Refusal): void {
+  const headers = { "content-type": "text/plain", ...(status === 401 && { "www-authenticate": "Bearer" }) };
+  response.writeHead(status, headers).end(`${REFUSALS[status]}\n`);
+}
+
 /** The status a request is refused with: browsers ask here for pages of other sites, without the token. */
-function refusalOf({ headers, url }: IncomingMessage, token: string): number | undefined {
+function refusalOf({ headers, url }: IncomingMessage, token: string): Refusal | undefined {
   const { host = "", origin, authorization = "" } = headers;
   if (!isLoopback(`http://${host}`) || (origin !== undefined && !isLoopback(origin))) return 403;
-  const given = Buffer.from(authorization.replace(/^Bearer /, ""));
+  const given = Buffer.from(authorization.replace(/^Bearer +/i, ""));
   const wanted = Buffer.from(token);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 401;
   return new URL(url ?? "/", "http://127.0.0.1").pathname === "/mcp" ? undefined : 404;
@@ -87,7 +102,7 @@ interface Serving {
 async function answer(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
   try {
     const body = await bodyOf(request);
-    if (body === undefined) return void response.writeHead(413).end();
+    if (body === undefined) return refuse(response, 413);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const asked = new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
@@ -97,7 +112,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
       ...(body.length === 0 ? {} : { body }),
     });
     const answered = await answerTo(asked, serving);
-    if (answered === undefined) return void response.writeHead(404).end();
+    if (answered === undefined) return refuse(response, 404);
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     if (answered.body === null) return void response.end();
     Readable.fromWeb(answered.body as never)
@@ -105,8 +120,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
       .pipe(response);
   } catch {
     // Whoever sent what cannot be read learns that much.
-    if (!response.headersSent) response.writeHead(400);
-    response.end();
+    if (response.headersSent) response.end();
+    else refuse(response, 400);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./editor/editor.ts";
 import { type EditorRows, editorRows } from "./editor/editor-rows.ts";
 import type { History } from "./editor/history.ts";
-import { type Line, span } from "./paint/line.ts";
+import { fitLine, type Line, line, span, textLines } from "./paint/line.ts";
 import type { Role } from "./paint/theme.ts";
 import { listLines } from "./views/list-lines.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -34,6 +34,8 @@ export interface InputLook {
 }
 
 const POPUP_ROWS = 8;
+/** With so few rows a question takes all of them. */
+const DRAFT_FROM = 12;
 
 /** The text a person writes, with what is offered for it, what was typed before, and what its marks stand for. */
 export class InputLine {
@@ -184,6 +186,13 @@ export class InputLine {
       placeholder,
       marks,
     });
+  }
+
+  /** The end of what is written, for below a question that stands in its place. */
+  draft({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
+    const last = textLines(this.#editor.text.trimEnd()).at(-1) ?? "";
+    const isShown = last !== "" && maxRows > DRAFT_FROM;
+    return isShown ? [fitLine(line(`${marks.prompt} ${last}`, { role: "muted" }), width)] : [];
   }
 
   /** What is offered, below the input. */

@@ -371,14 +371,15 @@ const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
 
-/** How to go on with a session in which something was said, and what still waited to be sent. */
+/** How to go on with a session in which something was said, and what still waits to be sent. */
 function goOnLines(session: CodingSession | undefined, width: number): readonly Line[] {
   const goOn = session?.info.goOn;
-  if (goOn === undefined || session?.view.items.some(({ type }) => type === "user") !== true) return [];
+  if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
   const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
   const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
-  const head = unsent.length === 0 ? [] : [[], line("Was not sent:", { role: "warning" }), ...unsent];
-  return [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
+  const title = goOn === undefined ? "Was not sent:" : "Still queued when you go on:";
+  const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
+  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
 }
 
 function after(ms: number): Promise<undefined> {

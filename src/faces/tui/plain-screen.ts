@@ -6,7 +6,7 @@ import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
-import { questionOptions, wholeQuestion } from "./views/question-lines.ts";
+import { wholeQuestion } from "./views/question-lines.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
@@ -136,16 +136,11 @@ export class PlainScreen implements ScreenFace {
     const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
     this.#write(final);
     const [question] = session?.questions ?? [];
-    if (question !== undefined && question.id !== this.#asked?.id) {
-      const options = questionOptions(question).map((option, index) =>
-        line(`${index + 1}. ${option.label}${option.note === undefined ? "" : `  ${option.note}`}`),
-      );
+    if (question !== undefined && question.id !== this.#asked?.id)
       this.#write([
         ...wholeQuestion(question, this.context),
-        ...options,
         line("Number (for a refusal with a reason: its number, a blank, the reason):"),
       ]);
-    }
     this.#asked = question;
     const isWorking = session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);

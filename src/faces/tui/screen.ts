@@ -11,9 +11,8 @@ import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
 import { type Line, line, span } from "./paint/line.ts";
 import { type Look, marksOf, type Role } from "./paint/theme.ts";
-import type { Panel } from "./panels/panel.ts";
-import { QuestionPanel } from "./panels/question-panel.ts";
-import { ValuePanel } from "./panels/value-panel.ts";
+import type { Panel, PanelRows } from "./panels/panel.ts";
+import { panelForQuestion } from "./panels/panel-for-question.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
 import type { ScreenTerminal } from "./terminal/tty-terminal.ts";
@@ -58,7 +57,7 @@ export class Screen {
   #scroll = new Scroll();
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
-  #question: QuestionPanel | ValuePanel | undefined;
+  #question: ReturnType<typeof panelForQuestion> | undefined;
   #hint: { readonly line: Line; readonly until: number } | undefined;
   #highlight: LoadHighlighter | undefined;
   /** The next frame, if one is due; and the one with the next second. */
@@ -230,7 +229,7 @@ export class Screen {
   }
 
   /** The question that is open. */
-  get question(): QuestionPanel | ValuePanel | undefined {
+  get question(): ReturnType<typeof panelForQuestion> | undefined {
     return this.#question;
   }
 
@@ -297,27 +296,30 @@ export class Screen {
   ): ReturnType<typeof composeFrame> {
     const { terminal, place } = this.#options;
     const { size } = terminal;
-    const maxRows = Math.max(1, size.rows - 1);
     const panel = this.#panels.at(-1) ?? this.#question;
-    const drawn = panel?.draw(
-      context,
-      Math.max(1, Math.min(maxRows, panel === this.#question ? maxRows : Math.ceil(size.rows * 0.75))),
-    );
-    const bottom =
-      drawn === undefined
-        ? this.input.draw(context, {
-            role: roleOf(view),
-            placeholder: placeholderOf(view),
-            maxRows: Math.max(1, Math.min(12, Math.floor(size.rows / 2))),
-          })
-        : { rows: drawn.rows, caret: drawn.caret ?? { row: drawn.rows.length - 1, column: 0 } };
-    const popup = drawn === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
+    const bottom = panel === undefined ? this.#input(view, context) : this.#panelRows(panel, context);
+    const popup = panel === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
     const isHinting = this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed();
     // Before there is a session a list says all there is to say.
-    const hint = isHinting ? this.#hint?.line : view === undefined && drawn !== undefined ? [] : undefined;
+    const hint = isHinting ? this.#hint?.line : view === undefined && panel !== undefined ? [] : undefined;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
     return composeFrame({ live, view, bottom, popup, status, size }, context);
+  }
+
+  #input(view: SessionView | undefined, context: ViewContext): ReturnType<InputLine["draw"]> {
+    const { rows } = this.#options.terminal.size;
+    const maxRows = Math.max(1, Math.min(12, Math.floor(rows / 2)));
+    return this.input.draw(context, { role: roleOf(view), placeholder: placeholderOf(view), maxRows });
+  }
+
+  #panelRows(panel: Panel, context: ViewContext): Required<PanelRows> {
+    const { rows: all } = this.#options.terminal.size;
+    const isQuestion = panel === this.#question;
+    const draft = isQuestion ? this.input.draft(context, all - 1) : [];
+    const most = isQuestion ? all - 1 - draft.length : Math.min(all - 1, Math.ceil(all * 0.75));
+    const { rows, caret = { row: rows.length - 1, column: 0 } } = panel.draw(context, Math.max(1, most));
+    return { rows: [...rows, ...draft], caret };
   }
 
   /** Seconds that are shown go on while something is at work; else nothing is drawn. */
@@ -351,24 +353,21 @@ export class Screen {
       session.answer(id, reply);
       this.#syncQuestion();
     };
-    if (first.type === "elicitation") {
-      this.#question = new ValuePanel({ question: first, answer });
-      return;
-    }
-    this.#question = new QuestionPanel({
+    this.#question = panelForQuestion({
       question: first,
       answer,
       onWhole: () => onAction("details", ""),
+      onTyped: (event) => this.#edit(event),
       onStop: () => onAction("escape", ""),
       more: () => Math.max(0, session.questions.length - 1),
       now: () => clock.elapsed(),
     });
   }
 
-  #edit(event: Exclude<TerminalEvent, { type: "reply" }>): void {
+  #edit(event: TerminalEvent): void {
     if (event.type === "text") this.input.type(event.text);
     else if (event.type === "paste") this.input.paste(event.text);
-    else this.#act(event.key);
+    else if (event.type === "key") this.#act(event.key);
   }
 
   #act(key: string): void {

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
 import type { ContextView } from "./compactor.ts";
-import { ContextMeter } from "./context-meter.ts";
-import { IMAGE_TOKENS } from "./message-size.ts";
+import { ContextMeter, IMAGE_TOKENS } from "./context-meter.ts";
 
 const conversation = {};
 const IMAGE = { type: "image", source: { type: "url", url: "https://x/y.png" } } as const;

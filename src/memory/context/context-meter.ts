@@ -1,8 +1,14 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
+import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "../../core/model/spoken.ts";
 import type { ContextView } from "./compactor.ts";
-import { IMAGE_TOKENS, PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./message-size.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
+
+/**
+ * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large image
+ * down to the upper figure, which is the documented maximum of the Anthropic API.
+ */
+export const IMAGE_TOKENS = 1_600;
 
 /** The size of a conversation as the next request would send it, in tokens. */
 export interface ContextSize {

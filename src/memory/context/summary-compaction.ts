@@ -145,7 +145,8 @@ class SummaryCompactor implements Compactor {
     const summarised =
       written.type === "summary" ? this.#compaction(plan, task, { size, summary: written.text }) : undefined;
     if (summarised !== undefined && summarised.tokensAfter < summarised.tokensBefore) return summarised;
-    const why = written.type === "none" ? written.why : "it is longer than what it stands for";
+    const why =
+      written.type === "none" ? written.why : "the one that was written is longer than what it stands for";
     return this.#withoutSummary(plan, task, { size, limits, why });
   }
 
@@ -164,7 +165,7 @@ class SummaryCompactor implements Compactor {
       size.tokens > (limits.window ?? Number.POSITIVE_INFINITY) - limits.reserve;
     const cut = mustShrink ? this.#compaction(plan, task, { size, summary: undefined }) : undefined;
     if (cut === undefined || cut.tokensAfter >= cut.tokensBefore) {
-      task.warn(`The conversation was not compacted: there is no summary of it (${why}).`);
+      task.warn(`The conversation was not compacted: there is no summary to put in its place (${why}).`);
       return undefined;
     }
     task.warn(

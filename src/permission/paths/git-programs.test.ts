@@ -4,7 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { gitPrograms, settingsIn } from "./git-programs.ts";
+import { gitPrograms } from "./git-programs.ts";
+import { settingsIn } from "./git-settings.ts";
 
 const programs = (config: string, more: Readonly<Record<string, string>> = {}) =>
   gitPrograms(tempFolder({ ".git/config": config, ...more }));
@@ -18,6 +19,13 @@ test("settings that only say how git looks are none, those of git-lfs neither", 
     "[core]\n\thooksPath = .husky/_\n\tfsmonitor = ./evil\n\tpager = ./evil\n",
     `[filter "lfs"]\n ${lfs}\n required = true\n`,
     "no section = x\n",
+    '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n\tvscode-merge-base = origin/main\n\tgithub-pr-owner-number = "a#b#1"\n',
+    '[submodule]\n\tactive = .\n[submodule "lib"]\n\turl = https://x.example/lib\n\tactive = true\n',
+    '[http "https://x.example/"]\n\textraheader = A: b\n[credential]\n\tusername = a\n[gc]\n\tauto = 0\n',
+    "[user]\n\temail = a@b\n\tsigningkey = x\n[gpg]\n\tformat = ssh\n[commit]\n\tgpgsign = true\n[pull]\n\trebase = true\n",
+    '[lfs]\n\trepositoryformatversion = 0\n[lfs "https://x.example/info/lfs"]\n\taccess = basic\n\tlocksverify = true\n',
+    '[gitflow "branch"]\n\tmaster = main\n[maintenance]\n\tstrategy = incremental\n[blame]\n\tignoreRevsFile = .revs\n',
+    "[extensions]\n\tworktreeConfig = true\n[core]\n\tsparseCheckout = true\n\texcludesFile = .skip\n[diff]\n\ttool = x\n",
   ])
     expect(programs(config)).toBe(undefined);
 });
@@ -46,6 +54,50 @@ test("a name that has the look of a value hides nothing, and what git takes for 
     "core.worktree=../.. #/..",
   ]);
 });
+
+test.each([
+  ["lfs.extension.x.clean", "looking"],
+  ["lfs.customtransfer.x.path", "looking"],
+  ["hook.x.command", "looking"],
+  ["gpg.program", "looking"],
+  ["gpg.ssh.defaultkeycommand", "looking"],
+  ["gc.recentobjectshook", "looking"],
+  ["man.x.path", "looking"],
+  ["pull.twohead", "looking"],
+  ["branch.x.mergeoptions", "looking"],
+  ["extensions.unheardof", "looking"],
+  ["unheardof.x", "looking"],
+  ["core.unheardof", "looking"],
+  ["rebase.instructionformat", "others"],
+  ["tar.x.command", "others"],
+  ["url.x.insteadof", "others"],
+] as const)("%s counts, for it is not known to run nothing", (key, use) => {
+  const [section = "", ...more] = key.split(".");
+  const name = more.pop() ?? "";
+  const header = more.length === 0 ? `[${section}]` : `[${section} "${more.join(".")}"]`;
+  const nothing = { looking: [], drivers: [], others: [] };
+  expect(programs(`${header}\n\t${name} = v\n`)).toEqual({ ...nothing, [use]: [`${key}=v`] });
+});
+
+test("an address that names a program to speak with it counts for whoever fetches", () => {
+  expect(programs('[remote "o"]\n\turl = x::y\n')?.others).toEqual(["remote.o.url=x::y"]);
+});
+
+test("more repositories than are looked at are not passed over", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 501 }, (_, at) => [`.git/modules/${at}/HEAD`, ""] as const),
+  );
+  const deep = { [`.git/modules/${"a/".repeat(12)}HEAD`]: "" };
+  const told = "what cannot be read: more repositories than are looked at";
+  expect([programs("", many)?.looking, programs("", deep)?.looking]).toEqual([[told], [told]]);
+});
+
+test.each([["gitdir: x\0y\n"], ["gitdir:x\n"], ["gitdir: nowhere\n"], ["\uFEFFgitdir: x\n"]])(
+  "a pointer that is not plain counts: %j",
+  (pointer) => {
+    expect(gitPrograms(tempFolder({ ".git": pointer, "x/config": "" }))?.looking).toHaveLength(1);
+  },
+);
 
 test("in a clone that fetches what is missing, programs for fetching count for whoever looks", () => {
   const fetching = '[remote "o"]\n\tuploadpack = evil\n[core]\n\tsshCommand = ssh2\n';
@@ -146,7 +198,7 @@ test.runIf(existsSync("/usr/bin/git"))("no setting that git reads in a file is o
       const text = lines.map((parts) => parts.join("")).join("\n");
       writeFileSync(path, text);
       const own = settingsIn(path);
-      const isAsked = own.some(({ key }) => key === "a line that cannot be read");
+      const isAsked = own.some(({ key }) => key === "what cannot be read");
       const keys = new Set(own.map(({ key }) => key));
       const missed = listed()
         .map((each) => each.split("\n", 1)[0] ?? "")

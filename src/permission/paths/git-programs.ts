@@ -1,5 +1,8 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, sep } from "node:path";
+import { gitlinksIn } from "./git-index.ts";
+import { type GitSettingUse, isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
+import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
 export interface GitPrograms {
@@ -11,58 +14,167 @@ export interface GitPrograms {
   readonly others: readonly string[];
 }
 
-const MAX_BYTES = 1_000_000;
-/** Submodules that are looked at, and how deep their names may go. */
-const MAX_MODULES = 200;
-const MAX_DEPTH = 6;
-
-/** A setting in a file, with its section; small letters but for names and values. */
-export interface GitSetting {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** Settings that run a program, bring more settings or move the work tree, for whoever looks. */
-const LOOKING =
-  /^(?:filter\..*\.(?:clean|smudge|process)|core\.worktree|core\.alternaterefscommand|include\.path|includeif\..*\.path|trailer\..*\.(?:command|cmd))$/s;
-const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
-/** The same for everybody else. Hooks, pagers and file watchers never run for a covered command. */
-const OTHERS =
-  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|uploadpack\.packobjectshook|(?:difftool|mergetool|browser|man|guitool)\..*\.cmd|submodule\..*\.update|protocol\..*)$/s;
-/** A clone without all its objects: whoever looks at one that is missing fetches it, with the programs for that. */
-const PARTIAL = /^(?:remote\..*\.(?:promisor|partialclonefilter)|extensions\.partialclone)$/s;
-/** What git-lfs writes of itself, which runs nothing of the repository. */
-const LFS =
-  /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
+/** Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go. */
+const MAX_REPOSITORIES = 500;
+const MAX_DEPTH = 10;
 
 /**
- * The programs that git would run because the settings in a repository say so: those of its own files, not those of the user. `undefined`
- * where there are none. What cannot be read counts as a program.
+ * The programs that git would run because the files of a repository say so, its submodules and the repositories in its index included; not
+ * those of the user's own settings. `undefined` where there are none. What cannot be read, or is not known, counts as a program.
  */
-export function gitPrograms(
-  repository: string,
-  read: (path: string) => readonly GitSetting[] = settingsIn,
-): GitPrograms | undefined {
-  const settings = settingsFiles(repository).flatMap((file) =>
-    read(file).filter((each) => !LFS.test(shown(each)) && !isOwnWorkTree(each, dirname(file), repository)),
-  );
-  const of = (keys: RegExp): readonly string[] =>
-    settings.filter(({ key }) => keys.test(key) || key === UNREADABLE).map(shown);
-  const looking = of(LOOKING);
-  const drivers = of(DRIVERS).filter((each) => !looking.includes(each));
-  const others = of(OTHERS).filter((each) => !looking.includes(each));
-  const count = looking.length + drivers.length + others.length;
-  if (count === 0) return undefined;
-  const isPartial = settings.some(({ key }) => PARTIAL.test(key));
+export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
+  const settings = settingsOf(repository, files);
+  const uses = settings.map((setting) => ({ use: useIn(setting), text: shownSetting(setting) }));
+  const of = (wanted: string): readonly string[] => [
+    ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
+  ];
+  const [looking, drivers, others] = [of("looking"), of("drivers"), of("others")];
+  if (looking.length + drivers.length + others.length === 0) return undefined;
+  const isPartial = settings.some(isPartialClone);
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
-/** The settings of a repository, of its work tree and of its submodules. */
-function settingsFiles(repository: string): readonly string[] {
-  const own = gitFolder(repository);
-  const pointer = textOf(join(own, "commondir"))?.trim();
-  const common = pointer === undefined || pointer === "" ? own : resolve(own, pointer);
-  return [join(common, "config"), join(own, "config.worktree"), ...moduleSettings(join(common, "modules"))];
+/** A setting, and whether it is one of another repository than that which git was started in. */
+interface FoundSetting extends GitSetting {
+  readonly isInner?: boolean;
+}
+
+/** Differences within a submodule are shown by a git of its own, which nobody tells to show them without drivers. */
+function useIn(setting: FoundSetting): GitSettingUse {
+  const use = useOf(setting);
+  return use === "drivers" && setting.isInner === true ? "looking" : use;
+}
+
+function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[] {
+  try {
+    return new Walk(repository, files).settings();
+  } catch {
+    // A file that may not even be looked at.
+    return [unreadable(repository)];
+  }
+}
+
+/** What is read from a file, and read again where that has changed. */
+class Remembered<T, More extends readonly (string | number)[]> {
+  readonly #known = new Map<string, { readonly stamp: string; readonly content: T }>();
+  readonly #read: (path: string, ...more: More) => T;
+
+  constructor(read: (path: string, ...more: More) => T) {
+    this.#read = read;
+  }
+
+  of(path: string, ...more: More): T {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    const stamp = `${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs} ${more.join(" ")}`;
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return known.content;
+    const content = this.#read(path, ...more);
+    this.#known.set(path, { stamp, content });
+    return content;
+  }
+}
+
+/** Files of repositories, as far as they have been read. */
+export class GitFiles {
+  readonly settings: Remembered<readonly GitSetting[], []> = new Remembered(settingsIn);
+  readonly gitlinks: Remembered<readonly string[] | undefined, [hashBytes: number]> = new Remembered(
+    gitlinksIn,
+  );
+  readonly state: Remembered<readonly GitSetting[], [key: string]> = new Remembered(stateIn);
+}
+
+/** Goes through a repository, and through those that git enters from there. */
+class Walk {
+  readonly #root: string;
+  readonly #files: GitFiles;
+  readonly #found: FoundSetting[] = [];
+  readonly #seen = new Set<string>();
+
+  constructor(root: string, files: GitFiles) {
+    this.#root = root;
+    this.#files = files;
+  }
+
+  /** All settings that count. */
+  settings(): readonly FoundSetting[] {
+    const own = this.#repository(this.#root);
+    const { state, settings } = this.#files;
+    if (own === undefined) return this.#found;
+    this.#found.push(
+      ...state.of(`${own}/rebase-merge/git-rebase-todo`, REBASE_STEP),
+      ...state.of(`${own}/rebase-merge/strategy`, MERGE_STRATEGY),
+      // Without other options, which run nothing.
+      ...settings.of(`${own}/sequencer/opts`).filter(({ key }) => !/^options\.(?!strategy$)/.test(key)),
+    );
+    return this.#found;
+  }
+
+  /** Reads the repository with this work tree; its folder. */
+  #repository(tree: string): string | undefined {
+    const own = gitFolder(tree);
+    if (own === undefined) this.#found.push(unreadable(`${tree}/.git`));
+    else this.#folder(own, tree);
+    return own;
+  }
+
+  /** Reads a folder of git, with the work tree that belongs to it, if that is known. */
+  #folder(own: string, tree?: string): void {
+    const id = JSON.stringify([own, tree]);
+    if (this.#seen.has(id)) return;
+    if (this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
+    this.#seen.add(id);
+    const common = commonFolder(own);
+    if (common === undefined) return void this.#found.push(unreadable(`${own}/commondir`));
+    const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
+      this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
+    );
+    const isInner = tree !== this.#root;
+    this.#found.push(...settings.map((each) => (isInner ? { ...each, isInner } : each)));
+    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
+    this.#modules(`${own}/modules`, 0);
+  }
+
+  /** Repositories that an index names: git looks into them by the settings there. */
+  #entries(index: string, tree: string, bytes: number | undefined): void {
+    const links = bytes === undefined ? undefined : this.#files.gitlinks.of(index, bytes);
+    if (links === undefined) this.#found.push(unreadable(index));
+    // The path as git would have it: what a link in it leads to comes before `..`.
+    for (const link of links ?? [])
+      if (statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
+        this.#repository(`${tree}/${link}`);
+  }
+
+  /** Folders of submodules, whose names may have slashes. */
+  #modules(folder: string, depth: number): void {
+    if (depth > MAX_DEPTH || this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
+    this.#seen.add(folder);
+    for (const { name } of entriesOf(folder).filter((each) => each.isDirectory() || each.isSymbolicLink())) {
+      const inner = `${folder}/${name}`;
+      if (statSync(`${inner}/HEAD`, { throwIfNoEntry: false }) === undefined) this.#modules(inner, depth + 1);
+      else this.#folder(inner);
+    }
+  }
+
+  #tooMany(): void {
+    this.#found.push(unreadable("more repositories than are looked at"));
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // Git cannot read it either.
+    return [];
+  }
+}
+
+/** How long the hashes of a repository are; `undefined` where that is not plainly said. */
+function hashBytes(settings: readonly GitSetting[]): number | undefined {
+  const said = settings.filter(({ key }) => key === "extensions.objectformat").map(({ value }) => value);
+  if (said.every((value) => value === "sha1")) return 20;
+  return said.every((value) => value === "sha256") ? 32 : undefined;
 }
 
 /** A submodule says where its files are, which is nothing new as long as they are in the repository. */
@@ -70,7 +182,7 @@ function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: s
   // Git reads quotes, escapes and comments in a value.
   if (key !== "core.worktree" || /["\\#;]/.test(value)) return false;
   try {
-    const [place, own] = [realpathSync(resolve(folder, value)), realpathSync(repository)];
+    const [place, own] = [realpathSync.native(pathFrom(folder, value)), realpathSync.native(repository)];
     return place === own || place.startsWith(own + sep);
   } catch {
     // It is not there: git would not find it either.
@@ -78,112 +190,29 @@ function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: s
   }
 }
 
-function gitFolder(repository: string): string {
-  const path = join(repository, ".git");
+/** Where the files of a repository are. A bare one is that itself. */
+function gitFolder(tree: string): string | undefined {
+  const path = `${tree}/.git`;
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return repository;
-  if (stats.isDirectory()) return path;
-  const to = /^gitdir: (.*?)\s*$/s.exec(textOf(path) ?? "")?.[1];
-  return to === undefined ? path : resolve(dirname(path), to);
+  if (stats === undefined) return tree;
+  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
 }
 
-/** A submodule's name may have slashes, and submodules of its own. */
-function moduleSettings(folder: string): readonly string[] {
-  const found: string[] = [];
-  const walk = (path: string, depth: number): void => {
-    for (const name of foldersIn(path)) {
-      if (found.length >= MAX_MODULES) return;
-      const inner = join(path, name);
-      if (statSync(join(inner, "HEAD"), { throwIfNoEntry: false }) !== undefined) {
-        found.push(join(inner, "config"));
-        walk(join(inner, "modules"), depth + 1);
-      } else if (depth < MAX_DEPTH) walk(inner, depth + 1);
-    }
-  };
-  walk(folder, 0);
-  return found;
+/** Where the settings of a repository are, which several work trees may share. */
+function commonFolder(own: string): string | undefined {
+  const path = `${own}/commondir`;
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(path, "");
 }
 
-function foldersIn(path: string): readonly string[] {
-  if (!existsSync(path)) return [];
-  try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() || entry.isSymbolicLink() ? [entry.name] : [],
-    );
-  } catch {
-    // There are none, or git cannot read them either.
-    return [];
-  }
+/** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
+function pointed(path: string, begin: string): string | undefined {
+  const text = textOf(path)?.replace(/[\r\n]+$/, "");
+  if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
+  const place = pathFrom(dirname(path), text.slice(begin.length));
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
 }
 
-function textOf(path: string): string | undefined {
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true && stats.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    // Git reads no more than we can.
-    return undefined;
-  }
-}
-
-/** Reads files of settings again where they have changed. */
-export class SettingsReader {
-  readonly #known = new Map<string, { readonly stamp: string; readonly settings: readonly GitSetting[] }>();
-
-  /** {@link settingsIn} */
-  readonly read = (path: string): readonly GitSetting[] => {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) return [];
-    const stamp = `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-    const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.settings;
-    const settings = settingsIn(path);
-    this.#known.set(path, { stamp, settings });
-    return settings;
-  };
-}
-
-/** The key of a line that cannot be read. Every other key has a dot. */
-const UNREADABLE = "a line that cannot be read";
-
-function shown({ key, value }: GitSetting): string {
-  return key === UNREADABLE ? `${key}: ${value}` : `${key}=${value}`;
-}
-
-/** The settings of a file. A line that is not of the plain form is one that cannot be read. */
-export function settingsIn(path: string): readonly GitSetting[] {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return [];
-  const text = textOf(path);
-  if (text === undefined) return [{ key: UNREADABLE, value: path }];
-  let section: string | undefined;
-  const settings: GitSetting[] = [];
-  for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
-    const [, headers = "", rest = ""] =
-      /^((?:\s*\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\])*)(.*)$/s.exec(line) ?? [];
-    const last = headers.match(HEADER)?.at(-1);
-    if (last !== undefined) section = sectionOf(last);
-    const plain = rest.trim();
-    if (plain.startsWith("[")) section ??= UNREADABLE;
-    // What stands before the first section has no name that means anything to git.
-    if (plain !== "" && !/^[#;]/.test(plain) && section !== undefined)
-      settings.push(settingOf(section, plain));
-  }
-  return settings;
-}
-
-function settingOf(section: string, line: string): GitSetting {
-  const [, key, value = "true"] = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/s.exec(line) ?? [];
-  // A value that goes on in the next line would hide what stands there.
-  const isPlain = key !== undefined && section !== UNREADABLE && !line.endsWith("\\");
-  return isPlain ? { key: `${section}.${key.toLowerCase()}`, value } : { key: UNREADABLE, value: line };
-}
-
-const HEADER = /\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]/g;
-
-/** `[a "B"]` is `a.B`, `[a.B]` is `a.b`. */
-function sectionOf(header: string): string {
-  const [, name = "", sub] = /^\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]$/s.exec(header) ?? [];
-  if (name === "") return UNREADABLE;
-  return sub === undefined ? name.toLowerCase() : `${name.toLowerCase()}.${sub.replaceAll(/\\(.)/gs, "$1")}`;
+/** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
+function pathFrom(folder: string, path: string): string {
+  return isAbsolute(path) ? path : `${folder}/${path}`;
 }

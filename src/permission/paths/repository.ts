@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
@@ -13,5 +13,27 @@ export function repositoryFrom(
     if (exists(join(at, ".git"))) return at;
     if (["HEAD", "objects", "refs"].every((name) => exists(join(at, name)))) return at;
     if (dirname(at) === at) return undefined;
+  }
+}
+
+/** All folders in which git may find one, the nearest first: it passes over a `.git` that is not a repository, and looks further up. */
+export function repositoriesFrom(folder: string): readonly string[] {
+  const found = repositoryFrom(folder);
+  if (found === undefined) return [];
+  return isRepository(join(found, ".git")) || dirname(found) === found
+    ? [found]
+    : [found, ...repositoriesFrom(dirname(found))];
+}
+
+/** Whether git is sure to stop at a `.git`. One that is a file it follows, or fails. */
+function isRepository(git: string): boolean {
+  try {
+    if (statSync(git).isFile()) return true;
+    for (const name of ["objects", "refs"]) accessSync(join(git, name), constants.X_OK);
+    const head = join(git, "HEAD");
+    return lstatSync(head).isFile() && /^(?:ref: refs\/|[\da-f]{40})/.test(readFileSync(head, "latin1"));
+  } catch {
+    // What it consists of is not there, or cannot be read.
+    return false;
   }
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { isWithin, realPath, type SandboxLimits } from "./sandbox-limits.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import type { SandboxLimits } from "./sandbox-limits.ts";
 
 /** What a confined command showed. */
 export interface ConfinedCommand {
@@ -92,12 +93,12 @@ function kindOf(
   path: string,
   line: string,
 ): "outside" | "kept" | "hidden" | undefined {
-  if (isWithin(path, limits.unreadable)) return "hidden";
+  if (isWithin(path, ...limits.unreadable)) return "hidden";
   if (ABSENT.test(line)) return undefined;
   const isKept =
-    isWithin(path, limits.protected) || limits.protected.some((inner) => isWithin(inner, [path]));
+    isWithin(path, ...limits.protected) || limits.protected.some((inner) => isWithin(inner, path));
   if (isKept) return "kept";
-  return WRITE_FAULT.test(line) && !isWithin(path, limits.writable) ? "outside" : undefined;
+  return WRITE_FAULT.test(line) && !isWithin(path, ...limits.writable) ? "outside" : undefined;
 }
 
 /** What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault. */

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
@@ -48,10 +48,9 @@ export function gitSteering(folder: string): GitSteering {
 
 /** Git also takes a folder without a `.git` for a repository, once it has what a repository consists of. */
 function ofFolder(folder: string): GitSteering {
+  if (isBare(folder)) return ofRepository(folder);
   const path = join(folder, HEAD);
   const head = lstatSync(path, { throwIfNoEntry: false });
-  if (head?.isFile() === true && ["objects", "refs"].every((name) => isThere(join(folder, name))))
-    return ofRepository(folder);
   if (head !== undefined) return { guarded: head.isDirectory() ? [path] : [], missing: [] };
   // Within another repository a folder of that name would make `git diff HEAD` ambiguous.
   return { guarded: [], missing: repositoryFrom(dirname(folder)) === undefined ? [{ path }] : [] };
@@ -59,6 +58,24 @@ function ofFolder(folder: string): GitSteering {
 
 /** A folder in the place of this file is no beginning of a repository. */
 const HEAD = "HEAD";
+
+/** Whether git may take a folder itself for a repository, where it finds no `.git` of use in it. */
+export function isBare(folder: string): boolean {
+  const [head, common] = [HEAD, COMMON].map((name) =>
+    lstatSync(join(folder, name), { throwIfNoEntry: false }),
+  );
+  if (head === undefined || head.isDirectory() || common?.isDirectory() === true) return false;
+  return common !== undefined || ["objects", "refs"].every((name) => isThere(join(folder, name)));
+}
+
+const COMMON = "commondir";
+
+/** Has git refuse a folder as a repository: it cannot read a folder as the pointer that it takes this for. */
+export function refuseAsBare(folder: string): void {
+  const path = join(folder, COMMON);
+  rmSync(path, { force: true });
+  mkdirSync(path);
+}
 
 /** The folders below a workspace that hold a repository of their own, three levels deep. Follows no links. */
 export function repositoriesBelow(workspace: string): readonly string[] {

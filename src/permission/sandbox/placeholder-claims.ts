@@ -11,6 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import { isTaken } from "../../system/process-identity.ts";
+import { systemCode } from "../../system/system-error.ts";
 import type { Placeholder } from "./git-steering.ts";
 
 /** Milliseconds between two looks at whether another process has removed a placeholder, and looks at most. */
@@ -44,7 +46,7 @@ export class PlaceholderClaims {
         break;
       } catch (error) {
         // Whoever left last took the folder away.
-        if (codeOf(error) !== "ENOENT") throw error;
+        if (systemCode(error) !== "ENOENT") throw error;
       }
     }
     for (let look = 0; look < MAX_LOOKS && isHeld(lockOf(place)); look++) pause();
@@ -128,17 +130,7 @@ function isHeld(lock: string): boolean {
 }
 
 function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+  return Number.isSafeInteger(pid) && pid > 0 && isTaken(pid);
 }
 
 function pause(): void {

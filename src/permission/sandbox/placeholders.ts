@@ -1,4 +1,5 @@
 import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { systemCode } from "../../system/system-error.ts";
 import type { Placeholder } from "./git-steering.ts";
 import type { PlaceholderClaims } from "./placeholder-claims.ts";
 
@@ -61,7 +62,7 @@ function make({ path, content }: Placeholder): boolean {
     else writeFileSync(path, content, { flag: "wx" });
     return true;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = systemCode(error) ?? "";
     if (["EEXIST", "ENOENT", "ENOTDIR", "EACCES", "EPERM", "EROFS"].includes(code)) return false;
     throw error;
   }

@@ -3,8 +3,8 @@ import { existsSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { newId } from "../../core/base/ids.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
 import type { Confining } from "./confined-start.ts";
-import { makeOwnFolder } from "./own-folder.ts";
 
 /** Longest wait for the trial. */
 const PATIENCE_MS = 20_000;
@@ -18,7 +18,7 @@ export async function probeSandbox(
   sandbox: Confining,
   { folder }: { readonly folder: string },
 ): Promise<string | undefined> {
-  makeOwnFolder(folder);
+  makePrivateFolders(folder);
   const file = join(folder, newId("sandbox-probe-"));
   const server = createServer();
   let connections = 0;

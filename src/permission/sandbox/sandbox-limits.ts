@@ -1,5 +1,6 @@
-import { lstatSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { gitSteering, type Placeholder } from "./git-steering.ts";
 import type { PathEntry, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
 
@@ -60,9 +61,9 @@ export function sandboxLimits(place: SandboxPlace): SandboxLimits {
   const placeholders = git
     .flatMap(({ missing }) => missing)
     .map((each) => ({ ...each, path: realPath(each.path) }))
-    .filter(({ path }) => isWithin(path, writable));
+    .filter(({ path }) => isWithin(path, ...writable));
   const kept = [...steering, ...git.flatMap(({ guarded }) => guarded)];
-  const link = kept.find((path) => isWithin(dirname(path), writable) && lstatSync(path).isSymbolicLink());
+  const link = kept.find((path) => isWithin(dirname(path), ...writable) && lstatSync(path).isSymbolicLink());
   if (link !== undefined)
     throw new Error(`${link} is a link, which cannot be guarded. Put the file itself there, or move it away`);
   const guarded = [
@@ -73,7 +74,7 @@ export function sandboxLimits(place: SandboxPlace): SandboxLimits {
   return {
     writable: unique(writable),
     temporary: absolute(place.temporary),
-    protected: unique(guarded.filter((path) => isWithin(path, writable))),
+    protected: unique(guarded.filter((path) => isWithin(path, ...writable))),
     placeholders,
     unreadable: unique((place.denyRead ?? []).map(absolute)),
     domains: unique(place.allowDomains ?? []),
@@ -90,23 +91,6 @@ export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
       denyWrite: limits.protected.map(literal),
     },
   };
-}
-
-/** Whether `path` is one of `folders` or lies below one. Both absolute. */
-export function isWithin(path: string, folders: readonly string[]): boolean {
-  return folders.some(
-    (folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep),
-  );
-}
-
-/** Links resolved as far as the path exists. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), path.slice(parent.length));
-  }
 }
 
 /**

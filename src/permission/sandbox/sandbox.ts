@@ -3,21 +3,16 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
-import { repositoriesBelow } from "./git-steering.ts";
-import { makeOwnFolder } from "./own-folder.ts";
+import { isBare, refuseAsBare, repositoriesBelow } from "./git-steering.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
-import {
-  isWithin,
-  realPath,
-  runtimeConfig,
-  type SandboxLimits,
-  type SandboxPlace,
-  sandboxLimits,
-} from "./sandbox-limits.ts";
+import { runtimeConfig, type SandboxLimits, type SandboxPlace, sandboxLimits } from "./sandbox-limits.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
 /** How a sandbox is opened. */
@@ -105,19 +100,34 @@ export class Sandbox {
     const { protect = [] } = start;
     const limits = sandboxLimits({ ...this.#place, protect: [...(this.#place.protect ?? []), ...protect] });
     const put = { there: limits.protected, claims: this.#claims };
-    const remove = Sandbox.#placeholders.put(limits.placeholders, put);
+    const removePlaceholders = Sandbox.#placeholders.put(limits.placeholders, put);
+    const refuseNew = this.#watchBare();
+    const release = (): void => {
+      refuseNew();
+      removePlaceholders();
+    };
     try {
-      return await this.#wrapWithin(limits, start, remove);
+      return await this.#wrapWithin(limits, start, release);
     } catch (error) {
-      remove();
+      release();
       throw error;
     }
+  }
+
+  /**
+   * A command can spoil a `.git`, as a checkout changes it; git would then take the folder around it for a repository, if the command made
+   * one of it. What this returns has git refuse those that came into being.
+   */
+  #watchBare(): () => void {
+    const folders = [...this.#place.workspace, ...(this.#place.repositories ?? [])];
+    const plain = folders.filter((folder) => !isBare(folder));
+    return () => plain.filter(isBare).forEach(refuseAsBare);
   }
 
   async #wrapWithin(
     limits: SandboxLimits,
     { command, shell, cwd }: CommandToConfine,
-    removePlaceholders: () => void,
+    release: () => void,
   ): Promise<ConfinedStart> {
     // Named so that a command cannot guess the name of another one.
     const commandId = randomBytes(16).toString("base64url");
@@ -145,7 +155,7 @@ export class Sandbox {
         if (limits.domains.length > 0) runtime.unregisterCommandNetworkLists(commandId);
         // Removes what the runtime put in the place of guarded files that are not there.
         runtime.cleanupAfterCommand();
-        removePlaceholders();
+        release();
       },
     };
   }
@@ -172,11 +182,11 @@ function missingPrograms(errors: readonly string[]): string {
 function makeProtected(place: SandboxPlace): void {
   const { writable } = sandboxLimits(place);
   for (const path of place.protect ?? []) {
-    if (!isWithin(realPath(path), writable)) continue;
+    if (!isWithin(realPath(path), ...writable)) continue;
     try {
-      makeOwnFolder(path);
+      makePrivateFolders(path);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = systemCode(error);
       // What we may not make, no command of the same user makes.
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
     }
@@ -196,13 +206,13 @@ function withoutPlaceholders(word: string, { protected: guarded, unreadable }: S
     .replaceAll(
       / --ro-bind (?:\/dev\/null|\/\S*\/claude-empty-\w+) (\/[^\s'"\\]+)(?= |$)/g,
       (all, path: string) =>
-        existsSync(path) || isWithin(path, [...guarded, ...unreadable]) || isParent(path, guarded) ? all : "",
+        existsSync(path) || isWithin(path, ...guarded, ...unreadable) || isParent(path, guarded) ? all : "",
     );
   return options + word.slice(end);
 }
 
 function isParent(path: string, guarded: readonly string[]): boolean {
-  return guarded.some((inner) => isWithin(inner, [path]));
+  return guarded.some((inner) => isWithin(inner, path));
 }
 
 function quoted(path: string): string {

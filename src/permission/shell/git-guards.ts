@@ -63,7 +63,7 @@ const INNER = /--|^(?:credential|remote)-/;
 const PATH_NAME = /\//;
 
 /** Ways of merging that git itself has; any other is the name of a program, or of a path to one. */
-const STRATEGIES: ReadonlySet<string> = wordSet("ort recursive resolve octopus ours subtree");
+export const STRATEGIES: ReadonlySet<string> = wordSet("ort recursive resolve octopus ours subtree");
 /** Sub-commands that take one. */
 const MERGING: ReadonlySet<string> = wordSet("merge rebase pull cherry-pick revert");
 /** The short option for it, behind others without a value. */
@@ -138,7 +138,7 @@ function isLong(text: string): boolean {
 }
 
 /** Keys of the configuration that only change how git looks or what it does by default; any other may name a program, or more configuration. */
-const PLAIN_KEY =
+export const PLAIN_KEY: RegExp =
   /^(?:user\.(?:name|email)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|longpaths|abbrev|precomposeunicode|symlinks|whitespace)|color\..*|column\..*|advice\..*|status\..*|push\.(?:default|autosetupremote|followtags)|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags)|init\.defaultbranch|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit)|diff\.(?:algorithm|colormoved|renames|mnemonicprefix)|branch\..*\.(?:remote|merge|rebase|description)|branch\.(?:sort|autosetuprebase|autosetupmerge)|tag\.sort|commit\.(?:verbose|gpgsign)|tag\.gpgsign|versionsort\..*)$/i;
 const READING = optionTable(
   `-lz global system local worktree list get get-all get-regexp get-urlmatch show-origin show-scope name-only

@@ -4,6 +4,7 @@ import type { ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
+import { finishPart } from "../wire.ts";
 import { aiSdkData } from "./call-options.ts";
 import type { AiSdkFinishReason, AiSdkMetadata, AiSdkStreamPart, AiSdkUsage } from "./language-model.ts";
 
@@ -197,13 +198,8 @@ class Decoder implements AiSdkDecoder {
     for (const block of this.#thoughts.values()) this.#closeBlock(block);
     for (const block of this.#texts.values()) this.#closeBlock(block);
     for (const call of this.#calls.values()) this.#closeCall(call, reason.unified === "length");
-    this.#emit({
-      type: "finish",
-      finishReason: toFinishReason(reason, this.#hasCalls),
-      usage: toUsage(usage),
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    });
+    const named = { model: this.#model, id: this.#responseId };
+    this.#emit(finishPart(toFinishReason(reason, this.#hasCalls), toUsage(usage), named));
   }
 }
 

@@ -3,7 +3,7 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { boundedParts } from "../answer-bound.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
-import { NETWORK_DEFAULTS } from "../network.ts";
+import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
@@ -18,17 +18,12 @@ import type {
 import { aiSdkError } from "./sdk-error.ts";
 
 /** Options of {@link fromAiSdk}. */
-export interface FromAiSdkOptions {
+export interface FromAiSdkOptions
+  extends Pick<NetworkOptions, "maxRetries" | "maxRetryAfterMs" | "maxAnswerChars"> {
   /** Facts known about the model; the AI SDK does not say. */
   readonly info?: ModelInfo;
-  /** Attempts after the first. Default 5. The SDK's `doStream` makes none of its own. */
-  readonly maxRetries?: number;
-  /** Longest wait a provider may ask for, in milliseconds; a longer one ends the request. Default 60,000. */
-  readonly maxRetryAfterMs?: number;
   /** How long a server may say that it loads its model, in milliseconds. Default 600,000; 0: without end. */
   readonly firstEventTimeoutMs?: number;
-  /** Characters in one answer, reasoning and arguments too; more end the request. Default 16,000,000. */
-  readonly maxAnswerChars?: number;
   readonly clock?: Clock;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;

@@ -7,19 +7,14 @@ import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventData } from "../sse.ts";
 import { wordOf } from "../tool-call-names.ts";
-import type { WireDecoder, WireTarget } from "../wire.ts";
+import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } from "./anthropic-json.ts";
 
 type Emit = (part: StreamPart) => void;
 
 /** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
 export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
-  const decoder = new AnthropicDecoder(emit, target);
-  return {
-    event: (_event, data) => decoder.event(data),
-    end: () => decoder.end(),
-    done: () => decoder.stopped,
-  };
+  return new AnthropicDecoder(emit, target);
 }
 
 /** A block that is still being written. Text needs nothing kept: its deltas say it all. */
@@ -29,8 +24,7 @@ interface OpenBlock {
   signature: string;
 }
 
-class AnthropicDecoder {
-  stopped = false;
+class AnthropicDecoder implements WireDecoder {
   readonly #emit: Emit;
   readonly #target: WireTarget;
   readonly #template = createDeltaTemplate({ ignore: [] });
@@ -42,8 +36,8 @@ class AnthropicDecoder {
   #calls = 0;
   #stopReason: string | undefined;
   #usage: AnthropicUsage = {};
-  #model: string | undefined;
-  #id: string | undefined;
+  #message: NonNullable<AnthropicEvent["message"]> = {};
+  #stopped = false;
   #finished = false;
 
   constructor(emit: Emit, target: WireTarget) {
@@ -51,11 +45,11 @@ class AnthropicDecoder {
     this.#target = target;
   }
 
-  event(data: string): void {
+  readonly event = (_event: string, data: string): void => {
     const text = this.#template.match(data);
     if (text !== undefined) this.#text(this.#templateIndex, text);
     else this.#event(data, parseEventData(data));
-  }
+  };
 
   #event(data: string, value: unknown): void {
     const event: AnthropicEvent = isRecord(value) ? value : {};
@@ -65,30 +59,25 @@ class AnthropicDecoder {
     else if (event.type === "content_block_stop") this.#stop(index);
     else if (event.type === "message_start") this.#begin(event);
     else if (event.type === "message_delta") this.#change(event);
-    else if (event.type === "message_stop") this.stopped = true;
+    else if (event.type === "message_stop") this.#stopped = true;
     else if (event.type === "error") throw reportedError(wordsOf({ ...event }), { target: this.#target });
   }
 
-  end(): void {
+  readonly end = (): void => {
     if (this.#finished) return;
-    if (!this.stopped && this.#stopReason === undefined)
+    if (!this.#stopped && this.#stopReason === undefined)
       throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     this.#finished = true;
     for (const index of this.#open.keys()) this.#stop(index);
     const truncated = isTruncation(this.#stopReason);
     for (const { index, open } of this.#doubtful) this.#call(index, open, inputOf(open, truncated));
-    this.#emit({
-      type: "finish",
-      finishReason: this.#finishReason(),
-      usage: toUsage(this.#usage),
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#id === undefined ? {} : { responseId: this.#id }),
-    });
-  }
+    this.#emit(finishPart(this.#finishReason(), toUsage(this.#usage), this.#message));
+  };
+
+  readonly done = (): boolean => this.#stopped;
 
   #begin({ message }: AnthropicEvent): void {
-    this.#id = message?.id;
-    this.#model = message?.model;
+    this.#message = message ?? {};
     this.#usage = mergedUsage(this.#usage, message?.usage);
   }
 

@@ -7,7 +7,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
-import type { WireDecoder, WireTarget } from "../wire.ts";
+import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { googleStreamError } from "./google-error.ts";
 import type {
   GoogleCandidate,
@@ -85,13 +85,8 @@ class GoogleDecoder implements WireDecoder {
     const finishReason = this.#finishReason();
     if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
     this.#ended = true;
-    this.#emit({
-      type: "finish",
-      finishReason,
-      usage: googleUsage(this.#usage),
-      ...(typeof this.#model === "string" ? { model: this.#model } : {}),
-      ...(typeof this.#responseId === "string" ? { responseId: this.#responseId } : {}),
-    });
+    const named = { model: this.#model, id: this.#responseId };
+    this.#emit(finishPart(finishReason, googleUsage(this.#usage), named));
   };
 
   readonly done = (): boolean => this.#ended;

@@ -3,7 +3,7 @@ import type { StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
-import type { WireDecoder, WireTarget } from "../wire.ts";
+import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import type {
   ChatChoice,
   ChatChunk,
@@ -81,13 +81,8 @@ class ChatDecoder implements WireDecoder {
       this.#emit({ type: "block", index: this.#thinkingPosition(), block: this.#reasoning.block() });
     }
     this.#calls.finish(reason.unified !== "stop" && reason.unified !== "tool_use");
-    this.#emit({
-      type: "finish",
-      finishReason: reason,
-      usage: chatUsage(this.#usage),
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    });
+    const named = { model: this.#model, id: this.#responseId };
+    this.#emit(finishPart(reason, chatUsage(this.#usage), named));
   };
 
   #chunk(chunk: ChatChunk, name: string, data: string): void {

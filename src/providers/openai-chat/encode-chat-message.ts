@@ -10,6 +10,7 @@ import type {
 } from "../../core/message/block.ts";
 import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
+import { wellFormedJson } from "../well-formed-json.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */
@@ -43,7 +44,7 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
     id: wireId(call.id, quirks),
     type: "function",
     // Several servers parse arguments again: broken ones are told of by their error result alone.
-    function: { name: sentToolName(call.name), arguments: JSON.stringify(call.input) },
+    function: { name: sentToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
     ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }

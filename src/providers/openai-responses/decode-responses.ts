@@ -4,7 +4,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
-import type { WireDecoder, WireTarget } from "../wire.ts";
+import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
 
@@ -59,13 +59,7 @@ class ResponsesDecoder implements WireDecoder {
     (output ?? []).forEach((item, position) => this.#closeListed(item, position));
     const items = [...this.#items.values()].toSorted((left, right) => left.index - right.index);
     for (const item of items) item.finish(this.#final === "incomplete");
-    this.#emit({
-      type: "finish",
-      finishReason: this.#finishReason(items),
-      usage: responsesUsage(usage),
-      ...(typeof model === "string" && model !== "" ? { model } : {}),
-      ...(typeof id === "string" && id !== "" ? { responseId: id } : {}),
-    });
+    this.#emit(finishPart(this.#finishReason(items), responsesUsage(usage), { model, id }));
   };
 
   #text(event: ResponsesEvent, data: string): void {

@@ -8,6 +8,7 @@ import type {
 } from "../../core/message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
+import { wellFormedJson } from "../well-formed-json.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -46,7 +47,7 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
       type: "function_call",
       call_id: callId(block.id),
       name: sentToolName(name),
-      arguments: JSON.stringify(input),
+      arguments: wellFormedJson(JSON.stringify(input)),
     };
   }
   if (block.text === "") return undefined;

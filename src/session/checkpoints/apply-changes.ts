@@ -15,7 +15,8 @@ import {
 } from "node:fs";
 import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { systemCode, systemReason } from "../session-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { systemReason } from "../session-error.ts";
 import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
 import { DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";

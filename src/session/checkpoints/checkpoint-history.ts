@@ -1,5 +1,4 @@
 import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
-import { textOf } from "../../core/message/message.ts";
 import { subagentEntries } from "../session-steps.ts";
 
 /** A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's answer; 0: before the first. */
@@ -18,11 +17,16 @@ export interface HistoryStep extends TurnPlace {
   readonly isEnded: boolean;
 }
 
+/** A message of the user, and the turn that follows it. */
+export interface HistoryMessage extends TurnPlace {
+  readonly entry: UserEntry;
+}
+
 /** Everything a session did to files. */
 export interface CheckpointHistory {
   readonly steps: readonly HistoryStep[];
-  /** What started each run, by its number. */
-  readonly inputs: ReadonlyMap<number, string>;
+  /** What the user said, oldest first. */
+  readonly messages: readonly HistoryMessage[];
   /** Runs that changed files and are not taken back, oldest first. */
   readonly inEffect: readonly number[];
   /** The undo that a redo would take back. */
@@ -38,12 +42,18 @@ export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHi
   return fold.history;
 }
 
+/** What a session did to files at a place and after it. */
+export function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): readonly HistoryStep[] {
+  const first = steps.findIndex((step) => step.run > run || (step.run === run && step.turn >= turn));
+  return first === -1 ? [] : steps.slice(first);
+}
+
 /** What a subagent writes that would begin or end a turn of the conversation. */
 const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
 
 class HistoryFold {
   readonly #steps: HistoryStep[] = [];
-  readonly #inputs = new Map<number, string>();
+  readonly #messages: HistoryMessage[] = [];
   readonly #open = new Map<string, string>();
   readonly #isOfSubagent = subagentEntries();
   #inEffect: number[] = [];
@@ -55,7 +65,7 @@ class HistoryFold {
     const last = [...this.#open].at(-1);
     return {
       steps: this.#steps,
-      inputs: this.#inputs,
+      messages: this.#messages,
       inEffect: this.#inEffect,
       redoable: this.#undone.at(-1)?.entry,
       interrupted: last === undefined ? undefined : { callId: last[0], name: last[1] },
@@ -71,7 +81,8 @@ class HistoryFold {
         this.#open.clear();
         return;
       case "user_message":
-        this.#input(entry);
+        if (entry.scope === undefined && (entry.source === "input" || entry.source === "steering"))
+          this.#messages.push({ run: this.#run, turn: this.#turn + 1, entry });
         return;
       case "assistant_message":
         this.#turn++;
@@ -97,11 +108,6 @@ class HistoryFold {
       default:
         return;
     }
-  }
-
-  #input({ scope, source, message }: UserEntry): void {
-    if (scope !== undefined || source !== "input" || this.#inputs.has(this.#run)) return;
-    this.#inputs.set(this.#run, textOf(message.content.filter((block) => block.type === "text")));
   }
 
   #checkpoint(entry: CheckpointEntry): void {

@@ -5,14 +5,10 @@ import type { DatabaseSync } from "node:sqlite";
 // As one object, so that the entry loads where an engine lacks some of it.
 import zlib from "node:zlib";
 import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
-import {
-  inTransaction,
-  isDamagedDatabase,
-  isFullDatabase,
-  loadWithoutWarning,
-} from "../../core/base/sqlite.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { inTransaction, isDamagedDatabase, isFullDatabase, loadSqlite } from "../../system/sqlite.ts";
 import { systemReason } from "../session-error.ts";
-import { makePrivateFolders, openSessionFile } from "../session-file.ts";
+import { openSessionFile } from "../session-file.ts";
 import type { PathKey } from "./path-key.ts";
 import type { FileIndex, FileState } from "./path-state.ts";
 
@@ -251,10 +247,9 @@ type Facts = Omit<FileIndex, "states"> & { readonly root: string };
 /** Reads all that tells of the content, so that damage is met before anything relies on it. */
 function openDatabase(path: string): DatabaseSync {
   closeSync(openSessionFile(path, existsSync(path) ? "append" : "create"));
-  const { DatabaseSync: Database } = loadWithoutWarning(process, () =>
-    process.getBuiltinModule("node:sqlite"),
-  );
-  const database = new Database(path, { timeout: BUSY_MS });
+  const sqlite = loadSqlite();
+  if (sqlite === undefined) throw new Error("this Node has no SQLite");
+  const database = new sqlite.DatabaseSync(path, { timeout: BUSY_MS });
   try {
     database.exec(
       "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL",

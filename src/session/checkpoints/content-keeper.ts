@@ -1,6 +1,6 @@
 import { readlinkSync, type Stats } from "node:fs";
 import type { OmissionReason } from "../../core/agent/file-change.ts";
-import { systemCode } from "../session-error.ts";
+import { systemCode } from "../../system/system-error.ts";
 import type { CheckpointLimits } from "./checkpoint-limits.ts";
 import { type CheckpointStore, hashOf } from "./checkpoint-store.ts";
 import { keyOfBytes } from "./path-key.ts";

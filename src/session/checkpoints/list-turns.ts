@@ -1,3 +1,4 @@
+import { textOf } from "../../core/message/message.ts";
 import type { CheckpointHistory } from "./checkpoint-history.ts";
 import type { PathKey } from "./path-key.ts";
 
@@ -25,7 +26,7 @@ export interface ChangedRun {
 }
 
 /** The runs of a session that changed files, oldest first. */
-export function listTurns({ steps, inputs, inEffect }: CheckpointHistory): readonly ChangedRun[] {
+export function listTurns({ steps, messages, inEffect }: CheckpointHistory): readonly ChangedRun[] {
   const runs = new Map<
     number,
     { time: number; turns: Map<number, { tools: Set<string>; paths: Set<PathKey> }> }
@@ -41,7 +42,9 @@ export function listTurns({ steps, inputs, inEffect }: CheckpointHistory): reado
   }
   return [...runs].map(([run, { time, turns }]) => ({
     run,
-    input: inputs.get(run) ?? "",
+    input: textOf(
+      messages.find((each) => each.run === run && each.entry.source === "input")?.entry.message.content ?? "",
+    ),
     time,
     isUndone: !inEffect.includes(run),
     turns: [...turns].map(([turn, { tools, paths }]) => ({ turn, tools: [...tools], paths: [...paths] })),

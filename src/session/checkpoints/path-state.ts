@@ -41,15 +41,23 @@ export function fileState(stats: Stats, version: FileVersion, checkedAt: number)
   return { mode, size, mtimeMs, ctimeMs, ino, checkedAt, version };
 }
 
-/** A file changed within this time of being looked at may have been changed again without its times telling. Milliseconds. */
-const RACY_MS = 2000;
+/**
+ * A file changed within this time of being looked at may have been changed again without its times telling, in milliseconds: more than
+ * a file system rounds its times to, which is a tick of the clock at most where a time is no multiple of `COARSE_UNIT_MS`, and up to two
+ * seconds where all are (FAT, HFS+).
+ */
+const RACY_MS = 100;
+const COARSE_RACY_MS = 2000;
+const COARSE_UNIT_MS = 10;
 
 /**
  * True when what was seen still stands: same facts, and looked at long enough after the last change. The time of change (`ctime`) is set
  * by the system alone and differs after every write, so that equal sizes and restored times hide nothing.
  */
 export function isUnchanged(state: FileState, stats: FileFacts): boolean {
-  return hasFacts(state, stats) && state.checkedAt - state.ctimeMs > RACY_MS;
+  const { checkedAt, ctimeMs } = state;
+  const racyMs = ctimeMs % COARSE_UNIT_MS === 0 ? COARSE_RACY_MS : RACY_MS;
+  return hasFacts(state, stats) && checkedAt - ctimeMs > racyMs;
 }
 
 /** True when the facts are those that were seen. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import type { OmissionReason } from "../../core/agent/file-change.ts";
-import { systemCode } from "../session-error.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { hasFacts } from "./path-state.ts";
 
 /** A regular file as it was read: `stats` are those from before the first byte. */

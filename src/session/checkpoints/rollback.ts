@@ -4,13 +4,14 @@ import type { LocalJournal } from "../../core/agent/journal.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
+import { entriesOf } from "./call-changes.ts";
 import {
   type CheckpointHistory,
   checkpointHistory,
   type HistoryStep,
+  stepsFrom,
   type TurnPlace,
 } from "./checkpoint-history.ts";
-import { entriesOf } from "./file-checkpointer.ts";
 import { keyWithin, type PathKey, shownPath } from "./path-key.ts";
 import { isSameVersion } from "./path-state.ts";
 import {
@@ -277,13 +278,8 @@ function lastInEffect({ inEffect }: CheckpointHistory): TurnPlace | undefined {
   return run === undefined ? undefined : { run, turn: 0 };
 }
 
-function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): readonly HistoryStep[] {
-  const first = steps.findIndex((step) => step.run > run || (step.run === run && step.turn >= turn));
-  return first === -1 ? [] : steps.slice(first);
-}
-
-function assertPlace({ steps, inputs }: CheckpointHistory, { run, turn }: TurnPlace): void {
-  const last = Math.max(0, ...inputs.keys(), ...steps.map((step) => step.run));
+function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: TurnPlace): void {
+  const last = Math.max(0, ...[...messages, ...steps].map((each) => each.run));
   if (run >= 1 && run <= last && turn >= 0) return;
   // Calls that no run has made.
   if (run === 0 && steps.some((step) => step.run === 0)) return;

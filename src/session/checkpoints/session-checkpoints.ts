@@ -1,15 +1,19 @@
 import { dirname, join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
 import type { NewEntry } from "../../core/agent/entry.ts";
+import type { Omission } from "../../core/agent/file-change.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
-import { defined } from "../../core/base/defined.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { counted } from "../../core/base/text.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { isFolder } from "../session-file.ts";
 import { workspaceSlug } from "../session-store.ts";
+import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./call-changes.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
 import { collectUnused } from "./collect-unused.ts";
-import { FileCheckpointer } from "./file-checkpointer.ts";
+import { keyWithin } from "./path-key.ts";
 import type { RollbackPlace } from "./rollback.ts";
-import { Workspace, type WorkspaceOptions } from "./workspace.ts";
+import { type Observation, type Patience, Workspace, type WorkspaceOptions } from "./workspace.ts";
 
 /** Options of {@link SessionCheckpoints}. */
 export interface SessionCheckpointsOptions {
@@ -31,52 +35,114 @@ export interface SessionCheckpointsOptions {
 /** Share of the space from which the end of a run cleans up. */
 const CLEAN_UP_FROM = 0.75;
 
-/** The checkpoints of one session while it is at work: keeps what its calls change, below a folder of the user's own. */
+/** A call at work: what it may change, and the marks of what of that stands outside of the workspace. */
+interface Active {
+  readonly call: CheckpointedCall;
+  readonly reach: Reach;
+  readonly outside: ReadonlyMap<string, string>;
+}
+
+/** After a call nothing is looked at for the first time: what stands there is what the call left. */
+const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
+
+/**
+ * The checkpoints of one session while it is at work, kept below a folder of the user's own. Finds what tool calls change by
+ * comparing files before and after each: around a call that says which paths it writes only those, around any other that may change
+ * files the whole workspace. What differs before a call was changed by somebody else and is no part of any checkpoint, unless
+ * another call is still at work.
+ */
 export class SessionCheckpoints implements Checkpointer {
   readonly #options: SessionCheckpointsOptions;
   readonly #limits: CheckpointLimits;
   readonly #workspaces: readonly Workspace[];
-  readonly #files: FileCheckpointer;
+  readonly #onNotice: (message: string) => void;
+  readonly #now: () => number;
+  /** True once something was kept for the session. */
   #isUser = false;
+  /** Since when a call waits to begin. */
+  #waitingSince: number | undefined;
+  #isClosing = false;
+  /** The call that was cut: what changed since is laid to it. */
+  #interrupted: SessionCheckpointsOptions["interrupted"];
+  readonly #active = new Map<string, Active>();
+  /** Entries found while a call was still at work, to be recorded with the next one that ends. */
+  #found: NewEntry[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #noticed = new Set<string>();
 
   constructor(options: SessionCheckpointsOptions) {
     const { folder, roots, sessionId, interrupted, onNotice } = options;
+    const { now = (): number => performance.now() } = options;
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#workspaces = outermost(roots).map((root) =>
       openWorkspace(root, { folder, sessionId, limits: this.#limits, onNotice }),
     );
+    this.#onNotice = onNotice ?? ((): void => undefined);
+    this.#now = now;
     const isOwn = this.#workspaces.some(({ lastSeenBy }) => lastSeenBy === sessionId);
-    this.#files = new FileCheckpointer({
-      workspaces: this.#workspaces,
-      interrupted: isOwn ? interrupted : undefined,
-      maxWaitMs: this.#limits.maxWaitMs,
-      ...(options.now === undefined ? {} : { now: options.now }),
-      ...defined({ onNotice }),
-      onFirstUse: () => {
-        this.#isUser = true;
-        for (const { store } of this.#workspaces)
-          if (isFolder(store.folder)) store.addUser(options.journalPath);
-      },
-    });
+    this.#interrupted = isOwn ? interrupted : undefined;
   }
 
-  /** Looks at everything ahead of the first call that needs it. Never rejects. */
+  /**
+   * Looks at what was never looked at, ahead of the first call that needs it, until one waits. Never rejects: the call itself will tell.
+   */
   prepare(): Promise<void> {
-    return this.#files.prepare();
+    return this.#inTurn(async () => {
+      if (this.#workspaces.every(({ isNew }) => !isNew)) return;
+      if (this.#active.size === 0 && this.#interrupted === undefined)
+        await this.#observe("anywhere", this.#patience);
+    }).catch(() => undefined);
   }
 
   before(call: CheckpointedCall): Promise<void> {
-    return this.#files.before(call);
+    const reach = reachOf(call);
+    if (reach === undefined) return Promise.resolve();
+    this.#waitingSince ??= this.#now();
+    return this.#inTurn(async () => {
+      try {
+        this.#waitingSince ??= this.#now();
+        const observed = await this.#observe(reach, this.#patience);
+        for (const [workspace] of observed) this.#tellUnread(workspace);
+        this.#attribute(observed);
+        if (observed.length > 0) this.#becomeUser();
+      } catch (error) {
+        throw cannotKeep(error);
+      } finally {
+        this.#waitingSince = undefined;
+      }
+      for (const workspace of this.#workspaces) workspace.save();
+      this.#active.set(call.callId, { call, reach, outside: this.#outsideOf(reach) });
+    });
   }
 
   after(call: CheckpointedCall): Promise<readonly NewEntry[]> {
-    return this.#files.after(call);
+    const reach = reachOf(call);
+    if (reach === undefined || !this.#active.has(call.callId)) return Promise.resolve([]);
+    return this.#inTurn(async () => {
+      try {
+        const observed = await this.#observe(reach, IMPATIENT);
+        const entries = observed.flatMap(([workspace, seen]) => entriesOf(call, workspace.root, seen));
+        return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
+      } catch (error) {
+        this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
+        return [...this.#found.splice(0), ...this.#failure(call)];
+      } finally {
+        this.#active.delete(call.callId);
+        for (const workspace of this.#workspaces) workspace.save();
+      }
+    });
   }
 
-  /** Stores what is known of the workspaces and keeps their folders within the limit. Throws `checkpoint` for what the system refuses. */
+  /**
+   * Waits for the looks at work, stores what is known of the workspaces and keeps their folders within the
+   * limit. Throws `checkpoint` for what the system refuses.
+   */
   async close(): Promise<void> {
-    await this.#files.close();
+    this.#isClosing = true;
+    await this.#inTurn(async () => {
+      for (const workspace of this.#workspaces) workspace.save("last");
+    });
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
       if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
@@ -84,6 +150,134 @@ export class SessionCheckpoints implements Checkpointer {
       workspace.store.close();
     }
   }
+
+  /** There is time while no call waits, then as much as one may wait. */
+  readonly #patience: Patience = {
+    mayRead: () => this.#hasTime(1),
+    mayOpen: () => this.#hasTime(2),
+  };
+
+  #hasTime(times: number): boolean {
+    if (this.#isClosing) return false;
+    return (
+      this.#waitingSince === undefined || this.#now() - this.#waitingSince < this.#limits.maxWaitMs * times
+    );
+  }
+
+  /** Says once that the session needs what is kept in the workspaces. */
+  #becomeUser(): void {
+    if (this.#isUser) return;
+    for (const { store } of this.#workspaces)
+      if (isFolder(store.folder)) store.addUser(this.#options.journalPath);
+    this.#isUser = true;
+  }
+
+  async #observe(reach: Reach, patience: Patience): Promise<readonly (readonly [Workspace, Observation])[]> {
+    const observed: [Workspace, Observation][] = [];
+    for (const workspace of this.#workspaces) {
+      if (reach === "anywhere") observed.push([workspace, await workspace.scan(patience)]);
+      else {
+        const keys = reach.flatMap((path) => keyWithin(workspace.root, path) ?? []);
+        if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
+      }
+    }
+    for (const [workspace, { omitted }] of observed) this.#tellGaps(workspace, omitted);
+    return observed;
+  }
+
+  /** Lays what was found before a call to a call that is still at work and may have done it, or to the one that was cut; else nobody's call did. */
+  #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
+    const cut = this.#interrupted;
+    this.#interrupted = undefined;
+    for (const [{ root }, { changes, omitted }] of observed) {
+      const left = new Set(changes);
+      for (const { call, reach } of this.#active.values()) {
+        const own = [...left].filter(({ path }) => isWithinReach(reach, root, path));
+        for (const change of own) left.delete(change);
+        this.#found.push(...entriesOf(call, root, { changes: own, omitted: [] }));
+      }
+      if (cut === undefined || this.#active.size > 0) continue;
+      this.#found.push(
+        ...entriesOf(cut, root, { changes, omitted }).map((entry) => ({ ...entry, interrupted: true })),
+      );
+    }
+  }
+
+  /** Says once what commands may change without its being kept. */
+  #tellGaps({ root, isFull }: Workspace, omitted: readonly Omission[]): void {
+    if (isFull)
+      this.#tellOnce(
+        `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
+      );
+    const places = omitted.filter(
+      ({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")),
+    );
+    for (const { path } of places) {
+      const shown = path === "" ? root : `${root}/${path}`;
+      this.#tellOnce(`undo: ${shown} has too many files; what commands change there is not kept.`);
+    }
+  }
+
+  /** Says once that commands go ahead of what could not be read in time. */
+  #tellUnread({ root, unread: { files, folders } }: Workspace): void {
+    if (files + folders === 0) return;
+    const places = [
+      ...(files > 0 ? [counted(files, "file")] : []),
+      ...(folders > 0 ? [counted(folders, "folder")] : []),
+    ].join(" and ");
+    const seconds = this.#limits.maxWaitMs / 1_000;
+    this.#tellOnce(
+      `undo: reading ${root} for the first time takes longer than ${seconds} s. Until ${places} are read, beside the next commands, what commands change there is not kept.`,
+      `unread ${root}`,
+    );
+  }
+
+  #tellOnce(message: string, key = message): void {
+    if (this.#noticed.has(key)) return;
+    this.#noticed.add(key);
+    this.#onNotice(message);
+  }
+
+  #outsideOf(reach: Reach): ReadonlyMap<string, string> {
+    if (reach === "anywhere") return new Map();
+    const outside = reach.filter((path) =>
+      this.#workspaces.every(({ root }) => keyWithin(root, path) === undefined),
+    );
+    return new Map(outside.map((path) => [path, placeMark(path)]));
+  }
+
+  #outsideChanges(call: CheckpointedCall): NewEntry[] {
+    const { outside = new Map<string, string>() } = this.#active.get(call.callId) ?? {};
+    const omitted = [...outside]
+      .filter(([path, mark]) => placeMark(path) !== mark)
+      .map(([path]): Omission => ({ path, reason: "outside", changed: true }));
+    return this.#omission(call, omitted);
+  }
+
+  #failure(call: CheckpointedCall): NewEntry[] {
+    return this.#omission(call, [{ path: "", reason: "failed", changed: true }]);
+  }
+
+  #omission({ callId, name }: CheckpointedCall, omitted: readonly Omission[]): NewEntry[] {
+    const [first] = this.#workspaces;
+    if (first === undefined || omitted.length === 0) return [];
+    return [{ type: "checkpoint", callId, name, root: first.root, changes: [], omitted }];
+  }
+
+  /** Looks go one after the other: each compares with what the one before it found. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** What a call is answered with whose changes could not be taken back. */
+function cannotKeep(error: unknown): Error {
+  return new Error(
+    `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
+    { cause: error },
+  );
 }
 
 /** Options of {@link rollbackPlace}. */
@@ -136,7 +330,6 @@ export function openWorkspace(
 }
 
 function outermost(roots: readonly string[]): readonly string[] {
-  const isBelow = (path: string, other: string): boolean =>
-    path !== other && path.startsWith(other.endsWith("/") ? other : `${other}/`);
+  const isBelow = (path: string, other: string): boolean => path !== other && isWithin(path, other);
   return [...new Set(roots)].filter((root) => !roots.some((other) => isBelow(root, other)));
 }

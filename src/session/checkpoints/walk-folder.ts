@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import type { Omission, OmissionReason } from "../../core/agent/file-change.ts";
-import { systemCode } from "../session-error.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { BULK_FOLDERS, type CheckpointLimits, DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { childKey, GIT, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
 

@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { closeSync } from "node:fs";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
-import { systemReason } from "../session-error.ts";
+import { openNamedFile } from "../session-file.ts";
 import type { ForeignRecord } from "./foreign-session.ts";
 
 /** The lines of a foreign file. */
@@ -17,7 +16,7 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 
 /** Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no readable file. */
 export function readForeignLines(path: string): ForeignLines {
-  const descriptor = openForeign(path);
+  const descriptor = openNamedFile(path, MAX_BYTES);
   try {
     const records: ForeignRecord[] = [];
     const damaged: DamagedLine[] = [];
@@ -39,23 +38,6 @@ export function readForeignLines(path: string): ForeignLines {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function openForeign(path: string): number {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unusable(path, `cannot be read: ${systemReason(error)}`);
-  }
-  const stats = fstatSync(descriptor);
-  if (stats.isFile() && stats.size <= MAX_BYTES) return descriptor;
-  closeSync(descriptor);
-  throw unusable(path, stats.isFile() ? `is longer than ${MAX_BYTES} bytes` : "is not a file");
-}
-
-function unusable(path: string, why: string): NanoAgentError {
-  return misuse(`${path} ${why}. Name a session file.`);
 }
 
 /** Fields of a foreign record. */

@@ -28,7 +28,7 @@ export interface RecordedCall {
 
 /** One run of a session, as its journal has it. */
 export interface RecordedRun {
-  /** From 1. */
+  /** From 1. What goes on after a run was cut or waited has the number of that run. */
   readonly number: number;
   /** Everything recorded before the run. */
   readonly before: number;
@@ -52,9 +52,11 @@ export interface RecordedRun {
 /** Takes the entries of a session apart into its runs. Entries between two runs belong to none. */
 export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
   const runs: RecordedRun[] = [];
+  let number = 0;
   entries.forEach((entry, at) => {
     if (!beginsPart(entry)) return;
-    runs.push(recordedRun(entries, { start: entry, at, number: runs.length + 1 }));
+    if (entry.type === "run_start") number++;
+    runs.push(recordedRun(entries, { start: entry, at, number }));
   });
   return runs;
 }

@@ -3,6 +3,7 @@ import { liveThrough } from "../../../test/session/random-lives.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { Model } from "../../core/model/model.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
+import { recordedRuns } from "./recorded-run.ts";
 import { replaySession } from "./replay-session.ts";
 import { replayWithModel } from "./replay-with-model.ts";
 
@@ -257,4 +258,31 @@ test("another model is asked from a step on, with recorded results for the same 
       { run: 2, step: 5, aspect: "answer" },
     ],
   });
+});
+
+test("a part that goes on has the number of its run, and another model is offered the tools of its own", async () => {
+  const entries = await smallSession();
+  const at = entries.findLastIndex(({ type }) => type === "run_start");
+  const start = entries[at];
+  if (start?.type !== "run_start") throw new Error("The session has no second run.");
+  const resumed = { ...start, type: "run_resume", id: "resumed" } as const;
+  const all = entries.toSpliced(at, 1, { ...start, tools: [] }, resumed);
+  expect(recordedRuns(all).map(({ number }) => number)).toEqual([1, 2, 2]);
+  const offered: (readonly string[])[] = [];
+  const model: Model = {
+    provider: "other",
+    id: "model",
+    stream: async function* ({ tools = [] }) {
+      offered.push(tools.map(({ name }) => name));
+      yield { type: "text_delta", index: 0, text: "two" };
+      yield {
+        type: "finish",
+        finishReason: { unified: "stop", raw: "" },
+        usage: { inputTokens: 1, outputTokens: 1 },
+      };
+    },
+  };
+  const asked = defineTool({ name: "asked", description: "asks", parameters: { type: "object" } });
+  await replayWithModel(all, { model, from: 3, tools: [asked] });
+  expect(offered).toEqual([["asked"]]);
 });

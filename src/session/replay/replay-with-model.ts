@@ -46,7 +46,7 @@ export async function replayWithModel(
 ): Promise<ReplayReport> {
   const step = stepNumbered(entries, options.from);
   const findings = new ReplayFindings();
-  const run = recordedRuns(entries).find(({ number }) => number === step.run);
+  const run = recordedRuns(entries).findLast(({ before }) => before < step.at);
   const journal = new MemoryJournal({ sessionId: run?.start.sessionId ?? "replay" });
   const state = new SessionState([LoopGuard]);
   for (const entry of entries.slice(0, step.at)) state.apply(entry);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isDamagedDatabase, loadWithoutWarning } from "../../core/base/sqlite.ts";
+import { isDamagedDatabase, loadSqlite } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { SearchIndex, setIndexAside } from "./search-index.ts";
@@ -71,10 +71,7 @@ interface Search {
 }
 
 function byIndex(path: string, search: Search): readonly FoundSession[] | undefined {
-  // Undefined in a runtime that was built without it, whatever its types say.
-  const sqlite: typeof import("node:sqlite") | undefined = loadWithoutWarning(process, () =>
-    process.getBuiltinModule("node:sqlite"),
-  );
+  const sqlite = loadSqlite();
   if (sqlite === undefined) {
     search.notices.push("this Node has no SQLite; the session files themselves were searched");
     return undefined;

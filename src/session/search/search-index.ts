@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { inTransaction } from "../../core/base/sqlite.ts";
+import { inTransaction } from "../../system/sqlite.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
@@ -61,7 +61,7 @@ export class SearchIndex {
     if (stale.length + gone.length === 0) return;
     const statements: Statements = {
       forget: database.prepare(
-        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?1) AND (SELECT last FROM files WHERE path = ?1)",
+        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?)",
       ),
       forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
       addFile: database.prepare("INSERT INTO files VALUES (?, ?, ?, ?, ?)"),
@@ -104,7 +104,8 @@ interface Statements {
 }
 
 function forget({ forget: drop, forgetFile }: Statements, path: string): void {
-  drop.run(path);
+  // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
+  drop.run(path, path);
   forgetFile.run(path);
 }
 

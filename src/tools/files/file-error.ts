@@ -2,6 +2,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { findRedactionMark } from "../../core/base/redaction-mark.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
+import { systemCode } from "../../system/system-error.ts";
 
 /** A reason not to touch a file, in words for the model. */
 export class FileRefusal extends Error {
@@ -28,15 +29,9 @@ export async function answerFileErrors(
 
 /** One sentence for a failed file operation: what happened to `path`, and where it helps what to do. */
 function describeFileError(error: unknown, path: string): string {
-  const code = errorCode(error);
+  const code = systemCode(error);
   const reason = code === undefined ? undefined : REASONS.get(code);
   return reason === undefined ? `${path}: ${errorMessage(error)}` : `${path}: ${reason} (${code}).`;
-}
-
-/** The system's name of an error (`ENOENT`), if it has one. */
-export function errorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { PermittedPlaces } from "./permitted-path.ts";
+import type { PathOptions } from "./permitted-path.ts";
 import type { FileStamp, FileState } from "./read-files.ts";
 
 /**
@@ -49,15 +49,9 @@ export async function readPort(
 }
 
 /** Options of the tools that touch files. */
-export interface FileToolOptions {
-  /** Folder that relative paths refer to. Default: the working folder of the call. */
-  readonly cwd?: string;
-  /** The folder `~` stands for in paths. Default: the home folder of the user. */
-  readonly home?: string;
+export interface FileToolOptions extends PathOptions {
   /** The files read in a session. Tools with the same one know of each other; default: one of its own. */
   readonly state?: FileState;
-  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
-  readonly permitted?: PermittedPlaces;
   /** Text files are read and written through it. Default: the disk alone. */
   readonly files?: FilePort | undefined;
 }

@@ -1,6 +1,7 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
-import { errorCode, FileRefusal } from "./file-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "./file-error.ts";
 import type { FilePort } from "./file-port.ts";
 import { PortText, readPort } from "./file-port.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -131,7 +132,7 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -164,7 +165,7 @@ async function assertStillSame(
   try {
     now = await lstat(place, { bigint: true });
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
   }
   if (before === undefined && now === undefined) return;
   if (before !== undefined && now !== undefined && isSame(before.stamp, stampOf(now))) return;

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from "node:fs";
+import { isAtPlace } from "../../system/opened-place.ts";
 import { FileRefusal } from "./file-error.ts";
 import { OpenFile } from "./open-file.ts";
-import { isAtPlace } from "./real-place.ts";
 
 /**
  * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a

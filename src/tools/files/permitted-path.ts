@@ -3,9 +3,12 @@ import { resolvePath } from "../resolve-path.ts";
 import { FileRefusal } from "./file-error.ts";
 
 /** The options that decide where a call leads. */
-interface PermittedPathOptions {
+export interface PathOptions {
+  /** Folder that relative paths refer to. Default: the working folder of the call. */
   readonly cwd?: string;
+  /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
+  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
   readonly permitted?: PermittedPlaces;
 }
 
@@ -13,7 +16,7 @@ interface PermittedPathOptions {
  * The canonical path a call means by `shown`. Where a permission layer judged the call, it is the place that
  * was judged: throws a {@link FileRefusal} when the path leads elsewhere by now.
  */
-export function permittedPath(shown: string, options: PermittedPathOptions, context: ToolContext): string {
+export function permittedPath(shown: string, options: PathOptions, context: ToolContext): string {
   const { permitted } = options;
   const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
   if (permitted === undefined) return path;

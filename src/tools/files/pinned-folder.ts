@@ -1,7 +1,8 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { errorCode, FileRefusal } from "./file-error.ts";
-import { isAtPlace, pathOfOpen } from "./real-place.ts";
+import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "./file-error.ts";
 
 /** Opens a folder without the right to list it (Linux). */
 const O_PATH = 0o10000000;
@@ -71,7 +72,7 @@ function makeIn(folder: PinnedFolder, name: string): void {
     mkdirSync(folder.at(name));
   } catch (error) {
     // Somebody else made it at the same time; opening it tells whether it is a folder.
-    if (errorCode(error) !== "EEXIST") throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 

@@ -3,7 +3,8 @@ import { lstat, opendir, unlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { errorCode } from "./file-error.ts";
+import { isTaken } from "../../system/process-identity.ts";
+import { systemCode } from "../../system/system-error.ts";
 
 /** How the names of the files begin that are written before they take the place of another. */
 export const TEMPORARY_PREFIX = ".nano-agent-tmp-";
@@ -70,7 +71,7 @@ async function entriesOf(folder: string, limit: number): Promise<FoundEntries> {
     }
   } catch (error) {
     // A folder that cannot be read holds nothing this process could have left there.
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
   }
   return { count, folders, temporary };
 }
@@ -87,18 +88,12 @@ async function removeIfStale(path: string): Promise<boolean> {
     await unlink(path);
     return true;
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
     return false;
   }
 }
 
 /** True when the process that wrote then still runs. Numbers are used again, also our own. */
 function isRunning(pid: number, writtenAt: number): boolean {
-  if (pid === process.pid) return writtenAt >= Math.floor(performance.timeOrigin);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== "ESRCH";
-  }
+  return pid === process.pid ? writtenAt >= Math.floor(performance.timeOrigin) : isTaken(pid);
 }

@@ -1,7 +1,8 @@
 import type { BigIntStats, Stats } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { errorCode, FileRefusal } from "./file-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "./file-error.ts";
 import { makePinnedFolder, type PinnedFolder, pinFolder } from "./pinned-folder.ts";
 import { temporaryName } from "./temporary-file.ts";
 
@@ -87,7 +88,7 @@ async function syncFolder(folder: string): Promise<void> {
     handle = await open(folder, "r");
     await handle.sync();
   } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+    if (systemCode(error) === undefined) throw error;
   } finally {
     await handle?.close();
   }

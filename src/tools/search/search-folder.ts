@@ -1,8 +1,9 @@
 import { opendir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { errorCode, FileRefusal } from "../files/file-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "../files/file-error.ts";
 import { describeNearestNames } from "../files/nearest-names.ts";
-import type { PermittedPlaces } from "../files/permitted-path.ts";
+import type { PathOptions } from "../files/permitted-path.ts";
 import type { RipgrepChoice, RipgrepLocator } from "./ripgrep.ts";
 
 /** The kind of place a search starts at; throws for anything else, and for a folder nobody may read. */
@@ -15,7 +16,7 @@ export async function searchRootKind(path: string, shown: string): Promise<"fold
     }
     if (stats.isFile()) return "file";
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
+    if (systemCode(error) !== "ENOENT") throw error;
     throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(path)}`);
   }
   throw new FileRefusal(`${shown} is neither a file nor a folder: it cannot be searched.`);
@@ -51,11 +52,7 @@ function isExcluded(excludes: (path: string) => boolean, path: string): boolean 
 }
 
 /** Options of the tools that search. */
-export interface SearchToolOptions {
-  /** Folder that relative paths refer to. Default: the working folder of the call. */
-  readonly cwd?: string;
-  /** The folder `~` stands for in paths. Default: the home folder of the user. */
-  readonly home?: string;
+export interface SearchToolOptions extends PathOptions {
   /** Which ripgrep to use; `false`: none. Default: `rg` on the PATH, then the one installed along. */
   readonly ripgrep?: RipgrepChoice;
   /** A locator to share, so that several tools look for ripgrep once. Goes before `ripgrep`. */
@@ -67,6 +64,4 @@ export interface SearchToolOptions {
   readonly excludes?: (path: string) => boolean;
   /** Milliseconds after which a search ends with what it has found. Default 20,000. */
   readonly timeoutMs?: number;
-  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
-  readonly permitted?: PermittedPlaces;
 }

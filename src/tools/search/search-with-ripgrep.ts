@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { pathOfOpen } from "../../system/opened-place.ts";
 import { openRegularFile } from "../files/open-regular-file.ts";
-import { pathOfOpen } from "../files/real-place.ts";
 import { lastNameOf, pathGlob } from "./path-glob.ts";
 import { runRipgrep } from "./ripgrep.ts";
 import { ripgrepFileArgs } from "./skipped-names.ts";

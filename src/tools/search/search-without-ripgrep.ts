@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { createContext, Script } from "node:vm";
 import { errorMessage } from "../../core/base/errors.ts";
-import { errorCode, FileRefusal } from "../files/file-error.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "../files/file-error.ts";
 import { openRegularFile } from "../files/open-regular-file.ts";
 import { detectEncoding } from "../files/text-encoding.ts";
 import { toRegExp } from "./js-pattern.ts";
@@ -78,7 +79,7 @@ async function textOf(path: string): Promise<string | undefined> {
       file.close();
     }
   } catch (error) {
-    if (errorCode(error) === undefined && !(error instanceof FileRefusal)) throw error;
+    if (systemCode(error) === undefined && !(error instanceof FileRefusal)) throw error;
     return undefined;
   }
 }
@@ -148,7 +149,7 @@ function boundedRunner(timeoutMs: number): <T>(action: () => T) => T | undefined
       context["run"] = action;
       return script.runInContext(context, { timeout: timeoutMs }) as ReturnType<typeof action>;
     } catch (error) {
-      if (errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+      if (systemCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
       throw error;
     }
   };

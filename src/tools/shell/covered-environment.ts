@@ -9,6 +9,8 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["log.showSignature", "false"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
+  // An index is read from its beginning, not from places that it names itself.
+  ["index.threads", "1"],
   ["protocol.ext.allow", "never"],
   // A repository on this machine would run its own hooks and settings: none of these reach it.
   ["protocol.file.allow", "never"],

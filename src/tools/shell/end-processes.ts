@@ -1,4 +1,5 @@
 import { systemClock } from "../../core/base/clock.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from "./process-table.ts";
 
 /** How {@link endProcesses} goes about it. */
@@ -57,7 +58,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = systemCode(error);
     if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { makeFolders } from "../../core/base/make-folders.ts";
+import { join } from "node:path";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { systemCode } from "../../system/system-error.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
 /**
@@ -41,7 +42,7 @@ export class OutputFolder {
         this.#files.push(path);
         return { path, handle };
       } catch (error) {
-        if (!isExists(error)) throw error;
+        if (systemCode(error) !== "EEXIST") throw error;
       }
     }
   }
@@ -55,9 +56,7 @@ export class OutputFolder {
 
   async #make(): Promise<string> {
     if (this.#given === undefined) return mkdtemp(join(tmpdir(), "nano-agent-"));
-    const make = (path: string): void => mkdirSync(path, { mode: 0o700 });
-    const made = makeFolders(this.#given, { exists: existsSync, parentOf: dirname, make });
-    if (made.length > 0) chmodSync(this.#given, 0o700);
+    if (makePrivateFolders(this.#given).length > 0) chmodSync(this.#given, 0o700);
     return this.#given;
   }
 
@@ -76,8 +75,4 @@ export class OutputFolder {
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);
   return found?.size ?? 0;
-}
-
-function isExists(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }

@@ -3,8 +3,8 @@ import { closeSync, constants, fstatSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 
-/** Named pipes made by one run of `mkfifo`. */
-const BATCH = 8;
+/** Named pipes made by one run of `mkfifo`, which costs as much as a short command does. */
+const BATCH = 16;
 /** When so few are left, the next ones are made ahead. */
 const LOW = 2;
 
@@ -52,7 +52,7 @@ export class OutputPipes {
     return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer };
   }
 
-  /** Makes the next pipes when few are left. For a moment when nobody waits. */
+  /** Makes the next pipes when few are left. For a moment when nobody waits: while a command runs. */
   refill(): void {
     if (this.#pipes.length <= LOW) void this.#make();
   }

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../core/base/clock.ts";
+import { isTaken } from "../../system/process-identity.ts";
 
 /** A living process. */
 export interface ProcessInfo {
@@ -76,7 +77,7 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
 
 /** True when the process still runs; a zombie does not. */
 export function isRunning(info: ProcessInfo): boolean {
-  if (process.platform !== "linux") return canSignal(info.pid);
+  if (process.platform !== "linux") return isTaken(info.pid);
   const row = readRow(info.pid);
   return row !== undefined && row.startTime === info.startTime && !isDead(row);
 }
@@ -92,16 +93,7 @@ export function startedSince(pid: number): boolean {
 
 /** True when the group of this leader has a member, zombies included. */
 export function hasGroup(leader: number): boolean {
-  return process.platform !== "win32" && canSignal(-leader);
-}
-
-function canSignal(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
+  return process.platform !== "win32" && isTaken(-leader);
 }
 
 /** `isSettled`: every process had an environment, or what else is known of it was enough. */

@@ -1,3 +1,4 @@
+import { orAborted } from "../../core/base/abort.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import { errorResult } from "../../core/tool/output.ts";
@@ -52,7 +53,7 @@ async function start(
   { context, signal, metadata }: StartFacts,
 ): Promise<PortCommandEnd> {
   try {
-    return await port.run({
+    const running = port.run({
       command: input.command,
       cwd: context.cwd,
       ...variablesOf(session, input),
@@ -64,6 +65,8 @@ async function start(
         context.update({ metadata: { terminal: id } });
       },
     });
+    // A port that never says that the command has ended holds nothing up.
+    return await orAborted(running, signal, session.graceMs);
   } catch (error) {
     if (!signal.aborted) throw error;
     return { output: "", exitCode: null };

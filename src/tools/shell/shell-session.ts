@@ -204,6 +204,7 @@ export class ShellSession {
     void process.exited.then(release);
     const running = new RunningCommand(options.command, process, { output, notes });
     this.#calls.add(running);
+    this.#pipes.refill();
     return running;
   }
 
@@ -231,7 +232,6 @@ export class ShellSession {
   async finish(running: RunningCommand): Promise<void> {
     this.#calls.delete(running);
     await running.close();
-    if (this.#disposed === undefined) this.#pipes.refill();
   }
 
   /** A command goes on as a job, in the background. */

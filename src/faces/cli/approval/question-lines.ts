@@ -69,7 +69,7 @@ export function questionLines(question: Question, look: QuestionLook): readonly 
     ...partLines(parts, look),
     ...labelled("why", reason, look),
     ...(rule === undefined ? [] : labelled("rule", rule, look)),
-    ...(wider === undefined ? [] : labelled("wider", wider, look)),
+    ...(wider === undefined ? [] : labelled("wide", wider, look)),
     ...(rules.join("").includes("*") ? [style.dim("        (each * stands for any text)")] : []),
   ];
 }

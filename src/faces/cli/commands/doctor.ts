@@ -1,10 +1,11 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { tryOpen } from "../../../app/open-sandbox.ts";
+import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
@@ -55,7 +56,7 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   const { notices, sources, values } = settings.config;
   check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
   check("Commands", "ok", variablesSeen(settings));
-  checks.push(await sandboxCheck(settings));
+  checks.push(sessionsCheck(sessionStore(settings.paths).root), await sandboxCheck(settings));
   for (const notice of notices) check("Settings", "warn", notice);
   for (const server of await findLocalServers({ environment, config: values })) {
     const { provider, baseUrl, models, isLoading } = server;
@@ -70,6 +71,20 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
     check("Model", "bad", errorMessage(error));
   }
   return checks;
+}
+
+/** Whether sessions can be kept, or the folders for them made. */
+function sessionsCheck(root: string): Check {
+  let folder = root;
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  try {
+    // Only a folder has a dot in it.
+    accessSync(`${folder}/.`, constants.W_OK);
+    return { name: "Sessions", state: "ok", message: `kept in ${root}` };
+  } catch (error) {
+    const message = `cannot be kept in ${root}: ${errorMessage(error)}. Make room for them, or run with --no-session`;
+    return { name: "Sessions", state: "bad", message };
+  }
 }
 
 /** Tries the sandbox, also where the settings do not ask for it. */

@@ -23,8 +23,10 @@ export async function memory(context: CommandContext, call: CommandCall): Promis
   try {
     if (action === "forget") {
       const count = await store.forget(...words);
-      context.stdout.write(`Forgot ${count} of ${words.length}.\n`);
-      return count === words.length ? EXIT.done : EXIT.failed;
+      const isAll = count === words.length;
+      const advice = isAll ? "" : " nano-agent memory list shows the ids.";
+      context.stdout.write(`Forgot ${count} of ${words.length}.${advice}\n`);
+      return isAll ? EXIT.done : EXIT.failed;
     }
     const query = words.join(" ");
     const found = await (query === "" ? store.list({ limit: MOST }) : store.retrieve(query, { limit: MOST }));

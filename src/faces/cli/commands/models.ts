@@ -1,6 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
+import { defined } from "../../../core/base/defined.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
@@ -33,7 +34,7 @@ export async function models(context: CommandContext, call: CommandCall): Promis
         provider,
         credentials:
           apiKeyEnv === undefined ? "local" : environment[apiKeyEnv] === undefined ? "none" : "key",
-        ...(apiKeyEnv === undefined ? {} : { variable: apiKeyEnv }),
+        ...defined({ variable: apiKeyEnv }),
         models: Object.entries(models).map(([id, info]) => ({ id, info })),
       }),
     ),
@@ -49,13 +50,10 @@ function rowOf(
 ): ProviderRow {
   const { name, local, keyVariables, defaultModel, note } = preset;
   const served = servers.find(({ provider }) => provider === name)?.models ?? [];
-  const wanted = variable ?? keyVariables[0];
   return {
     provider: name,
     credentials: local === true ? "local" : variable === undefined ? "none" : "key",
-    ...(wanted === undefined ? {} : { variable: wanted }),
-    ...(defaultModel === undefined ? {} : { defaultModel }),
-    ...(note === undefined ? {} : { note }),
+    ...defined({ variable: variable ?? keyVariables[0], defaultModel, note }),
     models: [
       ...served.map((id) => ({ id })),
       ...knownModelIds(name).map((id) => ({ id, info: knownModelInfo(name, id) })),

@@ -8,6 +8,7 @@ import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { inputLines } from "../input-messages.ts";
+import { stdinKind } from "../read-stdin.ts";
 import { usageError } from "../usage-error.ts";
 
 /**
@@ -25,7 +26,10 @@ export async function permissions(context: CommandContext, call: CommandCall): P
     return EXIT.done;
   }
   const [command] = call.words;
-  return command === undefined ? checkInput(context) : checkCommand(context, call, command);
+  if (command !== undefined) return checkCommand(context, call, command);
+  if (stdinKind() === "terminal")
+    throw usageError("permissions check needs a command in quotes: nano-agent permissions check 'npm test'.");
+  return checkInput(context);
 }
 
 async function checkCommand(context: CommandContext, call: CommandCall, command: string): Promise<number> {

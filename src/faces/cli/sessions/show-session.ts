@@ -7,7 +7,7 @@ import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
-import { type StepLine, stepLines } from "./step-lines.ts";
+import { type StepLine, stepLines, timeText } from "./step-lines.ts";
 import { costText, subagentJson, subagentText } from "./subagent-text.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
@@ -36,8 +36,8 @@ function facts(
     cwd: header?.cwd ?? null,
     forked_from: header?.forkedFrom?.sessionId ?? null,
     title: title ?? null,
-    started_at: timeOf(header?.time ?? entries[0]?.time),
-    changed_at: timeOf(entries.at(-1)?.time),
+    started_at: timeText(header?.time ?? entries[0]?.time),
+    changed_at: timeText(entries.at(-1)?.time),
     records,
     damaged,
     runs: stats.runs,
@@ -57,8 +57,8 @@ function text(
     ["file", path],
     ["folder", header?.cwd ?? "unknown"],
     ["copy of", header?.forkedFrom?.sessionId ?? ""],
-    ["began", timeOf(header?.time ?? entries[0]?.time) ?? "unknown"],
-    ["last", timeOf(entries.at(-1)?.time) ?? "unknown"],
+    ["began", timeText(header?.time ?? entries[0]?.time) ?? "unknown"],
+    ["last", timeText(entries.at(-1)?.time) ?? "unknown"],
     ["first", title ?? "(no text)"],
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
     ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
@@ -104,9 +104,4 @@ function usageRows({ models, tools }: SessionUsage): readonly Row[] {
     return ["tool", `${tool}: ${counted(calls, "call")}, ${ends}, ${describeDuration(durationMs)}`];
   });
   return [...ofModels, ...ofTools];
-}
-
-function timeOf(time: number | undefined): string | null {
-  const date = new Date(time ?? Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

@@ -37,7 +37,7 @@ export function stepLines(entries: readonly JournalEntry[]): readonly StepLine[]
     return {
       step,
       run,
-      time: answer === undefined || Number.isNaN(answer.time) ? null : timeText(answer.time),
+      time: timeText(answer?.time),
       input,
       text: messages.map((message) => messageText(message, "\n")).join("\n"),
       tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
@@ -52,7 +52,8 @@ function saidTo(entry: JournalEntry): readonly string[] {
   return [text === "" ? "(no text)" : text];
 }
 
-function timeText(time: number): string | null {
-  const date = new Date(time);
+/** A time for programs and people alike; null where there is none, or none that a calendar has. */
+export function timeText(time: number | undefined): string | null {
+  const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

@@ -1,4 +1,5 @@
 import { terminalLine } from "../../../app/safe-text.ts";
+import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
@@ -65,8 +66,7 @@ export function subagentJson(run: SubagentRun): object {
     cost_usd: used.costUsd ?? null,
     duration_ms: durationMs,
     stop_reason: end?.stopReason ?? null,
-    ...(end?.error === undefined ? {} : { error: end.error }),
-    ...(end?.detail === undefined ? {} : { detail: end.detail }),
+    ...defined({ error: end?.error, detail: end?.detail }),
     turns,
     subagents: subagents.map(subagentJson),
   };

@@ -2,6 +2,7 @@ import type { Notice } from "../../../app/coding-session/notice.ts";
 import type { FoundModel } from "../../../app/model-choice.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { columnsOf } from "../../terminal/columns.ts";
 import type { Control } from "./control.ts";
 
 /** What can be done where no model was found. */
@@ -84,6 +85,8 @@ export function offerTrust(control: Control, untrusted: Untrusted): void {
     ({ kind, path, does }) => `${kind.replace("_", " ")}  ${withHiddenShown(path)}  ${withHiddenShown(does)}`,
   );
   const preview = (): readonly string[] => rows;
+  const { width } = control.screen.context;
+  const isCut = rows.length > 5 || rows.some((row) => columnsOf(row) + 4 > width);
   control.pick<"no" | "yes" | "look">({
     title: `This project brings ${counted(items.length, "thing")} that can act`,
     items: [
@@ -94,7 +97,7 @@ export function offerTrust(control: Control, untrusted: Untrusted): void {
         preview,
       },
       { label: "Trust them", note: "exactly this content in this folder", value: "yes", preview },
-      ...(rows.length > 5 ? [{ label: "See all of them", value: "look" as const, preview }] : []),
+      ...(isCut ? [{ label: "See all of it", value: "look" as const, preview }] : []),
     ],
     onChoose: (choice) => {
       if (choice === "yes") control.run(approve(control));

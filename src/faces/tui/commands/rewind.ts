@@ -9,10 +9,6 @@ import type { Control } from "./control.ts";
 export function openRewind(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;
-  if (session.view.run !== undefined) {
-    control.say("A run is at work: esc stops it first.");
-    return;
-  }
   control.screen.clearHint();
   const points = session.rewindPoints().toReversed();
   if (points.length === 0) {

@@ -23,6 +23,8 @@ export interface SlashCommand {
 interface OwnCommand {
   readonly note: string;
   readonly hint?: string;
+  /** True: not while a run is at work. */
+  readonly waits?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
 
@@ -34,13 +36,21 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
     note: "begin a new conversation; this one stays in /resume",
     run: (control) => control.switchTo(() => control.ports.openSession(), false),
   },
-  compact: { note: "make room in the conversation", run: compact },
+  compact: { note: "make room in the conversation", waits: true, run: compact },
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
   resume: { note: "go on with another session", run: (control) => openSessions(control) },
-  rewind: { note: "go back to before an earlier message", run: (control) => openRewind(control) },
-  undo: { note: "put files back to how they were before the last run that changed any", run: undo },
-  redo: { note: "take the newest undo back", run: redo },
+  rewind: {
+    note: "go back to before an earlier message",
+    waits: true,
+    run: (control) => openRewind(control),
+  },
+  undo: {
+    note: "put files back to how they were before the last run that changed any",
+    waits: true,
+    run: undo,
+  },
+  redo: { note: "take the newest undo back", waits: true, run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
   permissions: { note: "mode and rules in force", run: showPermissions },
   mcp: { note: "servers of tools and their state", run: showServers },
@@ -100,7 +110,12 @@ const ALIASES: { readonly [name: string]: string } = {
 
 /** Does a command of the screen. */
 export function runSlashCommand(control: Control, name: string, args: string): void {
-  const work = async (): Promise<void> => COMMANDS[name]?.run(control, args);
+  const command = COMMANDS[name];
+  if (command?.waits === true && control.screen.session?.view.run !== undefined) {
+    control.say(`A run is at work: esc stops it, then /${name}.`);
+    return;
+  }
+  const work = async (): Promise<void> => command?.run(control, args);
   control.run(work());
 }
 

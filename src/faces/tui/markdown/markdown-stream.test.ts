@@ -67,6 +67,54 @@ test("a table is aligned, wide letters too, and its cells are broken where they 
   ]);
 });
 
+test("a table without room for its words side by side is a list of what its rows say", () => {
+  const table =
+    "| option | meaning | default |\n|---|---|--:|\n| headerTimeoutMs | how long a head may take | 120000 |\n| maxRetries | | 5 |";
+  expect(shown(table, 20)).toEqual([
+    "option:",
+    "  headerTimeoutMs",
+    "meaning: how long",
+    "  a head may take",
+    "default: 120000",
+    "────────────────",
+    "option: maxRetries",
+    "meaning:",
+    "default: 5",
+  ]);
+  expect(shown(table, 40)).toEqual([
+    "option          │ meaning      │ default",
+    "────────────────┼──────────────┼────────",
+    "headerTimeoutMs │ how long a   │  120000",
+    "                │ head may     │        ",
+    "                │ take         │        ",
+    "maxRetries      │              │       5",
+  ]);
+});
+
+test("no word of a table is torn, whatever its columns and the width", () => {
+  const cell = fc.array(fc.stringMatching(/^[a-z]{1,14}$/), { maxLength: 4 }).map((words) => words.join(" "));
+  const rows = fc
+    .integer({ min: 1, max: 5 })
+    .chain((columns) =>
+      fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 2 }),
+    );
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 20, max: 120 }), (table, width) => {
+      const [head = [], ...body] = table.map((row) => `| ${row.join(" | ")} |`);
+      const rule = `|${"---|".repeat(table[0]?.length ?? 0)}`;
+      const drawn = shown([head, rule, ...body].join("\n"), width);
+      const words = new Set(drawn.flatMap((row) => row.split(/[ :│]+/)));
+      expect(
+        table
+          .flat()
+          .flatMap((text) => text.split(" "))
+          .filter((word) => !words.has(word) && word !== ""),
+      ).toEqual([]);
+      expect(drawn.filter((row) => row.length > width)).toEqual([]);
+    }),
+  );
+});
+
 test("marks that are not Markdown stay as they were written", () => {
   expect(shown("2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, \\*not\\*, ~5, *open")).toEqual([
     "2 * 3 * 4, snake_case_name, a ** b, [x], 5 < 6, *not*, ~5,",

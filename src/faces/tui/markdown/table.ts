@@ -1,11 +1,16 @@
-import { type Line, lineColumns, span, wrapLine } from "../paint/line.ts";
+import { type Line, lineColumns, longestWord, span, wrapLine } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 
 const MAX_COLUMNS = 30;
-const SMALLEST = 3;
+/** A word up to this width is not torn. */
+const LONGEST_WORD = 16;
+/** Below so many columns rows that go on have no margin. */
+const MARGIN_FROM = 8;
 
-/** The rows of a table; undefined when the lines are none, or there is no room for its columns side by side. */
+/**
+ * The rows of a table; undefined when the lines are none. Where its columns have no room side by side, each of its rows is a list of what it says.
+ */
 export function tableRows(
   lines: readonly string[],
   width: number,
@@ -24,7 +29,7 @@ export function tableRows(
     ),
   );
   const widths = columnWidths(cells, width - 3 * (count - 1));
-  if (widths === undefined) return undefined;
+  if (widths === undefined) return records(cells, width, marks);
   const rows = cells.flatMap((row) => layOutRow(row, { widths, sides, marks }));
   const headRows = layOutRow(cells[0] ?? [], { widths, sides, marks }).length;
   const line = span(
@@ -49,24 +54,46 @@ function cellsOf(text: string): readonly string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** Widths that fit: short columns whole, the others share what is left. */
+/** Each row of a table as lines of `head: text`. */
+function records([head = [], ...body]: readonly (readonly Line[])[], width: number, marks: Marks): Line[] {
+  if (body.length === 0) return head.flatMap((cell) => wrapLine(cell, { width }));
+  const margin = span(width < MARGIN_FROM ? "" : "  ");
+  const rule = span(marks.rule.repeat(Math.max(1, Math.min(width, LONGEST_WORD))), { role: "muted" });
+  return body.flatMap((row, index) => [
+    ...(index === 0 ? [] : [[rule]]),
+    ...row.flatMap((cell, column) => {
+      const name = head[column] ?? [];
+      const label = lineColumns(name) === 0 ? [] : [...name, span(": ")];
+      const text = [...label, ...cell];
+      return text.length === 0 ? [] : wrapLine(text, { width, rest: [margin] });
+    }),
+  ]);
+}
+
+/** Widths that fit, no word torn: short columns whole, the others share what is left. Undefined where there are none. */
 function columnWidths(cells: readonly (readonly Line[])[], room: number): readonly number[] | undefined {
-  const wanted = (cells[0] ?? []).map((_, column) =>
-    Math.max(1, ...cells.map((row) => lineColumns(row[column] ?? []))),
-  );
-  if (wanted.length * SMALLEST > room) return undefined;
+  const most = (measure: (cell: Line) => number): readonly number[] =>
+    (cells[0] ?? []).map((_, column) => Math.max(1, ...cells.map((row) => measure(row[column] ?? []))));
+  const wanted = most(lineColumns);
+  const least = most((cell) => Math.min(LONGEST_WORD, longestWord(cell)));
+  if (least.reduce((sum, each) => sum + each, 0) > room) return undefined;
   const widths = wanted.map(() => 0);
   let left = room;
   let open = wanted.map((_, index) => index);
+  const settle = (indexes: readonly number[], widthOf: (index: number) => number): void => {
+    for (const index of indexes) {
+      widths[index] = widthOf(index);
+      left -= widthOf(index);
+    }
+    open = open.filter((index) => !indexes.includes(index));
+  };
   while (open.length > 0) {
     const share = Math.floor(left / open.length);
+    const needing = open.filter((index) => (least[index] ?? 0) > share);
     const fitting = open.filter((index) => (wanted[index] ?? 0) <= share);
-    for (const index of fitting.length > 0 ? fitting : open) {
-      widths[index] = fitting.length > 0 ? (wanted[index] ?? 0) : share;
-      left -= widths[index] ?? 0;
-    }
-    if (fitting.length === 0) break;
-    open = open.filter((index) => !fitting.includes(index));
+    if (needing.length > 0) settle(needing, (index) => least[index] ?? 0);
+    else if (fitting.length > 0) settle(fitting, (index) => wanted[index] ?? 0);
+    else settle(open, () => share);
   }
   return widths;
 }

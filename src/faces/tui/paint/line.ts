@@ -126,7 +126,7 @@ export function wrapSpans(spans: Line, room: number): readonly WrappedRow[] {
     at += piece.text.length;
   };
   for (const word of words(spans)) {
-    const size = word.reduce((sum, piece) => sum + piece.columns, 0);
+    const size = widthOf(word);
     if (columns + size <= room) {
       word.forEach(add);
     } else if (word[0]?.blank === true) {
@@ -152,6 +152,17 @@ function letters({ text, style }: Piece): readonly Piece[] {
     columns: graphemeColumns(cluster),
     blank: false,
   }));
+}
+
+/** Columns of the longest word of a line: in fewer it is torn. */
+export function longestWord(spans: Line): number {
+  let longest = 0;
+  for (const word of words(spans)) longest = Math.max(longest, widthOf(word));
+  return longest;
+}
+
+function widthOf(word: readonly Piece[]): number {
+  return word.reduce((sum, { columns }) => sum + columns, 0);
 }
 
 /** What must not be torn: words with their punctuation, single wide letters, runs of blanks. */

@@ -83,7 +83,7 @@ export class Picker<T> implements Panel {
     const { width, marks } = context;
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
-    const label = `${this.#options.title} ${marks.prompt} `;
+    const label = `${this.#options.title}  `;
     const head: Line = fitLine(
       [span(label, { role: "accent", bold: true }), span(this.#filter.text)],
       width - 1,

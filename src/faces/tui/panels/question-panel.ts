@@ -6,7 +6,7 @@ import { editLine } from "../editor/keymap.ts";
 import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
-import { questionLines, questionOptions } from "../views/question-lines.ts";
+import { questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -19,6 +19,8 @@ export interface QuestionPanelOptions {
   readonly answer: CodingSession["answer"];
   /** Shows all of what is asked. */
   readonly onWhole: (question: Question) => void;
+  /** Takes what is typed and is no answer: nothing that was on its way is lost. */
+  readonly onTyped: (event: TerminalEvent) => void;
   /** Stops the run: the question goes with it. */
   readonly onStop: () => void;
   /** Questions that wait behind this one. */
@@ -34,6 +36,8 @@ export class QuestionPanel implements Panel {
   /** When it became visible, or a key came too early. */
   #quietSince: number | undefined;
   #reason: Editor | undefined;
+  /** Whether the window has room for the question: a yes covers what was shown. */
+  #isShown = true;
 
   constructor(options: QuestionPanelOptions) {
     this.#options = options;
@@ -48,7 +52,9 @@ export class QuestionPanel implements Panel {
     const reason = this.#reason;
     if (reason === undefined) {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
-      return { rows: questionLines(this.question, state, context) };
+      const rows = questionLines(this.question, state, context);
+      this.#isShown = rows !== undefined;
+      return { rows: rows ?? tooSmallLines(this.question, context).slice(0, maxRows) };
     }
     const typed = editorRows(reason, {
       width: context.width,
@@ -59,7 +65,7 @@ export class QuestionPanel implements Panel {
     });
     const keys = keysLine(["enter refuses with this reason", "esc goes back"], context);
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
-    const above = questionLines({ ...this.question, choices: [] }, state, context).slice(0, -1);
+    const above = questionLines({ ...this.question, choices: [] }, state, context) ?? [];
     return {
       rows: [...above, ...typed.rows, keys],
       caret: { row: above.length + typed.caret.row, column: typed.caret.column },
@@ -79,15 +85,16 @@ export class QuestionPanel implements Panel {
     }
     const since = this.#quietSince;
     const now = this.#options.now();
-    if (since === undefined || now - since < QUIET_MS) {
+    const isQuiet = since !== undefined && now - since >= QUIET_MS;
+    if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
+    else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
+      this.#choose(Number(event.text) - 1);
+    else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
+    else {
+      // Somebody writes something else: a digit in it is no answer.
       this.#quietSince = now;
-      return;
+      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
     }
-    if (event.type === "key") this.#key(event.key);
-    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#choose(Number(event.text) - 1);
-    else if (event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
-    // Somebody writes something else: a digit in it is no answer.
-    else this.#quietSince = now;
   }
 
   #key(key: string): void {
@@ -102,6 +109,7 @@ export class QuestionPanel implements Panel {
 
   #choose(index: number): void {
     const { question } = this;
+    if (!this.#isShown) return;
     if (question.type === "choice") {
       const option = question.options?.[index];
       if (option !== undefined) this.#answer({ value: option.value });

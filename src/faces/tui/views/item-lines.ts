@@ -34,6 +34,7 @@ export function standsApart(type: ViewItem["type"], before: ViewItem["type"]): b
 
 function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
   const { width, marks } = context;
+  if (item.isVoid === true) return [];
   switch (item.type) {
     case "user":
       return userLines(item, context);

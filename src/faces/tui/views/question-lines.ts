@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { cutLine, fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { cutLine, fitLine, type Line, line, type Span, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "./diff-lines.ts";
 import { keysLine } from "./list-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -46,43 +46,68 @@ export interface QuestionState {
   readonly more: number;
 }
 
-/** A question with its answers; of something long the beginning and the end, never less than the end. */
+/** Rows that say why, before some of them are left out. */
+const FACT_ROWS = 8;
+/** In a window with so many rows the answers stand apart. */
+const ROOMY = 16;
+
+/**
+ * A question with its answers; of something long the beginning and the end, never less than the end. Where rows are scarce the notes of the answers
+ * go first, then the reasons. Undefined where there is no room for the end of what is asked and all answers: nobody can say yes to what they do not
+ * see.
+ */
 export function questionLines(
   question: Question,
   state: QuestionState,
   context: ViewContext,
-): readonly Line[] {
-  const { marks } = context;
-  const options = questionOptions(question).flatMap((option, index) =>
-    optionLines(option, index, { state, context }),
-  );
-  const keys = keysLine(["1-9 or arrows and enter choose", "v shows all of it"], context);
-  const more =
-    state.more > 0
-      ? [
-          line(`${marks.more} ${state.more} more ${state.more === 1 ? "question waits" : "questions wait"}`, {
-            role: "muted",
-          }),
-        ]
-      : [];
-  // The answers stand apart where there is room for it.
-  const foot = [...(state.maxRows >= 16 ? [[]] : []), ...options, keys, ...more];
+): readonly Line[] | undefined {
+  const options = questionOptions(question);
+  const subject = subjectLines(question, context);
   const facts = factLines(question, context);
-  const room = Math.max(3, state.maxRows - foot.length - 1 - Math.min(facts.length, 8));
-  const subject = shortened(subjectLines(question, context), room, context);
-  const all = [
-    headLine(question, context),
-    ...subject,
-    ...shortened(facts, Math.max(2, state.maxRows - foot.length - 1 - subject.length), context),
-    ...foot,
-  ];
-  // A window too small for all of it shows what the answers are about to allow, and the answers.
-  return all.length <= state.maxRows ? all : all.slice(-Math.max(1, state.maxRows));
+  const least = 1 + Math.min(subject.length, 2);
+  const wrapped = options.flatMap((each, index) => optionLines(each, index, { state, context }));
+  const keys = options.length === 0 ? [] : [choiceKeys(context)];
+  const waiting = state.more > 0 ? [waitingLine(state.more, context)] : [];
+  const whole = [...(state.maxRows >= ROOMY ? [[]] : []), ...wrapped, ...keys, ...waiting];
+  const fits = least + 2 + whole.length <= state.maxRows;
+  const foot = fits
+    ? whole
+    : [...options.map((each, index) => optionLine(each, index, { state, context })), ...keys];
+  const room = state.maxRows - foot.length - 1;
+  if (room < least - 1) return undefined;
+  const kept = Math.min(facts.length, FACT_ROWS, Math.max(0, room - Math.min(subject.length, 3)));
+  const shown = shortened(subject, room - kept, context);
+  return [headLine(question, context), ...shown, ...firstOf(facts, room - shown.length, context), ...foot];
 }
 
-/** All of what is asked, for reading. */
+function choiceKeys({ marks, width }: ViewContext): Line {
+  const [long, short] = ["1-9 or arrows and enter choose", "1-9 choose"];
+  const all = "v shows all of it";
+  const fits = long.length + all.length + 5 <= width;
+  return keysLine(fits ? [long, all] : [short, "v all"], { marks, width });
+}
+
+function waitingLine(more: number, { marks, width }: ViewContext): Line {
+  const text = `${marks.more} ${more} more ${more === 1 ? "question waits" : "questions wait"}`;
+  return fitLine(line(text, { role: "muted" }), width);
+}
+
+/** What stands in the place of a question that a window has no room for. */
+export function tooSmallLines(question: Question, { width }: ViewContext): readonly Line[] {
+  const what = line(`? ${withHiddenShown(question.tool ?? "A question")}: `, { role: "warning" });
+  const text = "make the window larger to answer, v shows all, esc stops the run";
+  return wrapLine([...what, span(text, { role: "warning" })], { width });
+}
+
+/** All of what is asked and what can be answered, for reading. */
 export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
-  return [headLine(question, context), ...subjectLines(question, context), ...factLines(question, context)];
+  const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
+  return [
+    headLine(question, context),
+    ...subjectLines(question, context),
+    ...factLines(question, context),
+    ...questionOptions(question).flatMap((each, index) => optionLines(each, index, { state, context })),
+  ];
 }
 
 function headLine({ type, tool, agent, diff }: Question, { width }: ViewContext): Line {
@@ -104,13 +129,8 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
 
 function changeRows(diff: NonNullable<Question["diff"]>, context: ViewContext): readonly Line[] {
   const what = `${diff.isNew ? "new file, " : ""}+${diff.added} -${diff.removed}`;
-  return [
-    fitLine(
-      [span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })],
-      context.width,
-    ),
-    ...diffLines(diff, context),
-  ];
+  const name: Line = [span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })];
+  return [...cutLine(name, context.width), ...diffLines(diff, context)];
 }
 
 /** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
@@ -175,29 +195,54 @@ function labelled(label: string, text: Line, width: number): readonly Line[] {
   return wrapLine(text, { width, first, rest: line("    ") });
 }
 
-function shortened(rows: readonly Line[], most: number, { marks }: ViewContext): readonly Line[] {
+/** Beginning and end of rows, at least one row. */
+function shortened(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
   if (rows.length <= most) return rows;
   const tail = Math.max(1, Math.floor((most - 1) / 2));
   const head = Math.max(0, most - 1 - tail);
-  return [
-    ...rows.slice(0, head),
-    line(`${marks.more} ${rows.length - head - tail} more rows, v shows them ${marks.more}`, { role: "bad" }),
-    ...rows.slice(-tail),
-  ];
+  return [...rows.slice(0, head), leftOut(rows.length - head - tail, context), ...rows.slice(-tail)];
 }
 
-function optionLines(
-  option: QuestionOption,
+/** The beginning of rows; nothing where there is room for no more than saying what is left out. */
+function firstOf(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
+  if (rows.length <= most) return rows;
+  if (most < 2) return [];
+  return [...rows.slice(0, most - 1), leftOut(rows.length - most + 1, context)];
+}
+
+function leftOut(count: number, { marks, width }: ViewContext): Line {
+  return fitLine(
+    line(`${marks.more} ${count} more rows, v shows them ${marks.more}`, { role: "bad" }),
+    width,
+  );
+}
+
+interface OptionLook {
+  readonly state: QuestionState;
+  readonly context: ViewContext;
+}
+
+/** An answer in one row, without its note. */
+function optionLine({ label }: QuestionOption, index: number, look: OptionLook): Line {
+  const { number, text } = optionParts({ label }, index, look);
+  return fitLine([number, ...text], look.context.width);
+}
+
+function optionLines(option: QuestionOption, index: number, look: OptionLook): readonly Line[] {
+  const { number, text } = optionParts(option, index, look);
+  return wrapLine(text, { width: look.context.width, first: [number] });
+}
+
+function optionParts(
+  { label, note }: QuestionOption,
   index: number,
-  look: { readonly state: QuestionState; readonly context: ViewContext },
-): readonly Line[] {
-  const { state, context } = look;
+  { state, context }: OptionLook,
+): { readonly number: Span; readonly text: Line } {
   const isMarked = state.marked === index;
-  const first = span(`${isMarked ? context.marks.prompt : " "} ${index + 1}. `, {
+  const number = span(`${isMarked ? context.marks.prompt : " "} ${index + 1}. `, {
     role: isMarked ? "accent" : "muted",
   });
-  const label = span(withHiddenShown(option.label), isMarked ? { bold: true } : {});
-  const note =
-    option.note === undefined ? [] : [span(`  ${withHiddenShown(option.note)}`, { role: "muted" })];
-  return wrapLine([label, ...note], { width: context.width, first: [first] });
+  const text = [span(withHiddenShown(label), isMarked ? { bold: true } : {})];
+  if (note !== undefined) text.push(span(`  ${withHiddenShown(note)}`, { role: "muted" }));
+  return { number, text };
 }

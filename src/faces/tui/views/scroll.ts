@@ -1,6 +1,6 @@
 import type { ViewItem } from "../../../app/coding-session/view.ts";
 import { MarkdownStream } from "../markdown/markdown-stream.ts";
-import { type Line, line } from "../paint/line.ts";
+import { type Line, line, lineColumns, wrapLine } from "../paint/line.ts";
 import { interruptedLine, itemLines, standsApart } from "./item-lines.ts";
 import type { ViewContext } from "./view-context.ts";
 
@@ -58,7 +58,8 @@ export class Scroll {
     context: ViewContext,
     isOver: (item: ViewItem) => boolean = isFinal,
   ): ScrollRows {
-    const final: Line[] = this.#stream === undefined ? this.#extra.splice(0) : [];
+    const { width } = context;
+    const final: Line[] = this.#stream === undefined ? this.#printed(width) : [];
     for (let item = items[this.#next]; item !== undefined; item = items[this.#next]) {
       if (item.type === "answer") final.push(...this.#streamed(item, context));
       else if (isOver(item)) final.push(...safeLines(item, context, this.#before));
@@ -67,9 +68,15 @@ export class Scroll {
       if (item.type !== "answer" || item.text !== "") this.#before = item.type;
       this.#stream = undefined;
       this.#next++;
-      final.push(...this.#extra.splice(0));
+      final.push(...this.#printed(width));
     }
-    return { final, live: this.#live(items, context) };
+    const live = this.#live(items, context);
+    // In the middle of an answer they can be read at once, and become final behind it.
+    return { final, live: [...live, ...this.#extra.flatMap((row) => fitting(row, width))] };
+  }
+
+  #printed(width: number): Line[] {
+    return this.#extra.splice(0).flatMap((row) => fitting(row, width));
   }
 
   /** The rows of an answer that are certain. */
@@ -90,7 +97,9 @@ export class Scroll {
     stream.chars = item.text.length;
     if (item.state !== "streaming") stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
-    if (item.state === "interrupted") rows.push(interruptedLine());
+    // What an attempt wrote before it failed stays where it was read; the next one writes all of it again.
+    if (item.isVoid === true) rows.push(line("(broken off)", { role: "warning" }));
+    else if (item.state === "interrupted") rows.push(interruptedLine());
     return rows;
   }
 
@@ -106,6 +115,13 @@ export class Scroll {
       return rows;
     });
   }
+}
+
+/** A printed line in rows that fit, with its own margin. */
+function fitting(row: Line, width: number): readonly Line[] {
+  if (lineColumns(row) <= width) return [row];
+  const [margin = ""] = /^ */.exec(row.map(({ text }) => text).join("")) ?? [];
+  return wrapLine(row, { width, rest: line(margin.slice(0, width / 2)) });
 }
 
 /** Whether an item cannot change any more. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { systemCode } from "./session-error.ts";
+import { systemCode } from "./system-error.ts";
 
 /** What tells one process from every other, also after its number went to another one. */
 export interface ProcessIdentity {
@@ -35,8 +35,8 @@ function bootId(): string {
   return readIfThere("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 
-/** True when the number belongs to a process. */
-function isTaken(pid: number): boolean {
+/** True when the number belongs to a process; of a negative one, when its group has a member. */
+export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,14 +1,8 @@
-import type { ContentBlock } from "../../core/message/block.ts";
-import type { Message } from "../../core/message/message.ts";
-import type { ToolSpec } from "../../core/model/model.ts";
+import type { ContentBlock } from "../message/block.ts";
+import type { Message } from "../message/message.ts";
+import type { ToolSpec } from "./model.ts";
 
-/**
- * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large image down to the upper
- * figure, which is the documented maximum of the Anthropic API.
- */
-export const IMAGE_TOKENS = 1_600;
-
-/** What a message or a tool says to the model, in pieces. */
+/** What a message or a tool says to the model, in pieces: whoever counts tokens weighs these. */
 export interface Spoken {
   readonly texts: readonly string[];
   readonly images: number;
@@ -38,7 +32,7 @@ export function spokenIn({ content }: Message): Spoken {
           images += 1;
           break;
         case "tool_use":
-          texts.push(block.name, block.invalid_input?.raw ?? JSON.stringify(block.input));
+          texts.push(block.name, block.invalid_input?.raw ?? JSON.stringify(block.input) ?? "");
           break;
         case "tool_result":
           if (typeof block.content === "string") texts.push(block.content);

@@ -46,17 +46,18 @@ function hasCode(error: unknown, codes: readonly number[]): boolean {
 }
 
 /**
- * Loads the database of Node without the warning some versions print for it: a library prints nothing. `host` is the process, `load`
- * must be synchronous, so that no other warning can be lost meanwhile.
+ * The database of Node; undefined in a runtime that was built without it, whatever its types say. Loaded without the warning some
+ * versions print for it: a library prints nothing.
  */
-export function loadWithoutWarning<T>(host: { emitWarning: unknown }, load: () => T): T {
+export function loadSqlite(): typeof import("node:sqlite") | undefined {
+  const host: { emitWarning: unknown } = process;
   const emit = host.emitWarning;
   host.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {
     if (typeof emit === "function" && !String(warning).includes("SQLite"))
-      Reflect.apply(emit, host, [warning, ...rest]);
+      Reflect.apply(emit, process, [warning, ...rest]);
   };
   try {
-    return load();
+    return process.getBuiltinModule("node:sqlite");
   } finally {
     host.emitWarning = emit;
   }

@@ -1,0 +1,79 @@
+import { resolve } from "node:path";
+import type { Json } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import type { HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
+
+type Fields = { readonly [key: string]: Json | undefined };
+
+/** A call, and the folder its paths refer to. */
+export interface HookedCall {
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly cwd: string;
+}
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
+
+/**
+ * The arguments of a call with what published scripts look for beside them: the path of a file from the root as
+ * `file_path`, and the texts of all its edits as `old_string` and `new_string`.
+ */
+export function peerInput({ name, input, cwd }: HookedCall): Fields {
+  const path = filePath({ name, input, cwd });
+  return { ...(input as Fields), ...(path !== undefined && { file_path: path }), ...editTexts(name, input) };
+}
+
+/** What a call brought, as hooks are told. */
+export function peerResponse(call: HookedCall, { content, isError = false }: ToolResult): Json {
+  const text = textOf(content);
+  const path = filePath(call);
+  return {
+    content: text,
+    is_error: isError,
+    success: !isError,
+    ...(path !== undefined && { filePath: path }),
+    ...(call.name === "bash" && { stdout: text }),
+  };
+}
+
+/**
+ * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does not
+ * know stays, so that its schema refuses it.
+ */
+export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
+  const { name, input } = call;
+  if (!FILE_TOOLS.has(name)) return wanted;
+  const told = peerInput(call);
+  const { file_path: newPath, ...rest } = withOwnEdits(told, wanted);
+  const isOwn = rest["path"] !== undefined && rest["path"] !== input["path"];
+  if (newPath === undefined || isOwn) return rest;
+  return { ...rest, path: newPath === told["file_path"] ? input["path"] : newPath };
+}
+
+/** Texts of a single edit are put where the tool looks for them; of several they cannot be told apart. */
+function withOwnEdits(told: Fields, wanted: Fields): Fields {
+  const { old_string: before, new_string: after, ...rest } = wanted;
+  if (told["new_string"] === undefined) return wanted;
+  const isSame = ({ old_string, new_string }: Fields): boolean =>
+    (before === undefined || before === old_string) && (after === undefined || after === new_string);
+  if (isSame(told)) return rest;
+  const [edit, ...others] = rest["edits"] as readonly Fields[];
+  if (edit === undefined || others.length > 0) return wanted;
+  return { ...rest, edits: [{ ...edit, old_string: before, new_string: after }] };
+}
+
+function editTexts(name: string, { edits }: ToolInput): Fields {
+  if (name !== "edit" || !Array.isArray(edits)) return {};
+  const textsOf = (key: string): string =>
+    (edits as readonly (Fields | null)[])
+      .flatMap((edit) => (typeof edit?.[key] === "string" ? [edit[key]] : []))
+      .join("\n");
+  return { old_string: textsOf("old_string"), new_string: textsOf("new_string") };
+}
+
+function filePath({ name, input: { path }, cwd }: HookedCall): string | undefined {
+  if (!FILE_TOOLS.has(name) || typeof path !== "string") return undefined;
+  return path.startsWith("~") ? path : resolve(cwd, path);
+}

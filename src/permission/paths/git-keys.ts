@@ -1,0 +1,96 @@
+import { wordSet } from "../match-text.ts";
+import { PLAIN_KEY, STRATEGIES } from "../shell/git-guards.ts";
+import type { GitSetting } from "./git-settings.ts";
+
+/**
+ * Whom a setting of a repository counts for: `looking` for whoever only looks, `drivers` where differences are shown, `others` for commands
+ * that change something or speak with others. `undefined` for one that runs nothing.
+ */
+export type GitSettingUse = "looking" | "drivers" | "others" | undefined;
+
+/** Sections whose settings, in a covered command, only change how git looks or what it does by default. */
+const PLAIN_SECTIONS = wordSet(`
+  add advice am apply author checkout clean clone color column commit committer commitgraph feature fetch fsck
+  fsmonitor grep i18n index log mailmap maintenance notes pack pager pretty push rerere receive revert sendemail
+  showbranch sparse splitindex stash status svn svn-remote tag transfer user versionsort worktree
+  gerrit gitbutler gitflow github gitk gitreview gitweb gui hooks hub tgit bugtraq`);
+
+/** Settings of other sections that do no more; a star is any name in the middle. */
+const PLAIN_KEYS = wordSet(`
+  blame.blankboundary blame.coloring blame.date blame.ignorerevsfile blame.markignoredlines blame.showemail
+  core.attributesfile core.bare core.bigfilethreshold core.checkstat core.commentchar core.commitgraph
+  core.compression core.createobject core.deltabasecachelimit core.excludesfile core.fscache core.fsmonitor
+  core.fsync core.fsyncmethod core.fsyncobjectfiles core.hidedotfiles core.hookspath core.ignorestat core.logallrefupdates
+  core.loosecompression core.multipackindex core.notesref core.pager core.preloadindex core.protecthfs
+  core.protectntfs core.repositoryformatversion core.sharedrepository core.sparsecheckout
+  core.sparsecheckoutcone core.splitindex core.trustctime core.untrackedcache core.warnambiguousrefs
+  credential.username credential.usehttppath credential.*.provider credential.*.username
+  credential.*.usehttppath
+  diff.*.binary diff.*.cachetextconv diff.*.funcname diff.*.wordregex diff.*.xfuncname
+  extensions.noop extensions.objectformat extensions.partialclone extensions.preciousobjects
+  extensions.refstorage extensions.relativeworktrees extensions.worktreeconfig
+  filter.*.required format.pretty format.signoff
+  gc.auto gc.autodetach gc.autopacklimit gc.pruneexpire gc.reflogexpire gc.reflogexpireunreachable gc.worktreepruneexpire
+  gpg.format gpg.mintrustlevel gpg.ssh.allowedsignersfile gpg.ssh.revocationfile
+  http.extraheader http.followredirects http.lowspeedlimit http.lowspeedtime http.postbuffer http.proxy
+  http.sslverify http.useragent http.version http.*.extraheader http.*.proxy http.*.sslverify
+  interactive.singlekey
+  lfs.allowincompletepush lfs.concurrenttransfers lfs.fetchexclude lfs.fetchinclude lfs.locksverify lfs.pushurl
+  lfs.repositoryformatversion lfs.skipdownloaderrors lfs.url lfs.*.access lfs.*.locksverify
+  merge.*.name merge.*.recursive
+  rebase.abbreviatecommands rebase.backend rebase.forkpoint rebase.missingcommitscheck rebase.rebasemerges
+  rebase.reschedulefailedexec rebase.stat
+  remote.pushdefault remote.*.fetch remote.*.followremotehead remote.*.gh-resolved remote.*.mirror
+  remote.*.partialclonefilter remote.*.promisor remote.*.prune remote.*.prunetags remote.*.push
+  remote.*.pushurl remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.tagopt remote.*.url
+  submodule.active submodule.alternateerrorstrategy submodule.alternatelocation submodule.fetchjobs
+  submodule.propagatebranches submodule.recurse submodule.*.active submodule.*.branch
+  submodule.*.fetchrecursesubmodules submodule.*.ignore submodule.*.path submodule.*.shallow submodule.*.url`);
+
+/** Stands for a line of the steps that a rebase still has to take. */
+export const REBASE_STEP = "rebase.step";
+/** Stands for the way of merging that a rebase or a pick goes on with. */
+export const MERGE_STRATEGY = "options.strategy";
+/** A step that runs no command. */
+const PLAIN_STEP =
+  /^\s*(?:#|(?:pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|label|l|reset|t|merge|m|noop|break|b|update-ref|u)(?:\s|$))/;
+
+const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
+/** What runs a program, but for nobody who only looks. Hooks, pagers and file watchers never run for a covered command. */
+const OTHERS =
+  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|(?:tar|imap)\..*)$/s;
+/** Branches have names of settings from everywhere; this one is options for `git merge`. */
+const BRANCH = /^branch\..*\.(?!mergeoptions$)[a-z0-9-]+$/s;
+/** Settings of the sections `diff` and `merge` itself. */
+const PLAIN_DIFF = /^(?:diff\.(?!external$)|merge\.)[a-z]+$/;
+/** What git-lfs writes of itself, which runs nothing of the repository. */
+const LFS =
+  /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
+/** A clone without all its objects: whoever looks at one that is missing fetches it, with the programs for that. */
+const PARTIAL = /^(?:remote\..*\.(?:promisor|partialclonefilter)|extensions\.partialclone)$/s;
+
+/** Whom a setting counts for. One that is not known counts for everybody: git may have come to run what it names. */
+export function useOf(setting: GitSetting): GitSettingUse {
+  const { key, value } = setting;
+  if (LFS.test(`${key}=${value}`)) return undefined;
+  if (key === REBASE_STEP) return PLAIN_STEP.test(value) ? undefined : "others";
+  if (key === MERGE_STRATEGY) return STRATEGIES.has(value) ? undefined : "others";
+  if (OTHERS.test(key)) return "others";
+  if (DRIVERS.test(key)) return "drivers";
+  if (!isPlain(key)) return "looking";
+  // An address of this form names the program that speaks with it.
+  return value.includes("::") ? "others" : undefined;
+}
+
+/** Whether a setting says that objects are missing. */
+export function isPartialClone({ key }: GitSetting): boolean {
+  return PARTIAL.test(key);
+}
+
+function isPlain(key: string): boolean {
+  const section = key.slice(0, key.indexOf("."));
+  const name = key.slice(key.lastIndexOf(".") + 1);
+  const known = key === `${section}.${name}` ? key : `${section}.*.${name}`;
+  if (PLAIN_SECTIONS.has(section) || PLAIN_KEYS.has(known)) return true;
+  return PLAIN_DIFF.test(key) || BRANCH.test(key) || PLAIN_KEY.test(key);
+}

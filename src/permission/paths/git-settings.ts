@@ -1,0 +1,77 @@
+import { readFileSync, statSync } from "node:fs";
+
+/** A setting in a file, with its section; small letters but for names and values. */
+export interface GitSetting {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The key of what cannot be read. Every other key has a dot. */
+const UNREADABLE = "what cannot be read";
+
+/** What stands for a file or a line that git may read and we do not: `what` says which. */
+export function unreadable(what: string): GitSetting {
+  return { key: UNREADABLE, value: what };
+}
+
+/** A setting for people. */
+export function shownSetting({ key, value }: GitSetting): string {
+  return key === UNREADABLE ? `${key}: ${value}` : `${key}=${value}`;
+}
+
+const MAX_BYTES = 1_000_000;
+
+/** The text of a small regular file; `undefined` where there is none, or none that can be read. */
+export function textOf(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true && stats.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    // The caller takes it for one that git may read.
+    return undefined;
+  }
+}
+
+/** The lines of a file in which git keeps what it has yet to do, as settings of this name. */
+export function stateIn(path: string, key: string): readonly GitSetting[] {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return [];
+  const lines = textOf(path)?.split("\n");
+  return lines?.flatMap((value) => (value.trim() === "" ? [] : [{ key, value }])) ?? [unreadable(path)];
+}
+
+/** The settings of a file. A line that is not of the plain form is one that cannot be read. */
+export function settingsIn(path: string): readonly GitSetting[] {
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return [];
+  const text = textOf(path);
+  if (text === undefined) return [unreadable(path)];
+  let section: string | undefined;
+  const settings: GitSetting[] = [];
+  for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
+    const [, headers = "", rest = ""] =
+      /^((?:\s*\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\])*)(.*)$/s.exec(line) ?? [];
+    const last = headers.match(HEADER)?.at(-1);
+    if (last !== undefined) section = sectionOf(last);
+    const plain = rest.trim();
+    if (plain.startsWith("[")) section ??= UNREADABLE;
+    // What stands before the first section has no name that means anything to git.
+    if (plain !== "" && !/^[#;]/.test(plain) && section !== undefined)
+      settings.push(settingOf(section, plain));
+  }
+  return settings;
+}
+
+function settingOf(section: string, line: string): GitSetting {
+  const [, key, value = "true"] = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/s.exec(line) ?? [];
+  // A value that goes on in the next line would hide what stands there.
+  const isPlain = key !== undefined && section !== UNREADABLE && !line.endsWith("\\");
+  return isPlain ? { key: `${section}.${key.toLowerCase()}`, value } : unreadable(line);
+}
+
+const HEADER = /\[[^\]"]*(?:"(?:[^"\\]|\\.)*"\s*)?\]/g;
+
+/** `[a "B"]` is `a.B`, `[a.B]` is `a.b`. */
+function sectionOf(header: string): string {
+  const [, name = "", sub] = /^\[\s*([\w.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]$/s.exec(header) ?? [];
+  if (name === "") return UNREADABLE;
+  return sub === undefined ? name.toLowerCase() : `${name.toLowerCase()}.${sub.replaceAll(/\\(.)/gs, "$1")}`;
+}
