@@ -166,7 +166,7 @@ const LEAVES_OUT = /^--?(?:exclude|ignore|skip|prune|not)/;
 
 function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: PathSpace): boolean {
   const hint = glob || braces ? HINT : NAMED;
-  if (!hint.test(text) && !hint.test(resolved)) return false;
+  if (!hint.test(text) && (resolved === text || !hint.test(resolved))) return false;
   if (LEAVES_OUT.test(text)) return false;
   const pieces = text === resolved ? pathsIn(text) : [...pathsIn(text), ...pathsIn(resolved)];
   return pieces.some(

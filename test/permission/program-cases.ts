@@ -27,7 +27,7 @@ export const PROGRAM_CASES: readonly ShellCase[] = [
   ["sed *", "sed '1i\\\nhead' f", "allow"],
   // Words that something is fed into.
   ["find * ; cat *", "find . -exec cat {} \\;", "allow"],
-  ["find * ; git status", "find . -name HEAD -execdir git status \\;", "allow"],
+  ["find * ; git status", "find . -name HEAD -execdir git status \\;", "ask"],
   ["find *", "find . -name -delete", "allow"],
   ["find *", "find . -newer a -delete", "ask"],
   ["find *", "find . -newermt '2 days ago' -type f", "allow"],

@@ -9,8 +9,8 @@ import type {
   UserBlock,
 } from "../../core/message/block.ts";
 import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
-import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import { wellFormedJson } from "../serialise-once.ts";
+import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */

@@ -7,8 +7,8 @@ import type {
   ToolResultBlock,
 } from "../../core/message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
-import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import { wellFormedJson } from "../serialise-once.ts";
+import { sentToolName, toolCallId } from "../tool-call-names.ts";
 
 type Fields = Record<string, unknown>;
 
