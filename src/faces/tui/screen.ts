@@ -7,6 +7,7 @@ import { graphemes } from "../terminal/columns.ts";
 import { composeFrame } from "./compose-frame.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { Hint } from "./hint.ts";
 import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
 import { type Line, line, span } from "./paint/line.ts";
@@ -41,8 +42,6 @@ export interface ScreenOptions extends InputLineOptions {
 const FRAME_MS = 33;
 /** A window rests that keeps its size for so long. */
 const REST_MS = 60;
-/** How long a hint stays. */
-const HINT_MS = 4_000;
 
 /**
  * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in the conversation lives in the
@@ -59,7 +58,7 @@ export class Screen {
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
   #question: ReturnType<typeof panelForQuestion> | undefined;
-  #hint: { readonly line: Line; readonly until: number } | undefined;
+  readonly #hint = new Hint();
   #highlight: LoadHighlighter | undefined;
   /** The next frame, if one is due; and the one with the next second. */
   #timer: NodeJS.Timeout | undefined;
@@ -171,12 +170,12 @@ export class Screen {
 
   /** Says something in the place of the status for a moment. */
   hint(text: string, role: Role = "warning"): void {
-    this.#hint = { line: [span(text, { role })], until: this.#options.clock.elapsed() + HINT_MS };
+    this.#hint.say([span(text, { role })]);
     this.draw();
   }
 
   clearHint(): void {
-    this.#hint = undefined;
+    this.#hint.clear();
   }
 
   open(panel: Panel): void {
@@ -291,14 +290,14 @@ export class Screen {
     view: SessionView | undefined,
     context: ViewContext,
   ): ReturnType<typeof composeFrame> {
-    const { terminal, place } = this.#options;
+    const { terminal, place, clock } = this.#options;
     const { size } = terminal;
     const panel = this.#panels.at(-1) ?? this.#question;
     const bottom = panel === undefined ? this.#input(view, context) : this.#panelRows(panel, context);
     const popup = panel === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
-    const isHinting = this.#hint !== undefined && this.#hint.until > this.#options.clock.elapsed();
     // Before there is a session a list says all there is to say.
-    const hint = isHinting ? this.#hint?.line : view === undefined && panel !== undefined ? [] : undefined;
+    const empty = view === undefined && panel !== undefined ? [] : undefined;
+    const hint = this.#hint.drawnAt(clock.elapsed()) ?? empty;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
     return composeFrame({ live, view, shells: this.#shells, bottom, popup, status, size }, context);
@@ -323,7 +322,7 @@ export class Screen {
   #scheduleTick(): void {
     clearTimeout(this.#ticker);
     const { clock } = this.#options;
-    const hintLeft = this.#hint === undefined ? 0 : this.#hint.until - clock.elapsed();
+    const hintLeft = this.#hint.leftAt(clock.elapsed());
     const isRunning = this.#session?.view.run !== undefined || this.#shells.length > 0;
     const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
     if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, sep } from "node:path";
 import { gitlinksIn } from "./git-index.ts";
 import { type GitSettingUse, isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
 import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
+import { Remembered } from "./remembered.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
 export interface GitPrograms {
@@ -51,26 +52,6 @@ function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[
   } catch {
     // A file that may not even be looked at.
     return [unreadable(repository)];
-  }
-}
-
-/** What is read from a file, and read again where that has changed. */
-class Remembered<T, More extends readonly (string | number)[]> {
-  readonly #known = new Map<string, { readonly stamp: string; readonly content: T }>();
-  readonly #read: (path: string, ...more: More) => T;
-
-  constructor(read: (path: string, ...more: More) => T) {
-    this.#read = read;
-  }
-
-  of(path: string, ...more: More): T {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    const stamp = `${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs} ${more.join(" ")}`;
-    const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.content;
-    const content = this.#read(path, ...more);
-    this.#known.set(path, { stamp, content });
-    return content;
   }
 }
 
