@@ -26,17 +26,24 @@ export async function sendBody(
     else if (part instanceof Uint8Array) outlet.buffer(Buffer.from(part));
     else {
       await outlet.flush();
-      if (!outlet.closed) await settled(part.until, options.signal);
+      if (!outlet.closed && !(await settled(part.until, options.signal))) {
+        response.socket?.destroy();
+        return;
+      }
     }
   }
   await outlet.flush();
   if (!outlet.closed) response.end();
 }
 
-/** Resolves when `until` settles, however, or when the signal is aborted. */
-async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<void> {
-  const settles = until instanceof AbortSignal ? gone(until) : until.catch(() => undefined);
-  await Promise.race([settles, gone(signal)]);
+/** Resolves when `until` settles or the signal is aborted; to false when it rejects: the request fails there. */
+async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
+  const settles: Promise<unknown> = until instanceof AbortSignal ? gone(until) : until;
+  const done = settles.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, gone(signal).then(() => true)]);
 }
 
 /** Resolves when nobody is there any more. */

@@ -194,6 +194,16 @@ describe("ScriptedServer: faults", () => {
     expect(answer.body).toMatch(/one[\s\S]*two/);
   });
 
+  it("breaks the connection where what it waits for is rejected", async () => {
+    const gate = Promise.withResolvers<never>();
+    const server = await start([says("one"), waits(gate.promise), says("two")]);
+    const asking = ask(server, "google");
+    await expect.poll(() => server.requests.length).toBe(1);
+    gate.reject(new Error("no"));
+    const answer = await asking;
+    expect([answer.broken, /one/.test(answer.body), /two/.test(answer.body)]).toEqual([true, true, false]);
+  });
+
   it("answers with raw bytes, a page, a redirect", async () => {
     const server = await start(
       replies({ body: new Uint8Array([0xff, 0x00]), headers: { "content-type": "application/x-odd" } }),

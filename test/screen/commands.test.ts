@@ -130,6 +130,28 @@ test("a session is gone on with from a list, and what was typed before is there 
   expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
 });
 
+test.each([
+  ["SIGTERM", ["go\r"]],
+  ["SIGHUP", []],
+] as const)(
+  "what is being written when %s comes is there when the session is opened again",
+  async (signal, before) => {
+    const { program, server } = await openScreen([says("Hello.")]);
+    for (const text of before) {
+      program.type(text);
+      await program.shows("Hello.");
+    }
+    program.type("half a thought");
+    await program.shows("❯ half a thought");
+    program.signal(signal);
+    await program.end;
+    const { cwd, home } = program;
+    const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });
+    await again.shows((screen) => /held[^]*1\. half a thought/.test(screen));
+    expect(await leave(again)).toBe(0);
+  },
+);
+
 test("what still waits in the queue when the screen is left is printed, and waits there when it is opened again", async () => {
   const { program, server } = await openScreen([
     [says("Half"), waits(new Promise<never>(() => undefined))],

@@ -299,7 +299,12 @@ class ScreenProgram {
   async #end(code?: number): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    const { session } = this.#screen;
+    const { session, input } = this.#screen;
+    // What was being written when a signal came waits for the next time.
+    if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
+      session.queue.hold();
+      session.queue.add(input.whole, input.images);
+    }
     const isRunning = session?.view.run !== undefined;
     if (session !== undefined && isRunning)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
