@@ -1,5 +1,22 @@
-import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { createRequire } from "node:module";
+import type * as graphemes from "@xterm/addon-unicode-graphemes";
 import headless, { type Terminal } from "@xterm/headless";
+
+const { UnicodeGraphemesAddon } = loadGraphemes();
+
+/**
+ * What knows how wide characters are. It reads its tables as if they began where their memory does, which is not so for a small `Buffer`:
+ * whatever stood there before decided whether it could be loaded.
+ */
+function loadGraphemes(): typeof graphemes {
+  const { poolSize } = Buffer;
+  Buffer.poolSize = 0;
+  try {
+    return createRequire(import.meta.url)("@xterm/addon-unicode-graphemes") as typeof graphemes;
+  } finally {
+    Buffer.poolSize = poolSize;
+  }
+}
 
 /** Size of a terminal. */
 export interface EmulatorSize {

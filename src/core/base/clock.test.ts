@@ -27,6 +27,13 @@ describe("systemClock", () => {
     await expect(systemClock.sleep(ms)).resolves.toBeUndefined();
   });
 
+  it("asks the machine for no timer of a time that has passed, of which it would warn", () => {
+    const asked = vi.spyOn(globalThis, "setTimeout");
+    const callback = (): void => undefined;
+    for (const ms of [-0.05, 0, 5]) systemClock.timer?.(ms, callback)();
+    expect(asked.mock.calls.map(([, ms]) => ms)).toEqual([0, 0, 5]);
+  });
+
   it("waits longer than one timer of the runtime can", async () => {
     vi.useFakeTimers();
     try {

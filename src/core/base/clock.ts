@@ -10,7 +10,7 @@ export interface Clock {
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls back after `ms` milliseconds unless the function it returns was called before. Every tool call has a limit that it hardly ever
+   * Calls back after `ms` milliseconds, soon for 0 or less, unless the function it returns was called before. Every tool call has a limit that it hardly ever
    * reaches: by `sleep`, which is the default, that takes a tenth of the time of the loop.
    */
   timer?(ms: number, callback: () => void): () => void;
@@ -63,7 +63,8 @@ export const systemClock: Clock = Object.freeze({
 
 // Longer than that is never, for a limit on one call.
 function timer(ms: number, callback: () => void): () => void {
-  const running = ms <= MAX_TIMER_MS ? setTimeout(callback, ms) : undefined;
+  // Node warns of a time that has passed.
+  const running = ms <= MAX_TIMER_MS ? setTimeout(callback, Math.max(0, ms)) : undefined;
   return () => clearTimeout(running);
 }
 
