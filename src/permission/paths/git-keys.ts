@@ -58,7 +58,7 @@ const PLAIN_STEP =
 const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
 /** What runs a program, but for nobody who only looks. Hooks, pagers and file watchers never run for a covered command. */
 const OTHERS =
-  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|(?:tar|imap)\..*)$/s;
+  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|sendemail\.(?:.*\.)?(?:smtpserver|[a-z]+cmd)|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|(?:tar|imap)\..*)$/s;
 /** Branches have names of settings from everywhere; this one is options for `git merge`. */
 const BRANCH = /^branch\..*\.(?!mergeoptions$)[a-z0-9-]+$/s;
 /** Settings of the sections `diff` and `merge` itself. */

@@ -70,6 +70,9 @@ test.each([
   ["core.unheardof", "looking"],
   ["rebase.instructionformat", "others"],
   ["tar.x.command", "others"],
+  ["sendemail.smtpserver", "others"],
+  ["sendemail.x.tocmd", "others"],
+  ["sendemail.headercmd", "others"],
   ["url.x.insteadof", "others"],
 ] as const)("%s counts, for it is not known to run nothing", (key, use) => {
   const [section = "", ...more] = key.split(".");
