@@ -30,7 +30,9 @@ export type Finish = NonNullable<ToolResult["finish"]>;
  * each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
-  const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
+  // Nothing could bring an answer into a nested run.
+  const mayWait = run.scope === undefined;
+  const due = admissions.filter(({ type }) => type === "ready" || type === "refused" || !mayWait);
   const settled = await settleAll(run, due);
   return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
 }

@@ -1,8 +1,7 @@
 import { defined } from "../base/defined.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
-import { errorResult } from "../tool/output.ts";
-import { ToolRegistry } from "../tool/registry.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
 import { resultOf } from "./end-run.ts";
 import { runTurns } from "./loop.ts";
 import { foldsOf } from "./plugins.ts";
@@ -40,7 +39,7 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
     ...run,
     scope,
     state: new SessionState(foldsOf(run.plugins), { scope, parent: run.state }),
-    tools: answerable(nested.tools),
+    tools: nested.tools,
     finishTool: nested.finishTool,
     toolChoice: nested.toolChoice,
     maxIterations: nested.maxIterations ?? run.maxIterations,
@@ -56,20 +55,4 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
   return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
-}
-
-/** The registry itself, so that later changes count, unless one of its tools could never be answered. */
-function answerable(tools: ToolRegistry): ToolRegistry {
-  const list = tools.list();
-  if (list.every(({ execute }) => execute !== undefined)) return tools;
-  return new ToolRegistry(
-    list.map((tool) =>
-      tool.execute === undefined
-        ? {
-            ...tool,
-            execute: () => errorResult(`${tool.name} is answered by the caller and cannot be nested.`),
-          }
-        : tool,
-    ),
-  );
 }

@@ -4,7 +4,6 @@ import type { AssistantMessage, Message } from "../message/message.ts";
 import type { FinishReason, ModelRequest, StreamPart } from "../model/model.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
-import type { AgentEvent } from "./event.ts";
 import type { Ending, RunResult } from "./result.ts";
 
 /** What a run begins with. */
@@ -70,9 +69,4 @@ export interface Plugin<Run> {
   /** The calls of an answer have their results: an ending, if that is to be all. Throws for the journal only. */
   afterTurn?(run: Run): Change<Ending>;
   afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
-
-  /** The event as it is to be shown; `undefined`: not at all. Must not throw. `done` does not pass here. */
-  beforeEvent?(event: AgentEvent): AgentEvent | undefined;
-  /** Must not throw. */
-  afterEvent?(event: AgentEvent): void;
 }

@@ -1,20 +1,21 @@
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { StreamPart } from "../model/model.ts";
-import type { AgentEvent } from "./event.ts";
 import type { Change, Fold } from "./plugin.ts";
 import type { RunContext, RunPlugin } from "./run-context.ts";
 
 /** What plugins make of a value, one after the other. At once where they leave it as it is. */
 export function throughPlugins<T>(
-  [plugin, ...others]: readonly RunPlugin[],
+  plugins: readonly RunPlugin[],
   value: T,
   step: (plugin: RunPlugin, value: T) => Change<T>,
 ): T | Promise<T> {
-  if (plugin === undefined) return value;
-  const making = step(plugin, value);
-  return making === undefined
-    ? throughPlugins(others, value, step)
-    : making.then((made) => throughPlugins(others, made ?? value, step));
+  for (const [at, plugin] of plugins.entries()) {
+    const making = step(plugin, value);
+    if (making === undefined) continue;
+    const others = plugins.slice(at + 1);
+    return making.then((made) => throughPlugins(others, made ?? value, step));
+  }
+  return value;
 }
 
 /** A request of the conversation is due. Patterns call it once for their nested runs, each of which would else. */
@@ -23,23 +24,6 @@ export async function beforeTurn(run: RunContext): Promise<void> {
     const preparing = plugin.beforeTurn?.(run);
     if (preparing !== undefined) await preparing;
   }
-}
-
-/** Shows events as the plugins leave them. */
-export function throughEventPlugins(
-  plugins: readonly RunPlugin[],
-  show: (event: AgentEvent) => void,
-): (event: AgentEvent) => void {
-  const looking = plugins.filter((plugin) => "beforeEvent" in plugin || "afterEvent" in plugin);
-  return (event) => {
-    let current: AgentEvent | undefined = event;
-    for (const plugin of looking) {
-      if (plugin.beforeEvent !== undefined) current = plugin.beforeEvent(current);
-      if (current === undefined) return;
-    }
-    show(current);
-    for (const plugin of looking) plugin.afterEvent?.(current);
-  };
 }
 
 /** What looks at the parts of one attempt at an answer. */

@@ -33,6 +33,13 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#onPressure = hooks.onPressure;
   }
 
+  /** Has the writer start, as asking for the first event does. Nothing where it was asked before. */
+  begin(): void {
+    const start = this.#start;
+    this.#start = undefined;
+    start?.();
+  }
+
   /** Adds an event. After the end it is dropped. */
   push(event: T): void {
     if (this.#ended) return;
@@ -71,7 +78,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    this.#begin();
+    this.begin();
     if (this.#next < this.#queue.length) {
       const value = this.#queue[this.#next++] as T;
       if (this.#next === this.#queue.length) this.discard();
@@ -106,12 +113,5 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     if (isHigh === this.#isPressed) return;
     this.#isPressed = isHigh;
     if (!this.#ended) this.#onPressure?.(isHigh);
-  }
-
-  #begin(): void {
-    const start = this.#start;
-    if (start === undefined) return;
-    this.#start = undefined;
-    start();
   }
 }
