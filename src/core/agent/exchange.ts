@@ -2,12 +2,12 @@ import { abortError, orAborted } from "../base/abort.ts";
 import { type NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { BudgetLimit } from "../model/ledger.ts";
+import type { BudgetLimit, Grant } from "../model/ledger.ts";
 import type { FinishReason, ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
 import { redactError } from "../tool/redact-call.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { answerWatch, LeftAnswer } from "./plugins.ts";
-import { RequestAccount } from "./request-account.ts";
+import { RequestAccount, setAside } from "./request-account.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
@@ -48,13 +48,14 @@ export async function exchange(
   receiver: AnswerReceiver,
 ): Promise<Reasoned> {
   await recorded(run);
-  let account: RequestAccount | BudgetLimit;
+  let grant: Grant | BudgetLimit;
   try {
-    account = await RequestAccount.open(run, request);
+    grant = await setAside(run, request);
   } catch (error) {
     return failed(run, error);
   }
-  if (typeof account === "string") return { type: "exhausted", limit: account };
+  if (typeof grant === "string") return { type: "exhausted", limit: grant };
+  const account = new RequestAccount(run, grant);
   const { cut = (open, why) => open.void(why === "aborted" ? why : "failed") } = receiver;
   try {
     await orAborted(receive(run, account, receiver), run.signal, GRACE_MS);
