@@ -161,8 +161,8 @@ export class Agent {
   }
 
   /**
-   * The same as {@link Agent.run}, event by event. Nothing happens before the first event, or the `result`, is
-   * asked for.
+   * The same as {@link Agent.run}, event by event. Nothing happens before the first event, or the `result`,
+   * is asked for.
    */
   stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,

@@ -14,8 +14,8 @@ import { type RunContext, record, recorded } from "./run-context.ts";
 const GRACE_MS = 500;
 
 /**
- * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid for · `exhausted`: it was not
- * made, for the budget is used up or does not pay for it.
+ * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid
+ * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
  */
 export type Reasoned =
   | {
@@ -39,8 +39,8 @@ export interface AnswerReceiver {
 }
 
 /**
- * One model request, with what is set aside for it. It waits for requests that share its budget. The error of an answer that a plugin left is
- * a {@link LeftAnswer}. Throws only for the journal.
+ * One model request, with what is set aside for it. It waits for requests that share its budget. The error of
+ * an answer that a plugin left is a {@link LeftAnswer}. Throws only for the journal.
  */
 export async function exchange(
   run: RunContext,
@@ -111,8 +111,9 @@ async function recordRetry(run: RunContext, account: RequestAccount, part: Retry
 }
 
 /**
- * A model request beside the conversation. Its answer is no message of it and its deltas are not published; retries are. What it
- * cost is recorded under `purpose` and counts for the budget, which is looked at first. Throws only for the journal.
+ * A model request beside the conversation. Its answer is no message of it and its deltas are not published;
+ * retries are. What it cost is recorded under `purpose` and counts for the budget, which is looked at first.
+ * Throws only for the journal.
  */
 export async function askAside(run: RunContext, request: ModelRequest, purpose: string): Promise<Reasoned> {
   return (

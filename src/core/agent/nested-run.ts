@@ -9,7 +9,7 @@ import type { Ending, RunResult } from "./result.ts";
 import { type OnMaxIterations, type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
-/** What is different in a nested run. Model, limits, permission, journal, abort and steering are those of the run around it. */
+/** What differs in a nested run. All else, journal, limits and abort too, is that of the run around it. */
 export interface NestedRun {
   /** Tags its entries in the journal, below the scope of the run around it. */
   readonly scope: string;
@@ -29,9 +29,10 @@ export interface NestedRun {
 }
 
 /**
- * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the session; its entries
- * stand in the same journal, tagged, and are no part of the conversation. A tool that waits for the caller is answered with an error,
- * for nothing could bring the answer in. Throws only for the journal; `onMaxIterations: "throw"` is for the run around it to keep.
+ * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the
+ * session; its entries stand in the same journal, tagged, and are no part of the conversation. A tool that
+ * waits for the caller is answered with an error, for nothing could bring the answer in. Throws only for the
+ * journal; `onMaxIterations: "throw"` is for the run around it to keep.
  */
 export async function runNested(run: RunContext, nested: NestedRun): Promise<RunResult> {
   const scope = run.scope === undefined ? nested.scope : `${run.scope}/${nested.scope}`;

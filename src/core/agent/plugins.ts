@@ -18,7 +18,7 @@ export function throughPlugins<T>(
   return value;
 }
 
-/** A request of the conversation is due. Patterns call it once for their nested runs, each of which would else. */
+/** A request of the conversation is due. Patterns call it once, for all their nested runs. */
 export async function beforeTurn(run: RunContext): Promise<void> {
   for (const plugin of run.plugins) {
     const preparing = plugin.beforeTurn?.(run);
@@ -40,14 +40,14 @@ export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold
   return plugins.flatMap(({ fold }) => fold ?? []);
 }
 
-/** Keeps what a plugin threw where it cannot end the run at once; the run ends after the turn. An abort is no failure. */
+/** Keeps what a plugin threw, aborts left out, where it cannot end the run before the turn ends. */
 export function pluginFailure(run: RunContext, error: unknown): NanoAgentError {
   const failure = toNanoAgentError(error);
   if (!run.signal.aborted) run.failure.error ??= failure;
   return failure;
 }
 
-/** Thrown to leave an answer: it is kept without the end of its text, and the run ends with `loop_detected`. */
+/** Thrown to leave an answer: it is kept without its end, and the run ends with `loop_detected`. */
 export class LeftAnswer extends NanoAgentError {
   /** Characters at the end of its text that are not kept. */
   readonly surplus: number;

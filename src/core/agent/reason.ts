@@ -9,7 +9,7 @@ import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record, withChoice } from "./run-context.ts";
 
-/** The next answer of the model. Plugins make room for it, and again where it failed. Throws only for the journal. */
+/** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
 export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   const run = withChoice(given);
   await beforeTurn(run);

@@ -17,9 +17,9 @@ export interface Charge {
 }
 
 /**
- * The account of one model request: what was set aside for it, and what it is charged with. What providers charge
- * for and do not report is estimated: attempts that broke off, failed or were cut after the model had begun to
- * write, and answers whose usage is missing or negative.
+ * The account of one model request: what was set aside for it, and what it is charged with. What providers
+ * charge for and do not report is estimated: attempts that broke off, failed or were cut after the model had
+ * begun to write, and answers whose usage is missing or negative.
  */
 export class RequestAccount {
   /** The request to send. */
@@ -47,7 +47,7 @@ export class RequestAccount {
     this.collector = new AnswerCollector(run.state.transcript.callIds);
   }
 
-  /** Takes a part of the stream; returns it as it is to be shown. One that says `retry` is for {@link RequestAccount.void} first. */
+  /** Takes a part and returns it as it is to be shown. Before `retry` comes {@link RequestAccount.void}. */
   take(part: StreamPart): StreamPart {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
@@ -88,8 +88,8 @@ export class RequestAccount {
   }
 
   /**
-   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is charged in any case: a model may
-   * have been thinking.
+   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is
+   * charged in any case: a model may have been thinking.
    */
   async void(purpose: "retry" | "aborted" | "failed"): Promise<void> {
     const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && this.#run.ledger.isLimited);

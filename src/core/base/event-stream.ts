@@ -11,9 +11,10 @@ export interface StreamHooks {
 const HIGH_WATER = 1_024;
 
 /**
- * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes them. It ends exactly
- * once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed afterwards is dropped. A reader that leaves early
- * (`break`, `return()`) triggers `onCancel`, whose promise is awaited before the loop is left, so nothing runs on unseen.
+ * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes
+ * them. It ends exactly once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed
+ * afterwards is dropped. A reader that leaves early (`break`, `return()`) triggers `onCancel`, whose promise
+ * is awaited before the loop is left, so nothing runs on unseen.
  */
 export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
