@@ -32,8 +32,7 @@ export type Finish = NonNullable<ToolResult["finish"]>;
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
   // Nothing could bring an answer into a nested run.
-  const mayWait = run.scope === undefined;
-  const due = admissions.filter(({ type }) => type === "ready" || type === "refused" || !mayWait);
+  const due = admissions.filter(({ type }) => type !== "open" || run.scope !== undefined);
   const settled = await settleAll(run, due);
   return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
 }
@@ -108,7 +107,7 @@ async function end(
   const { call, type } = admission;
   const asMade = madeCall(run, call, parentCallId);
   const made = type === "ready" ? { ...asMade, input: admission.input } : asMade;
-  if (type === "external" || type === "waiting") {
+  if (type === "open") {
     const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
     return finished(run, { status: "error", result }, made);
   }

@@ -24,8 +24,7 @@ export type Admission =
       readonly judged?: true;
     }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: SettledCall }
-  | { readonly type: "external"; readonly call: ToolUseBlock }
-  | { readonly type: "waiting"; readonly call: ToolUseBlock };
+  | { readonly type: "open"; readonly call: ToolUseBlock };
 
 /** Admits the calls of one answer, one by one in call order. Throws only for the journal. */
 export async function admitAll(
@@ -72,12 +71,12 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
       ...callerOf(run, parentCallId),
       signal: run.signal,
     });
-    if (answer === "waiting") return { type: "waiting", call };
+    if (answer === "waiting") return { type: "open", call };
     if ("status" in answer) return refused(answer);
     if (run.signal.aborted) return refused(neverRan());
     if (answer.input !== undefined) judged = answer.input;
   }
-  if (tool.execute === undefined) return { type: "external", call };
+  if (tool.execute === undefined) return { type: "open", call };
   if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };
   return { type: "ready", call, tool, input };
 }
@@ -130,9 +129,9 @@ export function madeCall(run: RunContext, call: ToolUseBlock, parentCallId?: str
   return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
 }
 
-type Prepared = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
+type CheckedCall = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
 
-async function prepare(run: RunContext, call: ToolUseBlock): Promise<Prepared> {
+async function prepare(run: RunContext, call: ToolUseBlock): Promise<CheckedCall> {
   const { name, input, invalid_input: invalid } = call;
   const tool = run.tools.get(name);
   if (tool === undefined) return { error: unknownTool(name, run.tools.names()) };

@@ -17,7 +17,7 @@ const GRACE_MS = 500;
  * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid
  * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
  */
-export type Reasoned =
+export type RequestOutcome =
   | {
       readonly type: "answer";
       readonly message: AssistantMessage;
@@ -33,7 +33,7 @@ export interface AnswerReceiver {
   /** Gets each part as it is to be shown. */
   readonly show?: (part: StreamPart) => void;
   /** Records the whole answer, with what it cost. */
-  readonly answered: (account: RequestAccount, answer: CollectedAnswer) => Promise<Reasoned>;
+  readonly answered: (account: RequestAccount, answer: CollectedAnswer) => Promise<RequestOutcome>;
   /** Records an answer that was cut. Default: what it may have cost. */
   readonly cut?: (account: RequestAccount, why: "aborted" | LeftAnswer) => Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function exchange(
   run: RunContext,
   request: ModelRequest,
   receiver: AnswerReceiver,
-): Promise<Reasoned> {
+): Promise<RequestOutcome> {
   await recorded(run);
   let grant: Grant | BudgetLimit;
   try {
@@ -77,7 +77,7 @@ export async function exchange(
 export function failed(
   run: RunContext,
   error: unknown,
-): Extract<Reasoned, { readonly type: "aborted" | "failed" }> {
+): Extract<RequestOutcome, { readonly type: "aborted" | "failed" }> {
   const failure = redactError(run.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
@@ -115,7 +115,11 @@ async function recordRetry(run: RunContext, account: RequestAccount, part: Retry
  * retries are. What it cost is recorded under `purpose` and counts for the budget, which is looked at first.
  * Throws only for the journal.
  */
-export async function askAside(run: RunContext, request: ModelRequest, purpose: string): Promise<Reasoned> {
+export async function askAside(
+  run: RunContext,
+  request: ModelRequest,
+  purpose: string,
+): Promise<RequestOutcome> {
   return (
     stopped(run) ??
     exchange(run, request, {
@@ -134,7 +138,7 @@ export async function askAside(run: RunContext, request: ModelRequest, purpose: 
 }
 
 /** Why no request can be made any more, if there is a reason. */
-export function stopped(run: RunContext): Reasoned | undefined {
+export function stopped(run: RunContext): RequestOutcome | undefined {
   if (run.signal.aborted) return { type: "aborted" };
   const limit = exhaustedLimit(run);
   return limit === undefined ? undefined : { type: "exhausted", limit };

@@ -8,7 +8,7 @@ import { act, type Finish } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
 import type { NewEntry } from "./entry.ts";
-import type { Reasoned } from "./exchange.ts";
+import type { RequestOutcome } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { admitOpen } from "./open-calls.ts";
 import { LeftAnswer } from "./plugins.ts";
@@ -32,7 +32,7 @@ const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
 
-type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
+type AnsweredTurn = Extract<RequestOutcome, { readonly type: "answer" }>;
 
 /**
  * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or

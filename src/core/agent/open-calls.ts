@@ -66,14 +66,14 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   const asked = run.state.approvals.get(call.id);
   if (asked === undefined) {
     const hasBegun = run.state.hasBegun(call.id);
-    if (!hasBegun && isExternal(run.tools, call.name)) return { type: "external", call };
+    if (!hasBegun && isExternal(run.tools, call.name)) return { type: "open", call };
     const mayRun = !hasBegun || run.tools.get(call.name)?.idempotent === true;
     if (run.openCalls === "run" && mayRun) return admit(run, call);
     const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
     return { type: "refused", call, settled: { status: "aborted", result } };
   }
   const answer = Object.hasOwn(run.approvals, call.id) ? run.approvals[call.id] : undefined;
-  if (answer === undefined || answer === "later") return { type: "waiting", call };
+  if (answer === undefined || answer === "later") return { type: "open", call };
   const permission = answeredGate(run.permission, asked);
   return admit({ ...run, permission, approve: answeredBy(asked, answer) }, call);
 }

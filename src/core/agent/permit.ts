@@ -142,10 +142,17 @@ async function wait(
 }
 
 /** What is recorded of a decision beside its call. */
-type Decided = Pick<PermissionEntry, "by" | "reason" | "question" | "code" | "rule" | "suggestion" | "stop">;
+type DecisionFields = Pick<
+  PermissionEntry,
+  "by" | "reason" | "question" | "code" | "rule" | "suggestion" | "stop"
+>;
 
 /** Records a refusal. The call ends with its reason. */
-export async function refuse(run: RunContext, call: DecidedCall, decision: Decided): Promise<SettledCall> {
+export async function refuse(
+  run: RunContext,
+  call: DecidedCall,
+  decision: DecisionFields,
+): Promise<SettledCall> {
   await recordDecision(run, call, { ...decision, action: "deny" });
   return { status: "denied", result: errorResult(`Tool call was not approved: ${decision.reason}`) };
 }
@@ -158,7 +165,7 @@ export interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "
 async function recordDecision(
   run: RunContext,
   { callId, name, input, parentCallId }: DecidedCall,
-  decision: Decided & Pick<PermissionEntry, "action">,
+  decision: DecisionFields & Pick<PermissionEntry, "action">,
 ): Promise<void> {
   const { action, by, reason, code, rule, suggestion, stop } = decision;
   const question = decision.question === reason ? undefined : decision.question;

@@ -3,14 +3,14 @@ import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { type AssistantMessage, toolCallsOf } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, ToolChoice } from "../model/model.ts";
-import { exchange, failed, type Reasoned, stopped } from "./exchange.ts";
+import { exchange, failed, type RequestOutcome, stopped } from "./exchange.ts";
 import type { Answer } from "./plugin.ts";
 import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record, withChoice } from "./run-context.ts";
 
 /** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
-export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
   const run = withChoice(given);
   await beforeTurn(run);
   const answer = stopped(run) ?? (await ask(run, toolChoice));
@@ -35,7 +35,7 @@ async function afterFailure(
  * One model request of the conversation: plugins, the request, its parts published as they come, and its
  * answer recorded with what it cost. An answer that is cut is recorded as far as its text had come.
  */
-async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
+async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
   let request = requestOf(run, toolChoice);
   try {
     request = await throughPlugins(run.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
@@ -66,7 +66,7 @@ async function recordAnswer(
   run: RunContext,
   account: RequestAccount,
   { message: said, finish }: CollectedAnswer,
-): Promise<Reasoned> {
+): Promise<RequestOutcome> {
   const own: Answer = { message: said, finishReason: finish.finishReason };
   let answer = own;
   let failure: unknown;

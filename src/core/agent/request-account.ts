@@ -2,7 +2,7 @@ import type { Message } from "../message/message.ts";
 import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
-import { estimateOutput, estimateTokens, type Measured } from "../model/estimate.ts";
+import { estimateOutput, estimateTokens, type MeasuredContext } from "../model/estimate.ts";
 import { type BudgetLimit, type Grant, highestPrice } from "../model/ledger.ts";
 import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
 import type { AssistantEntry } from "./entry.ts";
@@ -29,7 +29,7 @@ export class RequestAccount {
   /** Takes in what the model answers. */
   readonly collector: AnswerCollector;
   readonly #run: RunContext;
-  readonly #measured: Measured | undefined;
+  readonly #measured: MeasuredContext | undefined;
   readonly #release: () => void;
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
@@ -136,7 +136,7 @@ export function setAside(run: RunContext, request: ModelRequest): Grant | Promis
 }
 
 /** What a provider counted of the beginning of this very request. */
-function measuredOf({ state }: RunContext, { messages }: ModelRequest): Measured | undefined {
+function measuredOf({ state }: RunContext, { messages }: ModelRequest): MeasuredContext | undefined {
   const { measured, transcript } = state;
   if (measured === undefined) return undefined;
   const last = measured.messages - 1;

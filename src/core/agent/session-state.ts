@@ -3,6 +3,7 @@ import type { ToolUseBlock } from "../message/block.ts";
 import { LONG_TERM_MEMORY, type Message } from "../message/message.ts";
 import { MessageLabels } from "../message/message-labels.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
+import type { MeasuredContext } from "../model/estimate.ts";
 import type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -21,12 +22,6 @@ import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
-
-/** Tokens the provider counted for the last request and answer, the first `messages` of the conversation. */
-export interface MeasuredContext {
-  readonly tokens: number;
-  readonly messages: number;
-}
 
 /** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
 export interface NestedState {

@@ -11,7 +11,7 @@ import { type RunContext, record } from "./run-context.ts";
 const AFTER_GRACE_MS = 5_000;
 
 /** A call to be run between the two looks of a checkpointer. */
-export interface Checkpointed {
+export interface CheckpointedWork {
   readonly call: CheckpointedCall;
   readonly work: () => Promise<SettledCall>;
   /** How the call ends when it is not run. */
@@ -25,7 +25,7 @@ export interface Checkpointed {
 export async function withCheckpoint(
   run: RunContext,
   checkpointer: Checkpointer,
-  { call, work, refuse }: Checkpointed,
+  { call, work, refuse }: CheckpointedWork,
 ): Promise<SettledCall> {
   const before = (async () => checkpointer.before(call))();
   try {

@@ -136,13 +136,10 @@ export class Transcript {
       const calls = message.role === "assistant" && message.content.some(({ type }) => type === "tool_use");
       const unit = calls && next !== undefined ? [message, next] : [message];
       if (!unit.some(isMeant)) kept.push(...unit);
-      else if (calls && next === undefined) {
-        this.#forgetCalls();
-      }
+      else if (calls && next === undefined) this.#forgetCalls();
       at += unit.length - 1;
     }
-    this.#messages.length = 0;
-    for (const message of kept) this.#messages.push(message);
+    this.#set(kept);
   }
 
   #flush(): void {

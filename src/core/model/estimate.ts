@@ -38,7 +38,7 @@ function isMark(unit: number): boolean {
 }
 
 /** Tokens a provider counted for the first `messages` of a conversation and all that is sent beside them. */
-export interface Measured {
+export interface MeasuredContext {
   readonly tokens: number;
   readonly messages: number;
 }
@@ -48,7 +48,7 @@ export class InputEstimates {
   readonly #known = new WeakMap<object, number>();
 
   /** Tokens of the input of a request, estimated high; what `measured` covers is taken from there. */
-  ofRequest({ system, tools = [], messages }: ModelRequest, measured?: Measured): number {
+  ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
     const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => spokenByTool(tool)), 0);

@@ -45,7 +45,7 @@ interface Worst {
 }
 
 /** What a request asks of a {@link Ledger}. */
-export interface Asked {
+export interface BudgetRequest {
   readonly model: Model;
   readonly request: ModelRequest;
   /** Tokens of its input, estimated high. */
@@ -86,13 +86,13 @@ export class Ledger {
    * Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not
    * pay for it. Rejects when the signal is aborted meanwhile.
    */
-  reserve(asked: Asked): Grant | Promise<Grant | BudgetLimit> {
+  reserve(asked: BudgetRequest): Grant | Promise<Grant | BudgetLimit> {
     return this.isLimited
       ? this.#reserve(asked)
       : { request: asked.request, cappedBy: undefined, release: () => undefined };
   }
 
-  async #reserve(asked: Asked): Promise<Grant | BudgetLimit> {
+  async #reserve(asked: BudgetRequest): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
@@ -106,7 +106,11 @@ export class Ledger {
     }
   }
 
-  #grant({ request, model, inputTokens }: Asked, output: number, cappedBy: BudgetLimit | undefined): Grant {
+  #grant(
+    { request, model, inputTokens }: BudgetRequest,
+    output: number,
+    cappedBy: BudgetLimit | undefined,
+  ): Grant {
     const price = highestPrice(model);
     const worst: Worst = {
       usd: price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000,
@@ -127,7 +131,10 @@ export class Ledger {
   }
 
   /** Tokens of output that what is left pays for beside the input, and the limit that says so. */
-  #room({ model, inputTokens, spent }: Asked): { readonly tokens: number; readonly limit?: BudgetLimit } {
+  #room({ model, inputTokens, spent }: BudgetRequest): {
+    readonly tokens: number;
+    readonly limit?: BudgetLimit;
+  } {
     const { usd, tokens } = this.#budget;
     const { usage, costUsd } = spent();
     const reserved = this.#reserved;

@@ -1,9 +1,9 @@
 import type { CompactionReason } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import type { Reasoned } from "../../core/agent/exchange.ts";
+import type { RequestOutcome } from "../../core/agent/exchange.ts";
 import type { Journal } from "../../core/agent/journal.ts";
-import type { MeasuredContext } from "../../core/agent/session-state.ts";
 import type { Message } from "../../core/message/message.ts";
+import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
 /** What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is asked. */
@@ -33,7 +33,7 @@ export interface CompactionTask extends ContextView {
    * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts for the budget, and is
    * refused (`exhausted`) when the budget is used up. Throws only for the journal.
    */
-  readonly ask: (request: ModelRequest) => Promise<Reasoned>;
+  readonly ask: (request: ModelRequest) => Promise<RequestOutcome>;
   /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
   readonly entries: Journal["entries"];
   /** Tells people something; the run goes on. */
