@@ -4,7 +4,7 @@ import { ToolRegistry } from "./registry.ts";
 
 const tool = (name: string) => defineTool({ name, description: name });
 
-test("a registry with one tool more goes along with what is added and removed, new ones at its end", () => {
+test("a registry with one tool more has what is added to the other and not what is removed, its own tool last", () => {
   const base = new ToolRegistry([tool("a"), tool("b")]);
   const more = base.with(tool("finish"));
   const first = more.specs();
@@ -12,7 +12,7 @@ test("a registry with one tool more goes along with what is added and removed, n
   base.remove("a");
   expect([first.map(({ name }) => name), more.specs().map(({ name }) => name), base.names()]).toEqual([
     ["a", "b", "finish"],
-    ["b", "finish", "c"],
+    ["b", "c", "finish"],
     ["b", "c"],
   ]);
   expect([more.get("c")?.name, more.get("a"), more.specs() === more.specs()]).toEqual(["c", undefined, true]);
@@ -29,6 +29,6 @@ test("a tool that is replaced is the new one there too, and the own one is never
   expect([more.get("a") === other, more.get("finish") === own, more.names()]).toEqual([
     true,
     true,
-    ["finish", "a"],
+    ["a", "finish"],
   ]);
 });

@@ -6,11 +6,12 @@ import type { Tool } from "./tool.ts";
 /** The tools of one agent, by name, in the order they were added. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
+  /** The registry this one adds to. */
+  #base: ToolRegistry | undefined;
   /** What the model is shown. Kept until the set changes: wires recognise the object. */
   #specs: readonly ToolSpec[] | undefined;
-  /** Counts changes. */
-  #version = 0;
-  #base: { readonly registry: ToolRegistry; names: readonly string[]; version: number } | undefined;
+  /** What the base showed then. */
+  #baseSpecs: readonly ToolSpec[] | undefined;
 
   /** Throws `invalid_argument` for an unusable name, a name defined twice, or something that is no tool. */
   constructor(tools: readonly Tool[] = []) {
@@ -20,71 +21,50 @@ export class ToolRegistry {
   /** Adds a tool. Throws `invalid_argument` when its name is taken. */
   add(tool: Tool): void {
     assertTool(tool);
-    if (this.#tools.has(tool.name)) {
+    if (this.get(tool.name) !== undefined) {
       throw misuse(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
     }
     this.#tools.set(tool.name, tool);
-    this.#changed();
+    this.#specs = undefined;
   }
 
   /** Removes a tool; false when there was none. */
   remove(name: string): boolean {
-    this.#changed();
+    this.#specs = undefined;
     return this.#tools.delete(name);
   }
 
-  /**
-   * A registry of these tools and one more, which goes along with every later change of this one. Throws as
-   * {@link add} does.
-   */
+  /** A registry of these tools, as they change, and behind them one more. Throws as {@link add} does. */
   with(tool: Tool): ToolRegistry {
-    const all = new ToolRegistry([...this.list(), tool]);
-    all.#base = { registry: this, names: this.names(), version: this.#version };
-    return all;
+    const more = new ToolRegistry();
+    more.#base = this;
+    more.add(tool);
+    return more;
   }
 
   get(name: string): Tool | undefined {
-    this.#follow();
-    return this.#tools.get(name);
+    return this.#tools.get(name) ?? this.#base?.get(name);
   }
 
   list(): readonly Tool[] {
-    this.#follow();
-    return [...this.#tools.values()];
+    const before = this.#base?.list().filter(({ name }) => !this.#tools.has(name)) ?? [];
+    return [...before, ...this.#tools.values()];
   }
 
   names(): readonly string[] {
-    this.#follow();
-    return [...this.#tools.keys()];
+    return this.list().map(({ name }) => name);
   }
 
   /** The tools as the model sees them. The same array until the set changes. */
   specs(): readonly ToolSpec[] {
-    this.#follow();
-    this.#specs ??= this.list()
-      .filter(isOffered)
-      .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
+    const base = this.#base?.specs();
+    if (this.#specs === undefined || base !== this.#baseSpecs) {
+      this.#baseSpecs = base;
+      this.#specs = this.list()
+        .filter(isOffered)
+        .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
+    }
     return this.#specs;
-  }
-
-  #changed(): void {
-    this.#specs = undefined;
-    this.#version++;
-  }
-
-  /** Takes over what changed in the registry this one was made of; what is new there comes last here too. */
-  #follow(): void {
-    const base = this.#base;
-    if (base === undefined || base.registry.#version === base.version) return;
-    const before = new Set(base.names);
-    const now = base.registry.list();
-    for (const name of base.names)
-      if (base.registry.get(name) !== this.#tools.get(name)) this.#tools.delete(name);
-    for (const tool of now)
-      if (!this.#tools.has(tool.name) || before.has(tool.name)) this.#tools.set(tool.name, tool);
-    base.names = base.registry.names();
-    base.version = base.registry.#version;
-    this.#changed();
   }
 }
 
