@@ -88,43 +88,36 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
 }
 
 function fieldCheck(keywords: ObjectKeywords): CheckField {
-  const { properties, patterns, names } = keywords;
+  const { names, patterns, properties } = keywords;
+  const checkNamed = namedField(keywords);
+  const checkAdditional = additionalField(keywords);
   return (key, value, run) => {
     if (names !== undefined && !run.holds(names, key))
       run.fail(() => `property name ${JSON.stringify(key)} is not allowed`);
-    const check = properties.get(key);
-    let current = check === undefined ? value : knownField(keywords, key, check, value, run);
-    let known = check !== undefined;
-    for (const [pattern, each] of patterns) {
-      if (current === DROPPED || !pattern.test(key)) continue;
-      known = true;
-      current = run.within(key, each, current);
-    }
-    return known ? current : additionalField(keywords, key, value, run);
+    const matching = patterns.filter(([pattern]) => pattern.test(key));
+    if (!properties.has(key) && matching.length === 0) return checkAdditional(key, value, run);
+    let current = checkNamed(key, value, run);
+    for (const [, check] of matching) if (current !== DROPPED) current = run.within(key, check, current);
+    return current;
   };
 }
 
-function knownField(
-  keywords: ObjectKeywords,
-  key: string,
-  ...rest: readonly [Check, unknown, SchemaRun]
-): unknown {
-  const [check, value, run] = rest;
-  if (value === null && run.repairs && !keywords.required.has(key) && !run.holds(check, null)) return DROPPED;
-  return run.within(key, check, value);
+function namedField({ properties, required }: ObjectKeywords): CheckField {
+  return (key, value, run) => {
+    const check = properties.get(key);
+    if (check === undefined) return value;
+    if (value === null && run.repairs && !required.has(key) && !run.holds(check, null)) return DROPPED;
+    return run.within(key, check, value);
+  };
 }
 
-function additionalField(
-  keywords: ObjectKeywords,
-  key: string,
-  ...rest: readonly [unknown, SchemaRun]
-): unknown {
-  const [value, run] = rest;
-  if (keywords.additional === false) {
-    run.fail(() => unknownMessage(key, keywords.properties));
+function additionalField({ additional, properties }: ObjectKeywords): CheckField {
+  return (key, value, run) => {
+    if (additional === undefined) return value;
+    if (additional !== false) return run.within(key, additional, value);
+    run.fail(() => unknownMessage(key, properties));
     return value;
-  }
-  return keywords.additional === undefined ? value : run.within(key, keywords.additional, value);
+  };
 }
 
 function countChecks(node: SchemaNode): readonly Check[] {

@@ -1,4 +1,4 @@
-import { canonicalJson, isRecord, safeParse } from "./json.ts";
+import { equalJson, isRecord, safeParse } from "./json.ts";
 import { numberKeyword, patternOf, type SchemaNode, schemaError } from "./schema-keywords.ts";
 import { type Check, typeName } from "./schema-run.ts";
 import { nearest } from "./text.ts";
@@ -51,30 +51,28 @@ export function choiceChecks(node: SchemaNode): readonly Check[] {
   return checks;
 }
 
-/** The check for the bounds of numbers. */
-export function numberCheck(node: SchemaNode): Check | undefined {
+/** Checks for the bounds of numbers. */
+export function numberChecks(node: SchemaNode): readonly Check[] {
   const bounds = BOUNDS.flatMap(({ keyword, inclusive, bad, words }) => {
     const bound =
       inclusive === undefined ? numberKeyword(node, keyword) : exclusiveBound(node, keyword, inclusive);
     return bound === undefined ? [] : [{ bound, bad, words }];
   });
-  if (bounds.length === 0) return undefined;
-  return (value, run) => {
-    if (typeof value !== "number") return value;
-    for (const { bound, bad, words } of bounds)
-      if (bad(value, bound)) run.fail(() => `must be ${words} ${bound}, got ${value}`);
+  return bounds.map(({ bound, bad, words }) => (value, run) => {
+    if (typeof value === "number" && bad(value, bound))
+      run.fail(() => `must be ${words} ${bound}, got ${value}`);
     return value;
-  };
+  });
 }
 
 /** Length and pattern of strings, in code points. How long a pattern takes is up to its author. */
-export function stringCheck(node: SchemaNode): Check | undefined {
+export function stringChecks(node: SchemaNode): readonly Check[] {
   const min = numberKeyword(node, "minLength") ?? 0;
   const max = numberKeyword(node, "maxLength") ?? Number.POSITIVE_INFINITY;
   const source = node.schema["pattern"];
   const pattern = source === undefined ? undefined : patternOf(source, `${node.where}/pattern`);
-  if (min === 0 && max === Number.POSITIVE_INFINITY && pattern === undefined) return undefined;
-  return (value, run) => {
+  if (min === 0 && max === Number.POSITIVE_INFINITY && pattern === undefined) return [];
+  const check: Check = (value, run) => {
     if (typeof value !== "string") return value;
     // A string has at most as many code points as code units, and at least half as many.
     if (value.length < min * 2 && codePoints(value) < min)
@@ -84,6 +82,7 @@ export function stringCheck(node: SchemaNode): Check | undefined {
     if (pattern?.test(value) === false) run.fail(() => patternMessage(pattern, node.schema["format"]));
     return value;
   };
+  return [check];
 }
 
 /** A format says more than the long pattern it stands for. */
@@ -167,20 +166,9 @@ function repairedNumber(text: string, types: ReadonlySet<string>): number | unde
 }
 
 function oneOfValues(values: readonly unknown[]): Check {
-  const simple = new Set(values.filter((value) => typeof value !== "object" || value === null));
-  const structured = new Set(
-    values.filter((value) => typeof value === "object" && value !== null).map(canonicalJson),
-  );
   return (value, run) => {
-    if (simple.has(value)) return value;
-    if (
-      structured.size > 0 &&
-      typeof value === "object" &&
-      value !== null &&
-      structured.has(canonicalJson(value))
-    )
-      return value;
-    run.fail(() => choiceMessage(values, value), "choice");
+    if (!values.some((each) => equalJson(each, value)))
+      run.fail(() => choiceMessage(values, value), "choice");
     return value;
   };
 }

@@ -1,7 +1,7 @@
 import { arrayChecks } from "./check-array.ts";
 import { branchChecks } from "./check-branches.ts";
 import { objectChecks } from "./check-object.ts";
-import { choiceChecks, numberCheck, stringCheck, typeCheck } from "./check-scalar.ts";
+import { choiceChecks, numberChecks, stringChecks, typeCheck } from "./check-scalar.ts";
 import { isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type { JsonSchema, SchemaResult } from "./schema.ts";
 import { type SchemaNode, schemaError } from "./schema-keywords.ts";
@@ -81,8 +81,8 @@ class SchemaCompiler {
     const checks = [
       ...this.#refChecks(node),
       ...choiceChecks(node),
-      ...present(numberCheck(node)),
-      ...present(stringCheck(node)),
+      ...numberChecks(node),
+      ...stringChecks(node),
       ...objectChecks(node),
       ...arrayChecks(node),
       ...branchChecks(node),
@@ -145,10 +145,6 @@ function inTurn(checks: readonly Check[]): Check {
     }
     return current;
   };
-}
-
-function present(check: Check | undefined): readonly Check[] {
-  return check === undefined ? [] : [check];
 }
 
 function collectAnchors(schema: unknown, anchors: Map<string, unknown>, depth: number): void {
