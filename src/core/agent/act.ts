@@ -12,7 +12,7 @@ import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/to
 import { type Admission, admit, madeCall } from "./admit.ts";
 import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
-import type { SettledCall } from "./permit.ts";
+import { NOT_RUN, type SettledCall } from "./permit.ts";
 import type { MadeCall } from "./plugin.ts";
 import { pluginFailure, throughPlugins } from "./plugins.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -112,7 +112,7 @@ async function end(
     return finished(run, { status: "error", result }, made);
   }
   if (type === "refused") return finished(run, admission.settled, made);
-  if (run.signal.aborted) return finished(run, { status: "aborted", result: errorResult(NEVER_RAN) }, made);
+  if (run.signal.aborted) return finished(run, NOT_RUN, made);
   // What a hook does to files after a call is part of what the call did.
   const work = async (): Promise<SettledCall> =>
     finished(run, await execute(run, admission, parentCallId), made);
@@ -161,7 +161,7 @@ async function execute(
   const { id: callId, name } = call;
   await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
   // A tool that starts under an aborted signal would never hear of it.
-  if (run.signal.aborted) return { status: "aborted", result: errorResult(NEVER_RAN) };
+  if (run.signal.aborted) return NOT_RUN;
   const timeoutMs = tool.timeoutMs ?? run.toolTimeoutMs;
   const abort = new CallAbort(run.signal, timeoutMs, run.clock);
   const updates = redactUpdates(run.redact, (update) =>

@@ -4,11 +4,10 @@ import { errorMessage } from "../base/errors.ts";
 import type { SchemaIssue } from "../base/schema.ts";
 import { didYouMean } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
-import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { GateRequest } from "./gate.ts";
-import { permit, refuse, type SettledCall } from "./permit.ts";
+import { NOT_RUN, permit, refuse, type SettledCall } from "./permit.ts";
 import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
@@ -51,12 +50,12 @@ function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock)
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
-  if (run.signal.aborted) return refused(neverRan());
+  if (run.signal.aborted) return refused(NOT_RUN);
   const verdict = await beforeCall(run, made, parentCallId);
   if ("status" in verdict) return refused(verdict);
   call = verdict;
   const prepared = await prepare(run, call);
-  if (run.signal.aborted) return refused(neverRan());
+  if (run.signal.aborted) return refused(NOT_RUN);
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
   let judged: ToolInput | undefined;
@@ -73,16 +72,12 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     });
     if (answer === "waiting") return { type: "open", call };
     if ("status" in answer) return refused(answer);
-    if (run.signal.aborted) return refused(neverRan());
+    if (run.signal.aborted) return refused(NOT_RUN);
     if (answer.input !== undefined) judged = answer.input;
   }
   if (tool.execute === undefined) return { type: "open", call };
   if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };
   return { type: "ready", call, tool, input };
-}
-
-function neverRan(): SettledCall {
-  return { status: "aborted", result: errorResult(NEVER_RAN) };
 }
 
 /** Who makes a call that is not one of the conversation's own. */

@@ -16,6 +16,9 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
+/** The end of a call that an abort kept from running. */
+export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEVER_RAN) };
+
 /** A call may run: with its own input, or with the one that was judged instead. */
 export interface Permit {
   readonly input: ToolInput | undefined;
@@ -79,8 +82,6 @@ const NO_DECISION: GateDecision = {
   code: "gate_failed",
   reason: "the permission check gave no answer",
 };
-
-const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
 async function ask(
   run: RunContext,

@@ -1,10 +1,9 @@
 import { orAborted } from "../base/abort.ts";
 import { errorMessage } from "../base/errors.ts";
-import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { CheckpointedCall, Checkpointer } from "./checkpointer.ts";
 import type { NewEntry } from "./entry.ts";
-import type { SettledCall } from "./permit.ts";
+import { NOT_RUN, type SettledCall } from "./permit.ts";
 import { type RunContext, record } from "./run-context.ts";
 
 /** Milliseconds to find out what an aborted call has changed: it is what an undo of the run needs. */
@@ -34,7 +33,7 @@ export async function withCheckpoint(
     if (run.signal.aborted) {
       // Whatever it still does, the call it waits for will not come.
       before.then(() => checkpointer.after(call)).catch(() => undefined);
-      return refuse({ status: "aborted", result: errorResult(NEVER_RAN) });
+      return refuse(NOT_RUN);
     }
     return refuse({ status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) });
   }
