@@ -1,7 +1,7 @@
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { atPace } from "../core/model/wrap-model.ts";
@@ -335,7 +335,7 @@ type AroundRuns = Pick<ComposedAgent, "hooks" | "checkpoints"> &
 function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
-    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
+    throw invalidConfig(`maxWallTime is "${maxWallTime}", which is not a time.`);
   return defined({ usd, wallTimeMs });
 }
 

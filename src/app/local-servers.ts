@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 import { findPreset, PRESETS, standardVariables } from "../providers/catalog.ts";
 import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "../providers/local/probe-local.ts";
@@ -77,7 +77,7 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
       : models.length === 0
         ? `${provider} at ${server.baseUrl} has no model${server.isLoading === true ? " yet: it is loading" : ""}. Try again when it has`
         : `${provider} at ${server.baseUrl} has ${models.length} models (${models.join(", ")}). Name one: ${provider}/ID`;
-  throw new NanoAgentError("invalid_argument", `${what}.`);
+  throw misuse(`${what}.`);
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   isOf,
   texts,
 } from "../../core/base/check-option.ts";
-import { misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig, misuse } from "../../core/base/errors.ts";
 import { assertTool } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { CONFIG_SHAPE } from "../config/setting-table.ts";
@@ -23,7 +23,7 @@ export function assertSessionOptions(options: CopyOptions): void {
   const { permissionMode } = options;
   const settings = { ...options.settings, ...(permissionMode !== undefined && { permissionMode }) };
   const misfit = findMisfit(settings, CONFIG_SHAPE);
-  if (misfit !== undefined) throw new NanoAgentError("invalid_config", `settings: ${misfit.message}.`);
+  if (misfit !== undefined) throw invalidConfig(`settings: ${misfit.message}.`);
 }
 
 const OPTIONS: Checks<CopyOptions> = {

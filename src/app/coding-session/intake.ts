@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
@@ -102,8 +102,7 @@ function unknownCommand(name: string, commands: readonly SessionCommand[]): Nano
   const guess = nearest(name, names);
   const known = names.length === 0 ? "There are none here" : `Commands: ${shortList(names)}`;
   const hint = guess === undefined ? known : `Did you mean /${guess}?`;
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     `There is no command /${name}. ${hint}. To send it as text, put a blank before it.`.replace("?.", "?"),
   );
 }
@@ -194,7 +193,7 @@ class CommandCalls {
       },
     });
     signal.throwIfAborted();
-    if (this.refusal !== undefined) throw new NanoAgentError("invalid_argument", this.refusal);
+    if (this.refusal !== undefined) throw misuse(this.refusal);
     return textOf(content);
   }
 }

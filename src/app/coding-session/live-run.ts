@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
 import type { SessionRun } from "./coding-session.ts";
 import type { EndingSignal } from "./exit-code.ts";
@@ -77,10 +77,7 @@ export class LiveRun {
 
   #iterate(): AsyncIterator<AgentEvent> {
     if (this.#stream !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "The events of this run are read already. Use onEvent to listen twice.",
-      );
+      throw misuse("The events of this run are read already. Use onEvent to listen twice.");
     const stream = new EventStream<AgentEvent>({
       onCancel: async () => {
         this.abort(new NanoAgentError("aborted", "The reader of the run left."));

@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { ComposedAgent } from "../compose.ts";
@@ -94,10 +94,7 @@ export class ModelControl {
 
   async setEffort(effort: Effort | undefined): Promise<void> {
     if (effort !== undefined && !EFFORTS.includes(effort))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`,
-      );
+      throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
     const { isNamed, effort: named } = this.#chosen;
     const hasNamed = isNamed && named !== undefined;
     const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
@@ -149,10 +149,7 @@ function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNo
 
 function assertResumable({ keep, resume }: CopyOptions): void {
   if (keep !== false || resume === undefined) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.",
-  );
+  throw misuse("A session that is not kept cannot go on with one that is. Leave out keep: false or resume.");
 }
 
 /**

@@ -3,7 +3,7 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -288,6 +288,6 @@ function steeringOf(input: Input): string | readonly UserBlock[] {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
   if (messages.some(({ role }) => role === "assistant"))
-    throw new NanoAgentError("invalid_argument", "steer() takes messages of the user: set role to user.");
+    throw misuse("steer() takes messages of the user: set role to user.");
   return messages.flatMap(({ content }) => content as readonly UserBlock[]);
 }

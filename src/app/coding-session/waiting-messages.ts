@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -94,10 +94,7 @@ export class WaitingMessages implements MessageQueue {
   #at(id: string): number {
     const at = this.#items.findIndex((item) => item.id === id);
     if (at !== -1) return at;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`,
-    );
+    throw misuse(`No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`);
   }
 
   #set(items: readonly QueuedMessage[]): void {
@@ -116,7 +113,7 @@ function joined(messages: readonly QueuedMessage[]): Input {
 
 function assertText(text: string): void {
   if (typeof text === "string" && text.trim() !== "") return;
-  throw new NanoAgentError("invalid_argument", "A message of the queue is empty: write what is to be sent.");
+  throw misuse("A message of the queue is empty: write what is to be sent.");
 }
 
 /** A message that waits. */

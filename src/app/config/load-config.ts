@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { readSettingsFile } from "./private-file.ts";
@@ -115,5 +115,5 @@ function nestingOf(text: string): number {
 }
 
 function invalid(where: string, what: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${where}: ${what}`);
+  return invalidConfig(`${where}: ${what}`);
 }

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { type Environment, variable } from "./env.ts";
 
 /** Places on this machine that belong to the user, after the XDG Base Directory specification. */
@@ -52,11 +52,9 @@ export function withGoneFolder(error: unknown): unknown {
 }
 
 function goneFolder(cause: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
-    "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
-    { cause },
-  );
+  return misuse("The working folder was removed. Change into a folder that exists, or name one with --cwd.", {
+    cause,
+  });
 }
 
 /**
@@ -69,13 +67,11 @@ export function existingFolder(path: string, option: string, base?: string): str
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`,
-      { cause: error },
-    );
+    throw misuse(`${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`, {
+      cause: error,
+    });
   }
-  throw new NanoAgentError("invalid_argument", `${option} ${absolute} is not a folder. Name a folder.`);
+  throw misuse(`${option} ${absolute} is not a folder. Name a folder.`);
 }
 
 /**

@@ -1,6 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
+import {
+  errorMessage,
+  invalidConfig,
+  isNanoAgentError,
+  type NanoAgentError,
+} from "../../core/base/errors.ts";
 import { takeLock } from "../../session/session-lock.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { replaceFile } from "../../system/replace-file.ts";
@@ -91,5 +96,5 @@ function replace(path: string, text: string): void {
 }
 
 function broken(path: string, what: string, cause?: unknown): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${path}: ${what}.`, { cause });
+  return invalidConfig(`${path}: ${what}.`, { cause });
 }

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { type Environment, variable } from "./env.ts";
 import { readText, type Shape } from "./shape.ts";
@@ -118,9 +118,6 @@ export function readVariables(
     if (name === undefined || text === undefined) return [];
     const read = readText(text, setting);
     if ("value" in read) return [{ path, value: read.value, name }];
-    throw new NanoAgentError(
-      "invalid_config",
-      `${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`,
-    );
+    throw invalidConfig(`${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`);
   });
 }

@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -106,7 +106,7 @@ export async function findPromptCommand(
 
 function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
-  return new NanoAgentError("invalid_argument", `/${name} did not work: ${errorMessage(error)}`);
+  return misuse(`/${name} did not work: ${errorMessage(error)}`);
 }
 
 /** Each word is an argument; the last one gets what is left. */

@@ -1,7 +1,7 @@
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 
 /** Most that is copied. */
 const MAX_FILES = 100_000;
@@ -34,7 +34,7 @@ export class ScratchWorkspace {
       });
     } catch (error) {
       this.remove();
-      throw new NanoAgentError("invalid_argument", `${origin} cannot be copied: ${errorMessage(error)}.`, {
+      throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, {
         cause: error,
       });
     }
@@ -71,8 +71,7 @@ function assertSmallEnough(origin: string): void {
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile()) bytes += lstatSync(path).size;
       if (++files <= MAX_FILES && bytes <= MAX_BYTES) continue;
-      throw new NanoAgentError(
-        "invalid_argument",
+      throw misuse(
         `${origin} is too large to be copied for a replay: more than ${MAX_FILES} files or ${MAX_BYTES} bytes. Leave --live-tools out, or name a smaller copy with --workspace.`,
       );
     }

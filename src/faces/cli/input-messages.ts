@@ -1,7 +1,7 @@
+import { misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import type { UserMessage } from "../../core/message/message.ts";
-import { usageError } from "./usage-error.ts";
 
 /** Longest line of input. */
 const MAX_LINE_CHARS = 50_000_000;
@@ -27,7 +27,7 @@ export async function* inputLines(chunks: AsyncIterable<Buffer | string>): Async
       ({ length } = piece);
     }
     if (length > MAX_LINE_CHARS)
-      throw usageError(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+      throw misuse(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
   }
   if (length > 0) yield pieces.join("");
 }
@@ -74,7 +74,7 @@ function isInputBlock(block: unknown): block is UserBlock {
 }
 
 function badLine(number: number, what: string): Error {
-  return usageError(
+  return misuse(
     `Line ${number} of standard input ${what}. Write {"type":"user","message":{"role":"user","content":"…"}}.`,
   );
 }

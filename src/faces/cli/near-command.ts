@@ -1,6 +1,6 @@
+import { misuse } from "../../core/base/errors.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
-import { usageError } from "./usage-error.ts";
 
 /** Words that people type for something that has another name here, or none. */
 const MEANT: { readonly [word: string]: string } = {
@@ -44,7 +44,7 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
   if (isForced || words.length > 2 || !/^[a-z-]+$/i.test(first)) return;
   const hint = meantBy(first.toLowerCase(), second);
   if (hint === undefined) return;
-  throw usageError(
+  throw misuse(
     `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.join(" ")}`,
   );
 }

@@ -3,10 +3,10 @@ import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
 import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
 import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/settings.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
 import { readSessionFlags, type SessionFlags } from "./session-flags.ts";
-import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -36,7 +36,7 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
     ? "; a prompt that begins with - stands behind --"
     : "";
-  const fail = (what: string): Error => usageError(`${what} See nano-agent --help${hint}.`);
+  const fail = (what: string): Error => misuse(`${what} See nano-agent --help${hint}.`);
   const { words, behind, ...flags } = readOptions(args, { options: FLAGS, fail });
   return { ...flags, words: [...words, ...behind], behind: [] };
 }
@@ -50,9 +50,9 @@ export function readRunFlags(flags: ParsedOptions): RunFlags {
   const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
   const partialMessages = flags.has("--include-partial-messages");
   if (inputFormat === "stream-json" && outputFormat !== "stream-json")
-    throw usageError("--input-format stream-json needs --output-format stream-json. Add it.");
+    throw misuse("--input-format stream-json needs --output-format stream-json. Add it.");
   if (partialMessages && outputFormat !== "stream-json")
-    throw usageError("--include-partial-messages needs --output-format stream-json. Add it.");
+    throw misuse("--include-partial-messages needs --output-format stream-json. Add it.");
   return {
     words: flags.words,
     print: flags.has("--print"),
@@ -78,9 +78,7 @@ function outputFormatOf(flags: ParsedOptions): OutputFormat {
   const named = flags.text("--output-format") as OutputFormat | undefined;
   if (!flags.has("--json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
-  throw usageError(
-    `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
-  );
+  throw misuse(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
 }
 
 /** The settings that options name, by the table of settings. */
@@ -92,7 +90,7 @@ function configOf(flags: ParsedOptions): ConfigFile {
   if (!flags.has("--yolo")) return config;
   const { permissionMode = "bypassPermissions" } = config;
   if (permissionMode === "bypassPermissions") return { ...config, permissionMode };
-  throw usageError(
+  throw misuse(
     `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${permissionMode}. Leave one out.`,
   );
 }
@@ -106,17 +104,17 @@ function settingOf(flags: ParsedOptions, setting: DescribedShape): unknown {
   if (flag.value === undefined) return flag.negates !== true;
   const choices = "oneOf" in setting ? setting.oneOf : undefined;
   if (setting.type === "strings") return choices === undefined ? texts : words(texts, name, choices);
-  if (choices !== undefined) return oneOf(text, choices, { name, fail: usageError });
+  if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
   const read = readText(text, setting);
   if ("value" in read) return read.value;
-  throw usageError(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
+  throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
 /** Words of a closed list may stand together, with commas between them. */
 function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.split(","))
-    .map((text) => oneOf(text.trim(), options, { name, fail: usageError }));
+    .map((text) => oneOf(text.trim(), options, { name, fail: misuse }));
 }
 
 function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
@@ -130,5 +128,5 @@ function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
  */
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
-  throw usageError(`${name} is followed by an empty text. Leave it out, or name a value.`);
+  throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);
 }

@@ -8,7 +8,7 @@ import { existingFolder } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -265,6 +265,6 @@ const NO_MODEL: Model = {
   provider: "none",
   id: "none",
   stream: () => {
-    throw new NanoAgentError("invalid_argument", "This session calls tools only.");
+    throw misuse("This session calls tools only.");
   },
 };

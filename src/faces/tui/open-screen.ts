@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import type { FoundModel } from "../../app/model-choice.ts";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
@@ -342,7 +342,7 @@ class ScreenProgram {
         { cwd: this.#options.cwd, env: { ...this.#options.environment }, maxBuffer: 20_000_000 },
         (error, stdout, stderr) => {
           if (error === null || stdout !== "") resolve(stdout);
-          else reject(new NanoAgentError("invalid_argument", stderr.trim() || error.message));
+          else reject(misuse(stderr.trim() || error.message));
         },
       );
     });

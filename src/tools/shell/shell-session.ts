@@ -1,5 +1,5 @@
 import { systemClock } from "../../core/base/clock.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
@@ -137,8 +137,7 @@ export class ShellSession {
   shell(): string {
     this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
-    throw new NanoAgentError(
-      "invalid_config",
+    throw invalidConfig(
       process.platform === "win32"
         ? "No bash on this Windows. Install Git for Windows, or run under WSL."
         : "No bash and no /bin/sh on this system. Install bash, or set the shell option to its path.",
