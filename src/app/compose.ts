@@ -75,10 +75,7 @@ export interface ComposedAgent
     Omit<BuiltinTools, "tools"> {
   readonly agent: Agent;
   readonly session: OpenSession;
-  /**
-   * The same agent anew, from what the journal holds now, with another model where one is given. The old one
-   * is not to be used any more.
-   */
+  /** The same agent anew from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   readonly modelWhy: Pick<ModelChoice, "why" | "source">;
   /** What the name of the model says of it. */
@@ -94,10 +91,7 @@ export interface ComposedAgent
   readonly toolNames: readonly string[];
   readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
   readonly sandbox: Confinement["sandbox"];
-  /**
-   * Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never
-   * rejects.
-   */
+  /** Removes what killed runs left half written, as far as a bounded look finds it. Never rejects. */
   readonly tidy: () => Promise<void>;
 }
 
@@ -177,10 +171,7 @@ async function sessionOf({ openSession, settings, onNotice }: ComposeOptions): P
   return session;
 }
 
-/**
- * What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files
- * bring.
- */
+/** Built-in tools, and what commands, extensions and hooks of files bring. */
 async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
   const { settings: given, tools: added = [], ports, opened, onNotice } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.

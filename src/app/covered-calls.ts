@@ -15,10 +15,7 @@ interface CallAndVerdict {
 export class CoveredCalls {
   readonly #judged = new WeakMap<object, CallAndVerdict>();
 
-  /**
-   * Notes what was decided about a command. The first decision counts: what a person was asked about runs as
-   * it was shown.
-   */
+  /** Notes a decision. The first one counts: what a person was asked about runs as it was shown. */
   note(input: ToolInput, judged: CallAndVerdict): void {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }

@@ -16,16 +16,11 @@ import type { FileGuard } from "./file-guard.ts";
 export interface PermissionGateOptions
   extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "machinery"> {
   readonly mode: PermissionMode;
-  /**
-   * Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by
-   * commas.
-   */
+  /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), parted by commas. */
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
-  /**
-   * The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`.
-   */
+  /** The files the lists come from, if they do: an unknown name is then `invalid_config`. */
   readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
   readonly permissions?: PermissionConfig | undefined;
   readonly session?: SessionRules;

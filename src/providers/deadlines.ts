@@ -13,10 +13,7 @@ export interface DeadlinesOptions {
   readonly onTimeout: (error: NanoAgentError) => void;
 }
 
-/**
- * The time limits of one request. Watching costs no timer per event, and most requests two in all: progress
- * is a time that the timer looks at when it fires.
- */
+/** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
   readonly #startedAt: number;

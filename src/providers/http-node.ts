@@ -14,10 +14,7 @@ export interface NodeConnectionOptions {
   readonly ca?: string;
 }
 
-/**
- * Posts over `node:http` and `node:https`, on connections it keeps open. Node takes idle keep-alive sockets
- * off the event loop's count, so an open connection does not keep the process alive.
- */
+/** Posts over `node:http` and `node:https`, on kept connections that keep no process alive. */
 export class NodeConnections {
   readonly #options: NodeConnectionOptions;
   readonly #agents = new Map<string, Agent>();

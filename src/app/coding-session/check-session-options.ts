@@ -14,10 +14,7 @@ import { CONFIG_SHAPE } from "../config/setting-table.ts";
 import { findMisfit } from "../config/shape.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
-/**
- * Throws `invalid_argument` for options of a coding session that nobody knows or that cannot work, `invalid_config` for settings that do
- * not fit.
- */
+/** Throws `invalid_argument` for options that cannot work, `invalid_config` for settings that do not fit. */
 export function assertSessionOptions(options: CopyOptions): void {
   assertEach(options, OPTIONS);
   const { permissionMode } = options;

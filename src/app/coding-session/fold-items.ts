@@ -182,9 +182,7 @@ export class ItemFold {
     });
   }
 
-  /**
-   * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
-   */
+  /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
     const shown = { input, title: callTitle(input), ...fields };

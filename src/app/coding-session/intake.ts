@@ -136,10 +136,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
   }
 }
 
-/**
- * What the subagent of a command has to say of it. Where there is none of that name, the conversation works
- * on it itself.
- */
+/** What the subagent of a command reports; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },

@@ -335,9 +335,7 @@ export class LiveSession implements CodingSession {
     });
   }
 
-  /**
-   * The conversation as the journal has it by now: with another agent, for one knows what it was told itself.
-   */
+  /** The conversation as the journal has it now, with a new agent: the old one knows what it was told. */
   async #renew(): Promise<void> {
     const { composed, desk } = this.#parts;
     this.#agent = await composed.renew(this.#models.choice);

@@ -57,10 +57,7 @@ export class ModelControl {
     return { model, effort: isNamed ? undefined : effort };
   }
 
-  /**
-   * Takes up the model that the session was changed to, unless another one is asked for. Resolves to whether
-   * there is one.
-   */
+  /** Takes up the model the session was changed to, unless another is asked for. True where it did. */
   async resume({ newestOf }: OpenSession, notices: NoticeBoard): Promise<boolean> {
     const change = this.#chosen.why === "flag" ? undefined : newestOf("model_change");
     if (change === undefined || change.model === this.name) return false;

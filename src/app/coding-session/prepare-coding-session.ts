@@ -24,10 +24,7 @@ export interface PreparedSession {
   readonly redact: Redaction | undefined;
   /** Id of the session, as far as it is known by now. */
   readonly sessionId: string;
-  /**
-   * Opens it. Throws for a session, model, tool name or folder that does not exist, missing credentials, and
-   * a sandbox that does not work.
-   */
+  /** Opens it. Throws for a missing session, model, tool or folder, credentials, or a broken sandbox. */
   readonly open: () => Promise<CodingSession>;
   /** Ends at once whatever was started by now, for the moment before the process ends. */
   readonly killNow: () => void;

@@ -28,10 +28,7 @@ export interface RunControlOptions {
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
-  /**
-   * Whether nothing may begin now: the session is closed, or something is at work that no run may overlap
-   * with.
-   */
+  /** True when nothing may begin: the session is closed, or something works that no run may overlap. */
   readonly isBlocked: () => boolean;
   readonly isCommand: (text: string) => boolean;
   readonly lendModel: IntakeOptions["lendModel"];
@@ -246,10 +243,7 @@ export class RunControl {
     return (facts) => outcomeOf(result, facts);
   }
 
-  /**
-   * After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a
-   * person sees it.
-   */
+  /** After a run that was cut nothing goes out by itself; what was meant for it waits in the queue. */
   #keepWaiting(): void {
     const agent = this.#options.agent();
     const messages = agent.pendingSteering;

@@ -213,10 +213,7 @@ export class RunTally {
   #partialChars = 0;
   #turns = 0;
 
-  /**
-   * Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that
-   * was cut.
-   */
+  /** Text of the newest answer so far, or its beginning. */
   get partialText(): string {
     return this.#partialText.toString();
   }

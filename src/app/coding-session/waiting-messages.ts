@@ -76,10 +76,7 @@ export class WaitingMessages implements MessageQueue {
     if (item !== undefined) this.#options.sendNow(joined([item]));
   }
 
-  /**
-   * Takes out what goes next: the messages up to the first command as one, or that command. `undefined`:
-   * nothing does.
-   */
+  /** Takes out what goes next: the messages up to the first command as one, or that command. */
   next(): Input | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;
@@ -134,10 +131,7 @@ export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
   /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
-  /**
-   * Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at
-   * once.
-   */
+  /** Adds a message at the end and returns its id. It goes out at once when nothing runs or is held. */
   add(text: string, images?: readonly ImageBlock[]): string;
   /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
   edit(id: string, text: string): void;

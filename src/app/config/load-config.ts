@@ -50,10 +50,7 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   return { path, config: await checkConfigText(text, path) };
 }
 
-/**
- * The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any
- * other text.
- */
+/** The config a text holds; `path` names it in errors. Throws `invalid_config` with file and line. */
 export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
@@ -101,9 +98,7 @@ function ruleFault(permissions: PermissionConfig = {}, path: readonly string[]):
   return undefined;
 }
 
-/**
- * Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser.
- */
+/** Deepest nesting of brackets, those in texts and comments included: an upper bound without a parser. */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;

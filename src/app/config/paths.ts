@@ -11,9 +11,7 @@ export interface UserPaths {
   readonly stateFolder: string;
 }
 
-/**
- * The user's folders. `XDG_*` variables that hold a relative path are ignored, as the specification demands.
- */
+/** The user's folders. Relative paths in `XDG_*` variables are ignored, as their specification says. */
 export function userPaths(environment: Environment): UserPaths {
   const home = variable(environment, "HOME") ?? homedir();
   const folder = (name: string, fallback: string): string => {
@@ -42,10 +40,7 @@ export function currentFolder(): string {
   }
 }
 
-/**
- * Says what an error means that Node throws wherever it looks for a working folder that was removed; any
- * other error stays as it is.
- */
+/** Replaces what Node throws for a working folder that was removed by an error that says so. */
 export function withGoneFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
   return isGone ? goneFolder(error) : error;
@@ -57,10 +52,7 @@ function goneFolder(cause: unknown): NanoAgentError {
   });
 }
 
-/**
- * The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be
- * entered.
- */
+/** The folder `path` names, links resolved. Throws `invalid_argument` when it cannot be entered. */
 export function existingFolder(path: string, option: string, base?: string): string {
   const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
   try {

@@ -37,10 +37,7 @@ export async function changePrivateFile(
   }
 }
 
-/**
- * The text of one of the user's own files; `undefined` when there is none. Throws as {@link readSettingsFile}
- * does.
- */
+/** The text of a file of the user's; `undefined` when there is none. Throws as {@link readSettingsFile}. */
 export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }

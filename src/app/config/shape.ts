@@ -32,10 +32,7 @@ export type Shape =
     }
   | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
 
-/**
- * A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be
- * there.
- */
+/** A value that does not fit. `path` leads to it from the root, or to the key that must not be there. */
 export interface Misfit {
   readonly path: readonly string[];
   readonly message: string;

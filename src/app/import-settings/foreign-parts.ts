@@ -111,9 +111,7 @@ export class ForeignFile {
     }
   }
 
-  /**
-   * Adds hooks that are commands; those of other kinds and events are left. `isPeers` knows the names of tools that their scripts are told.
-   */
+  /** Adds hooks that are commands and leaves others. `isPeers` knows the tool names their scripts get. */
   addHooks(hooks: unknown, isPeers: (name: string) => boolean = isPeerName): void {
     if (hooks === undefined) return;
     const { hooks: commands, problems } = readHooks(hooks, "hooks");

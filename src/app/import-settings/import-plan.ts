@@ -25,9 +25,7 @@ export type ImportItem = {
       readonly name: string;
       readonly definition: { readonly [key: string]: Json };
     }
-  /**
-   * A file, or a folder with all that is in it; `to` is relative to the folder of the user's configuration.
-   */
+  /** A file, or a folder with all in it; `to` is relative to the user's configuration folder. */
   | {
       readonly kind: "command" | "agent" | "skill";
       readonly name: string;

@@ -23,10 +23,7 @@ export interface HubParts {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * MCP servers over files of their user; none is started yet, and the client itself is loaded with the first
- * start. Close it.
- */
+/** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
 export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts): McpHub {
   const { environment, config, paths, cwd } = settings;
   return new McpHub({
@@ -52,10 +49,7 @@ async function loadOpener({ paths, config, environment }: Settings): Promise<Ope
   };
 }
 
-/**
- * Lets MCP servers that may do so ask the model of the run. What is asked and answered is no part of the
- * conversation.
- */
+/** Lets MCP servers that may do so ask the run's model, outside of the conversation. */
 export function samplingWith(model: Model): Sample {
   return async ({ system, messages, maxOutputTokens }, signal) => {
     const request = {

@@ -43,10 +43,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   return { ...call, action: action.name ?? "", words, behind: apart ? call.behind : [] };
 }
 
-/**
- * The options of a run that were given to a sub-command that takes them. Throws `invalid_argument` as a run
- * does.
- */
+/** The options of a run that were given to a sub-command. Throws `invalid_argument` as a run does. */
 export function runFlagsOf(call: CommandCall): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }

@@ -60,10 +60,7 @@ export class EventLines {
     }
   }
 
-  /**
-   * Whole messages only, each with the call that started the subagent: pieces of several at once could not be
-   * told apart.
-   */
+  /** Whole messages only: pieces of several subagents at once could not be told apart. */
   #ofSubagent({ callId, event }: SubagentEvent): readonly OutputLine[] {
     const inner = this.#subagents.get(callId) ?? new EventLines({ partial: false });
     this.#subagents.set(callId, inner);

@@ -6,10 +6,7 @@ import type { UserMessage } from "../../core/message/message.ts";
 /** Longest line of input. */
 const MAX_LINE_CHARS = 50_000_000;
 
-/**
- * The lines of standard input as they come. Only a line feed ends one. Throws `invalid_argument` for a line
- * without end.
- */
+/** Lines of standard input, ended by line feeds alone. Throws `invalid_argument` for one without end. */
 export async function* inputLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let number = 1;

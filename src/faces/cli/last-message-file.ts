@@ -2,10 +2,7 @@ import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 
-/**
- * Throws `invalid_argument` when the file for the answer surely cannot be written: better now than after the
- * work.
- */
+/** Throws `invalid_argument` when the answer's file surely cannot be written, before any work. */
 export function assertWritable(path: string, cwd: string): void {
   const target = resolve(cwd, path);
   try {

@@ -48,10 +48,7 @@ export async function readPromptIfAny(sources: PromptSources): Promise<string | 
   return piped.trim() === "" ? undefined : piped;
 }
 
-/**
- * The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for
- * an unusable file.
- */
+/** The text of an option: itself, or that of `@FILE`. Throws `invalid_argument` for an unusable file. */
 export function textOrFile(
   value: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -59,10 +56,7 @@ export function textOrFile(
   return value.length > 1 && value.startsWith("@") ? readTextFile(value.slice(1), { what, cwd }) : value;
 }
 
-/**
- * The text of a file the command line names. Throws `invalid_argument`, saying what the file was for, when it
- * has none.
- */
+/** The text of a file, `what` it is for in errors. Throws `invalid_argument` for what is no text. */
 export function readTextFile(
   path: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },

@@ -1,9 +1,7 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../../core/base/text.ts";
 
-/**
- * An option of the command line. One table makes what is read, the help, the completions and the reference.
- */
+/** An option. One table makes what is read, the help, the completions and the reference. */
 export interface CommandOption {
   /** As the help shows it: `-o, --output FILE`. */
   readonly form: string;
@@ -50,10 +48,7 @@ export interface OptionReader {
   readonly fail: (what: string) => Error;
 }
 
-/**
- * The value of an option whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
- * mistake, not this.
- */
+/** Stands for a value that was left out. Nobody can type it: an empty value is a mistake. */
 export const NO_VALUE = "\0";
 
 /**

@@ -16,10 +16,7 @@ import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/**
- * The whole program: does what the command line says and resolves to the exit code, all output written. Never
- * rejects.
- */
+/** The whole program: resolves to the exit code when all output is written. Never rejects. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const context: CommandContext = {
     environment: readEnvironment(),

@@ -41,10 +41,7 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   return { ...flags, words: [...words, ...behind], behind: [] };
 }
 
-/**
- * Checks the values of a run's options. Throws `invalid_argument`, naming option and value, for one that
- * cannot be.
- */
+/** Checks a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */
 export function readRunFlags(flags: ParsedOptions): RunFlags {
   const outputFormat = outputFormatOf(flags);
   const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
@@ -122,10 +119,7 @@ function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
   return text === undefined ? undefined : notEmpty(text, name);
 }
 
-/**
- * Most likely a variable that is not set: to take it for the working folder would work in another place than
- * was meant.
- */
+/** Most likely a variable that is not set: taken for the working folder it would mislead. */
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
   throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);

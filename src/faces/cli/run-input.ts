@@ -45,10 +45,7 @@ async function* messagesOfStdin(): AsyncGenerator<Input> {
     );
 }
 
-/**
- * The schema of `--json-schema`: JSON itself, or the name of a file. Throws `invalid_argument` for one that
- * cannot be used.
- */
+/** The schema of `--json-schema`: JSON or a file. Throws `invalid_argument` when it cannot be used. */
 export function readSchema(value: string, cwd: string): JsonSchema {
   const inline = value.trimStart().startsWith("{");
   const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });

@@ -171,9 +171,7 @@ const BEAT_MS = 1_000;
 /** Characters of a session's id that are enough to go on with it. */
 const SHOWN_ID = 8;
 
-/**
- * An answer is shown while it is written only where a person sees both streams, and no value in one piece.
- */
+/** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
 function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
   // What phases say is work on the answer, and the last thing said need not be the answer.
   if (config.pattern === "plan" || config.pattern === "reflection") return false;

@@ -12,10 +12,7 @@ export interface SessionFlags {
   readonly resume: ResumeOptions | undefined;
 }
 
-/**
- * Reads the options about the session of a run. Throws `invalid_argument` for what is no id and for
- * options that disagree.
- */
+/** The session options of a run. Throws `invalid_argument` for bad ids and options that disagree. */
 export function readSessionFlags(flags: ParsedOptions): SessionFlags {
   const named = flags.text("--resume");
   const sessionId = flags.text("--session-id");

@@ -18,10 +18,7 @@ export function writeItems(message: Message): string {
   return items.map((item) => JSON.stringify(item)).join(",");
 }
 
-/**
- * Ids of messages and calls stay out: with `store: false` nothing can be looked up by them, and an id without
- * the reasoning item that belonged to it is refused.
- */
+/** Without ids: with `store: false` they name nothing, and without their reasoning item are refused. */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];
   let reasoning: Fields[] = [];

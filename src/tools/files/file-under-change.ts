@@ -137,10 +137,7 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/**
- * Replacing a file needs no permission to write it, so that permission is asked for by opening it. The
- * administrator may open everything; a file without any write bit is protected all the same.
- */
+/** Replacing a file needs no permission to write it, so it is asked for by opening; a write bit must be. */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
     throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);

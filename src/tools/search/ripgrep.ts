@@ -5,10 +5,7 @@ import { promisify } from "node:util";
 import { pinFolder } from "../files/pinned-folder.ts";
 import { findProgram, type ProgramSearch } from "../find-program.ts";
 
-/**
- * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the
- * one installed along is taken. Default: the `PATH` of this process.
- */
+/** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
 
 /** Finds a ripgrep that can be used, once. */

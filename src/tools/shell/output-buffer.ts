@@ -41,10 +41,7 @@ export interface WrittenOutput {
 
 const FILE_BATCH = 64 * 1024;
 
-/**
- * Collects the output of one command in bounded memory. Output up to `headBytes + tailBytes` stays in memory;
- * longer output also goes to a file, which is opened when it is first needed.
- */
+/** Output of one command in bounded memory; what is beyond head and tail goes to a file as well. */
 export class OutputBuffer {
   readonly #limits: OutputLimits;
   readonly #openFile: () => Promise<OutputFile>;

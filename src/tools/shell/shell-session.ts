@@ -207,10 +207,7 @@ export class ShellSession {
     return running;
   }
 
-  /**
-   * The processes that a command left running when it ended. With a confined one everything ends; the system
-   * needs a moment for it.
-   */
+  /** The processes that a command left running. Of a confined one everything ends, after a moment. */
   async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
     for (let pause = 2; ; pause *= 2) {
       const left = await running.process.running();

@@ -93,10 +93,7 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
   ];
 }
 
-/**
- * The keys with their meaning, in one line, or in as many as a narrow terminal takes. `whole`: nothing is
- * left out that a key could show.
- */
+/** The keys with their meaning, in as many lines as they need. `whole`: no key would show more. */
 export function keyLine(question: Question, { style, width, whole }: QuestionLook): string {
   const keys = offersOf(question).map(({ key, meaning }) => [key, meaning] as const);
   keys.push(["r", "no, with a reason"], ...(whole ? [] : [["v", "all of it"] as const]));

@@ -17,21 +17,13 @@ export interface TerminalQuestionOptions {
   readonly style: Style;
   /** Columns of the terminal now. */
   readonly width: () => number;
-  /**
-   * Called before a question is written, and the function it returns when it is answered: nothing else may be
-   * written meanwhile.
-   */
+  /** Called before a question is written; nothing else is written until the function returned is called. */
   readonly hold: () => () => void;
   /** Ctrl-C was pressed: the run is to end. The terminal has been given back. */
   readonly onInterrupt: () => void;
-  /**
-   * Ctrl-Z was pressed: stops the process, and calls back when it goes on. The terminal has been given back.
-   */
+  /** Ctrl-Z: stops the process and calls back when it goes on. The terminal has been given back. */
   readonly onSuspend?: (resumed: () => void) => void;
-  /**
-   * Milliseconds without a key that must pass before a key counts, so that nothing typed for something else
-   * is an answer. Default 200.
-   */
+  /** Quiet milliseconds before a key counts, so that nothing typed before is an answer. Default 200. */
   readonly quietMs?: number;
 }
 

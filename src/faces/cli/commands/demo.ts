@@ -129,10 +129,7 @@ class DemoRun {
     this.#write(this.#style.red(terminalLine(end, 1_000)));
   }
 
-  /**
-   * The scripted demo is the same on every machine; a real model is found and paid for as the user's settings
-   * say.
-   */
+  /** The scripted demo is the same everywhere; a real model is found and paid for as settings say. */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { environment, stdout } = this.#context;
     if (this.#model !== undefined) return { environment, model: this.#model };

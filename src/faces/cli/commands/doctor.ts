@@ -24,10 +24,7 @@ interface Check {
   readonly message: string;
 }
 
-/**
- * `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands
- * in the way, else 1.
- */
+/** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 when something is missing. */
 export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
   const checks = await runChecks(context);
   const { style } = lookOf(context);

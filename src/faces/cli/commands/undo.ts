@@ -19,9 +19,7 @@ import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
 
-/**
- * `nano-agent undo …`: puts files back to how they were before a turn, or lists the turns that changed files.
- */
+/** `nano-agent undo …`: puts files back to before a turn, or lists the turns that changed files. */
 export async function undo(context: CommandContext, call: CommandCall): Promise<number> {
   const [turn] = call.words;
   const { store, session } = chosenSession(context, call);
@@ -50,9 +48,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
 /** Sessions that are looked through for changes when the newest one has none. */
 const MAX_LOOKED_AT = 20;
 
-/**
- * Names the newest other session of the folder that changed files: it is most likely the one that was meant.
- */
+/** Names the newest other session of the folder that changed files: most likely the one meant. */
 function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
   const other = store
     .list(currentFolder())

@@ -29,9 +29,7 @@ export interface SubagentRun {
   readonly subagents: readonly SubagentRun[];
 }
 
-/**
- * The subagents that the conversation or the phases of a pattern started, in the order in which they began.
- */
+/** The subagents of the conversation and its patterns, in the order in which they began. */
 export function subagentRuns(entries: readonly JournalEntry[]): readonly SubagentRun[] {
   let open: OpenRun[] = [];
   const outer: OpenRun[] = [];
