@@ -174,7 +174,7 @@ class RunReplay {
         settings: {
           permission: gate,
           approve,
-          approvals: recordedApprovals(this.#run, this.#facts),
+          approvals: recordedApprovals(this.#run),
           maxToolResultChars: Number.MAX_SAFE_INTEGER,
           maxIterations: state.progress.iterations + this.#facts.maxIterations,
           onMaxIterations: this.#facts.onMaxIterations,

@@ -73,10 +73,7 @@ interface BeginPlace {
 }
 
 function begin({ time, agent, model }: RunStartEntry, { at, scope, intent }: BeginPlace): OpenRun {
-  // Sessions of older versions name a subagent in the arguments of the call alone.
-  const given = intent?.input["agent"];
-  const named = typeof given === "string" ? given : (intent?.name ?? "subagent");
-  const who = { callId: intent?.callId ?? scope, agent: agent ?? named, model };
+  const who = { callId: intent?.callId ?? scope, agent: agent ?? intent?.name ?? "subagent", model };
   const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0, end: undefined };
   return { at, scope, startedAt: time, ...who, turns: [], subagents: [], ...nothing };
 }
