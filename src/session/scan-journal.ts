@@ -61,7 +61,12 @@ export function scanJournal(descriptor: number): JournalScan {
       records.push(indexed(place, line));
     }
   }
-  return { records, damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort(byLine), ghosts, size };
+  return {
+    records,
+    damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
+    ghosts,
+    size,
+  };
 }
 
 function indexed(
@@ -87,8 +92,4 @@ function gaps(
     before = line;
   }
   return found;
-}
-
-function byLine(left: DamagedLine, right: DamagedLine): number {
-  return left.line - right.line;
 }

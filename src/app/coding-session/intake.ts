@@ -86,15 +86,12 @@ async function expanded(input: Input, text: string | undefined, options: IntakeO
     const prompt = await parts.composed.mcp.findCommand(call.name, signal);
     if (prompt !== undefined) return run(prompt, call.args, options);
   }
-  if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
+  // `/tmp` is a place as long as there is one.
+  if (call !== undefined && statSync(`/${call.name}`, { throwIfNoEntry: false }) === undefined)
+    throw unknownCommand(call.name, commands);
   const { expandInput } = parts.options;
   if (typeof input !== "string" || expandInput === undefined) return { input };
   return { input: await expandInput(input, { signal }) };
-}
-
-/** `/tmp` is a place as long as there is one. */
-function isPath(name: string): boolean {
-  return statSync(`/${name}`, { throwIfNoEntry: false }) !== undefined;
 }
 
 function unknownCommand(name: string, commands: readonly SessionCommand[]): NanoAgentError {

@@ -66,7 +66,7 @@ function fits(value: unknown, shape: Scalar): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "duration":
-      return isDuration(value);
+      return typeof value === "string" && parseDuration(value) !== undefined;
     case "number":
       return fitsNumber(value, shape);
     case "string":
@@ -201,8 +201,4 @@ function describe(value: unknown): string {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "string" && parseDuration(value) !== undefined;
 }
