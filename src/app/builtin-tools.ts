@@ -22,7 +22,6 @@ export interface BuiltinTools {
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
-  /** Ends everything the tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
   readonly killNow: () => void;

@@ -48,7 +48,6 @@ export interface ComposeOptions
   readonly settings: Settings;
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
-  /** That session, once it is open. */
   readonly opened: () => OpenSession | undefined;
   /** Whether this run may use the long-term memory its user has configured. */
   readonly remembers: boolean;
@@ -56,7 +55,6 @@ export interface ComposeOptions
   readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
-  /** Whether there is somebody to ask now. */
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
 }
@@ -80,7 +78,6 @@ export interface ComposedAgent
   readonly modelWhy: Pick<ModelChoice, "why" | "source">;
   /** What the name of the model says of it. */
   readonly effort: Effort | undefined;
-  /** Opens a model by its name, `provider/id[:effort]`. */
   readonly openModel: (name: string) => Promise<Model>;
   /** Hooks of the settings and of extensions; absent where there are none. */
   readonly hooks: SessionHooks | undefined;

@@ -3,7 +3,6 @@ import type { ToolInput } from "../core/message/block.ts";
 interface CallAndVerdict {
   /** Rules alone allow it: nobody saw it. */
   readonly isCovered: boolean;
-  /** Whether it would be allowed in the same form now. */
   readonly isStillAllowed: () => boolean;
 }
 

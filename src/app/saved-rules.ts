@@ -5,7 +5,6 @@ import { changePrivateFile } from "./config/private-file.ts";
 
 /** Where a rule is to be kept. */
 export interface SavedRulePlace {
-  /** Folder of the user's configuration. */
   readonly configFolder: string;
   /** The working folder the rule holds for, links resolved. */
   readonly cwd: string;

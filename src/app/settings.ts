@@ -26,7 +26,6 @@ export interface Settings {
   readonly config: EffectiveConfig;
   /** What of the project may act. */
   readonly trust: TrustedProject;
-  /** What the command line says of MCP servers. */
   readonly mcp?: McpSources | undefined;
 }
 

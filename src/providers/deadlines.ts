@@ -7,7 +7,6 @@ import { timeoutError } from "./http-error.ts";
 export interface DeadlinesOptions {
   readonly clock: Clock;
   readonly timeouts: HttpTimeouts;
-  /** Address of the request, for the error. */
   readonly url: string;
   /** Called at most once; nothing is watched any more. */
   readonly onTimeout: (error: NanoAgentError) => void;

@@ -34,7 +34,6 @@ export class KeptQueue {
     this.#writing = this.#writing.then(() => this.#write(items())).catch(this.#options.onFault);
   }
 
-  /** Resolves when everything is stored. */
   get stored(): Promise<void> {
     return this.#writing;
   }

@@ -17,11 +17,8 @@ export class LiveRun {
   readonly #rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
-  /** True once it has its outcome. */
   isOver = false;
-  /** Whether one of its events says that it ended. */
   hasEnd = false;
-  /** What its user gets. */
   readonly handle: SessionRun;
 
   /** `rest`: what is known of it by then beside its events. */

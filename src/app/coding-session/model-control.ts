@@ -35,7 +35,6 @@ export class ModelControl {
     return this.#chosen.effort;
   }
 
-  /** `provider/id`. */
   get name(): string {
     const { provider, id } = this.#chosen.model;
     return `${provider}/${id}`;

@@ -49,7 +49,6 @@ export class QuestionDesk implements ApprovalPrompt {
     return this.#listeners.size > 0;
   }
 
-  /** The open ones, oldest first. */
   get questions(): readonly Question[] {
     return this.#questions;
   }

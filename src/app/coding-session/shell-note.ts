@@ -36,7 +36,6 @@ export interface UserCommandOptions {
   readonly shared: boolean;
   readonly signal: AbortSignal | undefined;
   readonly agent: Agent;
-  /** Told the entry that records it. */
   readonly onEntry: (entry: NoteEntry) => void;
 }
 

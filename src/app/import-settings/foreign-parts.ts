@@ -52,7 +52,6 @@ export class ForeignFile {
     return undefined;
   }
 
-  /** Its JSON, comments allowed, as an object. */
   json(): Fields | undefined {
     const text = this.text();
     if (text === undefined) return undefined;
@@ -63,7 +62,6 @@ export class ForeignFile {
     return undefined;
   }
 
-  /** Its TOML as an object. */
   async toml(): Promise<Fields | undefined> {
     const text = this.text();
     if (text === undefined) return undefined;

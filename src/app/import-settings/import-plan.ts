@@ -8,7 +8,6 @@ export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 /** Something that can be taken over. */
 export type ImportItem = {
-  /** The file it stands in. */
   readonly from: string;
   /** What it is or does, in one line for people. */
   readonly does: string;

@@ -28,7 +28,6 @@ export function readOpenCodeRules({ permission, tools, mcp }: Fields): readonly 
 
 interface RuleFacts {
   readonly action: unknown;
-  /** The MCP servers of the file. */
   readonly servers: readonly string[];
 }
 

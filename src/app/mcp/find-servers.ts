@@ -25,7 +25,6 @@ interface Definition {
   readonly source: string;
   readonly value: unknown;
   readonly isLiteral?: boolean;
-  /** A project wrote it. */
   readonly isOfProject?: boolean;
 }
 

@@ -33,7 +33,6 @@ interface CallState {
 
 /** What hooks say to a message. */
 export interface SubmitVerdict {
-  /** Why it is not sent. */
   readonly blocked?: string;
   readonly context: readonly string[];
 }
@@ -183,7 +182,6 @@ export class SessionHooks {
     return this.#options.hooks.has("Stop");
   }
 
-  /** Tells hooks that the session is closed. */
   async end(): Promise<void> {
     this.#idle.abort();
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_END_MS), this.#closing.signal]);

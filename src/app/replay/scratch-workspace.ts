@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 
-/** Most that is copied. */
 const MAX_FILES = 100_000;
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -11,7 +10,6 @@ const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 export class ScratchWorkspace {
   /** The workspace it is a copy of, links resolved. */
   readonly origin: string;
-  /** The copy. */
   readonly folder: string;
   /** For temporary files of what runs in the copy. */
   readonly temporary: string;
@@ -50,7 +48,6 @@ export class ScratchWorkspace {
     return withPath(value, this.folder, this.origin);
   }
 
-  /** Removes the copy and its temporary files. */
   remove(): void {
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -15,7 +15,6 @@ export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
-  /** Of all models. */
   readonly total: Spending;
   /** Milliseconds of all runs; of a run that was cut, to its last entry. */
   readonly runMs: number;

@@ -36,12 +36,10 @@ export class EndingSignals {
     for (const [name, listener] of this.#listeners) process.on(name, listener);
   }
 
-  /** Aborted with the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The first signal that came, if one did. */
   get received(): EndingSignal | undefined {
     return this.#received;
   }

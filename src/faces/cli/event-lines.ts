@@ -23,7 +23,6 @@ export class EventLines {
     this.#partial = options.partial ? new PartialEvents() : undefined;
   }
 
-  /** The lines an event stands for. */
   lines(event: AgentEvent): readonly OutputLine[] {
     return [...(this.#partial?.lines(event, this.#model) ?? []), ...this.#whole(event)];
   }

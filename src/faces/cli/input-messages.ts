@@ -3,7 +3,6 @@ import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import type { UserMessage } from "../../core/message/message.ts";
 
-/** Longest line of input. */
 const MAX_LINE_CHARS = 50_000_000;
 
 /** Lines of standard input, ended by line feeds alone. Throws `invalid_argument` for one without end. */

@@ -51,7 +51,6 @@ export class Progress {
     };
   }
 
-  /** Shows one event. */
   show(event: AgentEvent): void {
     const { stderr, style, liveText, waiting } = this.#options;
     if (this.#held !== undefined) {
@@ -98,7 +97,6 @@ export class Progress {
     if (this.#held === undefined && this.#lastChar === "\n") this.#options.waiting?.draw();
   }
 
-  /** Ends the line the cursor is in, if it is in one. */
   closeLine(): void {
     if (this.#open === undefined) return;
     const { liveText, stderr } = this.#options;

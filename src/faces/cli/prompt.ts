@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { readStdin, type StdinKind } from "./read-stdin.ts";
 
-/** Most bytes a file named as a prompt may have. */
 const MAX_FILE_BYTES = 10_000_000;
 
 /** Where a prompt comes from. */

@@ -9,7 +9,6 @@ export interface CommandOption {
   readonly short: string | undefined;
   /** Placeholder of its value, in brackets where it may be left out; undefined where it takes none. */
   readonly value: string | undefined;
-  /** The only values it takes. */
   readonly choices: readonly string[] | undefined;
   readonly help: string;
 }
@@ -38,7 +37,6 @@ export interface ParsedOptions {
   readonly has: (option: `--${string}`) => boolean;
   /** The value of an option; the last one when it was given several times. */
   readonly text: (option: `--${string}`) => string | undefined;
-  /** All values of an option, in order. */
   readonly list: (option: `--${string}`) => readonly string[];
 }
 

@@ -26,7 +26,6 @@ export interface RunTellerOptions {
   readonly flags: RunFlags;
   /** The session as far as it is known by now. */
   readonly prepared: () => PreparedSession | undefined;
-  /** Shows on a terminal what the run waits for. */
   readonly waiting: WaitingLine | undefined;
   /** Id of the session as long as nothing is known of it. */
   readonly newId: string;
@@ -99,7 +98,6 @@ export class RunTeller {
     this.#reporter?.event(event);
   }
 
-  /** The result. */
   end(outcome: Outcome): void {
     clearInterval(this.#beat);
     this.#beat = undefined;

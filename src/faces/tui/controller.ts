@@ -31,11 +31,9 @@ export class Controller implements Control {
   #escapedAt = Number.NEGATIVE_INFINITY;
   /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
-  /** Code of the session before this one. */
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** What was sent before there was a session. */
   #early: string[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
@@ -87,7 +85,6 @@ export class Controller implements Control {
     for (const text of this.#early.splice(0)) this.send(text);
   }
 
-  /** What came from the terminal in one piece. */
   receive(event: TerminalEvent): void {
     try {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
@@ -99,17 +96,14 @@ export class Controller implements Control {
     if (event.type !== "reply") this.screen.draw();
   }
 
-  /** Does what a key stands for. */
   act(action: KeyAction, key: string): void {
     this.#actions[action]?.(key);
   }
 
-  /** Says something in the status for a moment. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(text.replaceAll(/\s+/g, " "), role);
   }
 
-  /** Prints lines above the input. */
   print(lines: readonly (string | Line)[]): void {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
@@ -132,7 +126,6 @@ export class Controller implements Control {
     screen.open(panel);
   }
 
-  /** Shows text to scroll through. */
   page(options: PageOptions): void {
     const onClose = (): void => {
       options.onClose?.();
@@ -151,7 +144,6 @@ export class Controller implements Control {
     });
   }
 
-  /** Sends a prompt, or adds it to the run at work. */
   send(text: string): void {
     const { session } = this.screen;
     if (session === undefined) this.#early.push(text);

@@ -27,7 +27,6 @@ import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
-  /** Aborted with the first signal. */
   readonly signal: AbortSignal;
   /** Settles when nothing may be waited for any longer. */
   readonly forced: Promise<unknown>;
@@ -54,27 +53,22 @@ export interface OpenHow {
 export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
-  /** Sent first. */
   readonly prompt?: string;
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
-  /** Whether the first session is one that goes on. */
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
   readonly settings: () => Promise<ScreenSettings>;
-  /** The sessions of this user. */
   readonly store: SessionStore;
   /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
   readonly endings: Endings;
-  /** The exit code of a signal that came. */
   readonly signalExit: () => number;
 }
 
-/** Most sessions that are offered to go on with. */
 const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;

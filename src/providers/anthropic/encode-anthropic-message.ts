@@ -15,7 +15,6 @@ export interface EncodedMessage {
   readonly count: number;
   /** True when the last block may carry a mark for caching. */
   readonly cacheable: boolean;
-  /** True when the first block is thinking. */
   readonly thinks: boolean;
 }
 

@@ -36,7 +36,6 @@ export class ToolCallCollector {
     );
   }
 
-  /** Takes the fragments of one event. */
   take(fragments: readonly ToolCallFragment[]): void {
     const taken = new Set<Call>();
     for (const each of fragments) {

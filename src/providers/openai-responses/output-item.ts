@@ -33,7 +33,6 @@ export class OutputItem {
     this.#identify(item);
   }
 
-  /** True when the item was closed by the provider. */
   get isClosed(): boolean {
     return this.#whole !== undefined;
   }
@@ -69,7 +68,6 @@ export class OutputItem {
     });
   }
 
-  /** Adds to the arguments of a call. */
   addArguments(json: string): void {
     if (json === "") return;
     this.#json += json;

@@ -8,7 +8,6 @@ import type { Style } from "../style.ts";
 /** How a question is put on a terminal. */
 export interface QuestionLook {
   readonly style: Style;
-  /** Columns of the terminal. */
   readonly width: number;
   /** False: a long call is shown by its beginning and its end. */
   readonly whole: boolean;
@@ -108,7 +107,6 @@ export function keyLine(question: Question, { style, width, whole }: QuestionLoo
   return texts.join("");
 }
 
-/** The subject of a call, as a person reads it. */
 function subjectOf(tool: string, input: ToolInput): string {
   const { path, command, url } = input;
   if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);

@@ -10,7 +10,6 @@ export interface TerminalKeys {
 export interface KeyListener {
   /** Characters as they come: mostly one, several when pasted or typed faster than they were read. */
   readonly onKeys: (keys: string) => void;
-  /** The terminal is gone. */
   readonly onEnd: () => void;
 }
 

@@ -12,10 +12,8 @@ export { terminalKeys } from "./terminal-keys.ts";
 /** Options of {@link TerminalQuestion}. */
 export interface TerminalQuestionOptions {
   readonly keys: TerminalKeys;
-  /** Where the question is written. */
   readonly output: Output;
   readonly style: Style;
-  /** Columns of the terminal now. */
   readonly width: () => number;
   /** Called before a question is written; nothing else is written until the function returned is called. */
   readonly hold: () => () => void;
@@ -47,7 +45,6 @@ export class TerminalQuestion {
   #keys: OpenKeys | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #hears = false;
-  /** The reason that is being typed. */
   #reason: string | undefined;
   /** The question stood there whole. */
   #isSeen = false;

@@ -167,7 +167,6 @@ class DemoRun {
     this.#write("", bold("What changed"), ...(lines.length === 0 ? ["Nothing."] : dressed));
   }
 
-  /** Says what the tests say, and what that means. */
   #verdict({ ok, tests, passed, failed, output }: TestReport, touchedTests: readonly string[]): void {
     const { bold, green, red } = this.#style;
     this.#write("", bold("The tests, run once more by the demo itself (node --test)"));
@@ -179,7 +178,6 @@ class DemoRun {
       this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));
   }
 
-  /** Says where to go from here. */
   #closing(): void {
     const { dim } = this.#style;
     const { folder } = this.#project;

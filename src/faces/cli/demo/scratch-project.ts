@@ -23,7 +23,6 @@ export interface TestReport {
   readonly ok: boolean;
   readonly passed: number;
   readonly failed: number;
-  /** Names of the tests, in order. */
   readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
   /** Everything the runner wrote, for the case that it is needed. */
   readonly output: string;
@@ -73,7 +72,6 @@ export class ScratchProject {
     });
   }
 
-  /** Removes the folder. */
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }

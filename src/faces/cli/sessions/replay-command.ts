@@ -127,7 +127,6 @@ function asJson({ content, report, kept }: ReplayFacts): object {
   };
 }
 
-/** Differences that are written out. */
 const SHOWN = 50;
 
 function asText({ content, report, kept }: ReplayFacts): string {

@@ -25,7 +25,6 @@ export interface SubagentRun {
   readonly durationMs: number;
   /** Undefined while it is at work, or when it was cut. */
   readonly end: RunEndEntry | undefined;
-  /** Subagents it started. */
   readonly subagents: readonly SubagentRun[];
 }
 
@@ -53,7 +52,6 @@ export function subagentRuns(entries: readonly JournalEntry[]): readonly Subagen
   return outer;
 }
 
-/** A run that entries are added to. */
 interface OpenRun extends SubagentRun {
   readonly scope: string;
   readonly startedAt: number;

@@ -1,7 +1,6 @@
 /** A text of a list, prepared for being searched. */
 export interface Candidate {
   readonly text: string;
-  /** In small letters. */
   readonly folded: string;
   /** Where its last part begins: behind the last `/`. */
   readonly base: number;

@@ -3,7 +3,6 @@ import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 
 const MAX_COLUMNS = 30;
-/** A word up to this width is not torn. */
 const LONGEST_WORD = 16;
 /** Below so many columns rows that go on have no margin. */
 const MARGIN_FROM = 8;

@@ -20,7 +20,6 @@ export interface RendererOptions {
   readonly look: () => Look;
   /** What the terminal does with its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
-  /** Rows of the terminal at first. */
   readonly rows: number;
 }
 
@@ -215,7 +214,6 @@ function isMeasured(text: string): boolean {
   return true;
 }
 
-/** Characters of which none joins with its neighbour. */
 function isAlone(code: number): boolean {
   return (
     (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
