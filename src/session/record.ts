@@ -31,7 +31,6 @@ export interface RewindEntry extends EntryBase {
 /** Everything this version writes to a session file. */
 export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
-/** A record ready to be written. */
 interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;

@@ -29,7 +29,6 @@ export interface JournalScan {
   readonly ghosts: ReadonlyMap<string, string | null>;
   /** Set when a line is of a newer version; the rest of the file was not looked at. */
   readonly newer?: { readonly line: number; readonly version: number };
-  /** Bytes of the file when it was read. */
   readonly size: number;
 }
 

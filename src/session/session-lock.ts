@@ -39,7 +39,6 @@ export class SessionLock {
     this.takenFrom = takenFrom;
   }
 
-  /** True when the lock is still this one. */
   isHeld(): boolean {
     return readHolder(this.#path)?.token === this.token;
   }

@@ -43,7 +43,6 @@ export class CheckpointStore {
   readonly #path: string;
   readonly #onNotice: (message: string) => void;
   #database: DatabaseSync | undefined;
-  /** Bytes that each object on the disk takes. */
   #sizes: Map<string, number> | undefined;
   readonly #pending = new Map<string, { readonly length: number; readonly packed: Buffer }>();
   #pendingBytes = 0;
@@ -67,7 +66,6 @@ export class CheckpointStore {
     return this.#known();
   }
 
-  /** True when some bytes are kept. */
   has(name: string): boolean {
     return this.#pending.has(name) || this.#known().has(name);
   }

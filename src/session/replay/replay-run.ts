@@ -49,7 +49,6 @@ export interface ReplayedRun {
   readonly askedTooOften: boolean;
   /** True when the end came from outside and was taken from the record. */
   readonly endedAsRecorded: boolean;
-  /** What calls gave that were run, by call id. */
   readonly outcomes: ReadonlyMap<string, LiveOutcome>;
   readonly failure: NanoAgentError | undefined;
 }
@@ -253,7 +252,6 @@ class RunReplay {
     }
   }
 
-  /** Answers a call that was admitted. */
   async #answerCall(call: RecordedCall, context: ToolContext): Promise<unknown> {
     const { result } = call;
     if (result === undefined || result.status === "aborted") {

@@ -60,7 +60,6 @@ export async function findSessions(
 interface Search {
   readonly text: string;
   readonly sessions: readonly SessionFile[];
-  /** True when these are all sessions there are. */
   readonly isComplete: boolean;
   readonly limit: number;
 }

@@ -37,7 +37,6 @@ const MAX_COMPARED_CHARS = 300;
 /** A shorter text is like nearly every line, and of a longer one so large a share may differ. */
 const MIN_SIMILAR_CHARS = 3;
 const MAX_DIFFERENT_SHARE = 0.4;
-/** How many lines are compared character by character. */
 const MAX_MEASURED_LINES = 50;
 
 function hasLineNumbers(lines: readonly string[]): boolean {

@@ -11,7 +11,6 @@ import { writeAtomically } from "./write-atomically.ts";
 
 /** Which file is to be changed, and by whom. */
 export interface ChangeTarget {
-  /** Canonical path. */
   readonly path: string;
   /** The path as the model wrote it, for messages. */
   readonly shown: string;

@@ -17,7 +17,6 @@ export class PinnedFolder {
     this.#descriptor = descriptor;
   }
 
-  /** A path for a name in this folder. */
   at(name: string): string {
     return join(this.self, name);
   }

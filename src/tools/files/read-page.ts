@@ -6,7 +6,6 @@ import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
 export interface PageOptions {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** Lines at most. */
   readonly maxLines: number;
   /** Bytes of numbered text at most. */
   readonly maxBytes: number;
@@ -57,7 +56,6 @@ const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
 const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 
-/** Fills the buffer as far as the file goes. */
 async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
@@ -68,7 +66,6 @@ async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffe
   return buffer.subarray(0, length);
 }
 
-/** Collects the lines of one page from chunks of UTF-8. */
 class PageBuilder {
   readonly #options: PageOptions;
   readonly #lines: string[] = [];
@@ -102,7 +99,6 @@ class PageBuilder {
     return false;
   }
 
-  /** The file is at its end. */
   end(): void {
     if (this.#lineBytes > 0) this.#endLine();
   }

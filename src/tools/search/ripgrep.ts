@@ -32,7 +32,6 @@ export interface RipgrepOptions {
   readonly descriptor?: number;
   /** Byte that ends a record of the output. */
   readonly separator: "\n" | "\0";
-  /** Ends the run at once. */
   readonly signal: AbortSignal;
 }
 

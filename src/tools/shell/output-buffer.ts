@@ -10,7 +10,6 @@ export interface OutputLimits {
   readonly headBytes: number;
   /** Shown from the end once the output is longer than head and tail together. */
   readonly tailBytes: number;
-  /** Most that is written to the file. */
   readonly fileBytes: number;
 }
 
@@ -20,7 +19,6 @@ export interface OutputText {
   readonly text: string;
   /** Bytes of cleaned text since the last look. */
   readonly totalBytes: number;
-  /** Bytes left out of `text`. */
   readonly omittedBytes: number;
   /** The file with the full text; only when something was left out. */
   readonly path?: string;

@@ -160,7 +160,6 @@ export class ShellProcess {
       if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }
 
-  /** Stops reading. */
   close(): void {
     for (const reader of this.#readers) reader.destroy();
   }

@@ -109,7 +109,6 @@ export class ShellSession {
     return this.#token;
   }
 
-  /** The variables that commands see. */
   get env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;

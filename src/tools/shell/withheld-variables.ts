@@ -1,4 +1,3 @@
-/** Variables named in one note. */
 const MAX_NAMED = 5;
 
 /** A command whose failure a note may explain. */
