@@ -26,10 +26,7 @@ export interface CheckpointsOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
- * the session itself is not kept. What does it is loaded with the first call that may change something.
- */
+/** Keeps what calls change, for undo; undefined without undo or a kept session. Loaded when first needed. */
 export function openCheckpoints(options: CheckpointsOptions): Checkpoints | undefined {
   const { settings, roots, session, onNotice } = options;
   const { kept } = session;

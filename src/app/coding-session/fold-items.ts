@@ -18,10 +18,7 @@ interface WrittenBlock {
   readonly text: GrowingText;
 }
 
-/**
- * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
- * it speaks of and no other, whatever the length of the conversation.
- */
+/** The items of one transcript. An event touches the items it speaks of alone, however long it is. */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */

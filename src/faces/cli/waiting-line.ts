@@ -48,10 +48,7 @@ const WAITS: ReadonlyMap<AgentEvent["type"], string> = new Map([
   ["done", ""],
 ]);
 
-/**
- * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
- * {@link draw}, and taken away before anything else is written through {@link over}.
- */
+/** One terminal line that says what a run waits for. Anything written through {@link over} removes it. */
 export class WaitingLine {
   readonly #options: WaitingLineOptions;
   #what = "";
