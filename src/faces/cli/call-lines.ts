@@ -10,7 +10,6 @@ import type { Style } from "./style.ts";
 const MAX_COLUMNS = 100;
 /** A failure that says more is told by its title and the end of its words. */
 const MAX_SHOWN_LINES = 3;
-/** Last lines that are shown of what a failed call wrote. */
 const TAIL_LINES = 6;
 const DIFF_LINES = 12;
 

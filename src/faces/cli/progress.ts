@@ -30,7 +30,6 @@ export class Progress {
   #answer: DressedAnswer | undefined;
   /** The call whose line was written last: its result needs no name. */
   #lastCall: string | undefined;
-  /** Events that wait until somebody else has finished writing. */
   #held: AgentEvent[] | undefined;
 
   constructor(options: ProgressOptions) {

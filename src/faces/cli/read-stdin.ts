@@ -1,7 +1,6 @@
 import { fstatSync, readFileSync } from "node:fs";
 import { errorMessage, isNanoAgentError, misuse } from "../../core/base/errors.ts";
 
-/** Most bytes of standard input that become part of a prompt. */
 const MAX_BYTES = 10_000_000;
 /** Milliseconds after which a silent pipe that a run can do without is left alone. */
 const SILENCE_MS = 3_000;

@@ -78,7 +78,6 @@ function outputFormatOf(flags: ParsedOptions): OutputFormat {
   throw misuse(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
 }
 
-/** The settings that options name, by the table of settings. */
 function configOf(flags: ParsedOptions): ConfigFile {
   const config = PLACED_SETTINGS.reduce<ConfigFile>((before, { path, setting }) => {
     const value = settingOf(flags, setting);

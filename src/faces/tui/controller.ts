@@ -29,7 +29,6 @@ export class Controller implements Control {
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
-  /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
@@ -72,7 +71,6 @@ export class Controller implements Control {
     return [...this.#shells.values()];
   }
 
-  /** Stops the newest command that the person typed; false when none is at work. */
   #stopShell(): boolean {
     const newest = [...this.#shells.keys()].at(-1);
     newest?.abort();
@@ -108,7 +106,6 @@ export class Controller implements Control {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets a person choose from a list; it is closed before the choice counts. */
   pick<T>(options: PickOptions<T>): void {
     const { screen } = this;
     const panel: Picker<T> = new Picker({
@@ -135,7 +132,6 @@ export class Controller implements Control {
     this.screen.open(panel);
   }
 
-  /** Does something that takes its time; what goes wrong is said. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = errorMessage(error).replaceAll(/\s+/g, " ");
@@ -157,7 +153,6 @@ export class Controller implements Control {
     else session.steer(input);
   }
 
-  /** Takes another session in place of this one, which is closed. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
@@ -207,7 +202,6 @@ export class Controller implements Control {
     return false;
   }
 
-  /** True when the text stays where it is: it names no command. */
   #slash(text: string): boolean {
     const [, name = "", args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
     const command = findCommand(this, name);

@@ -154,7 +154,6 @@ export class InputLine {
     return this.#attachments.imagesIn(this.#editor.text);
   }
 
-  /** What is to be sent: the text, and the images whose marks are in it. */
   get input(): Input {
     const { images } = this;
     return images.length === 0 ? this.whole : [{ type: "text", text: this.whole }, ...images];

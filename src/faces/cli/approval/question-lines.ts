@@ -73,7 +73,6 @@ export function questionLines(question: Question, look: QuestionLook): readonly 
   ];
 }
 
-/** The parts that need a yes, unless that is the whole call. */
 function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
   const texts = parts.map(({ text }) => text);
   const [only = ""] = texts;
@@ -81,7 +80,6 @@ function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
   return texts.length === 1 && isWhole ? [] : texts;
 }
 
-/** Each part that needs a yes, the most dangerous first. */
 function partLines(parts: readonly string[], look: QuestionLook): readonly string[] {
   if (parts.length <= 1) return parts.flatMap((part) => labelled("part", part, look));
   const shown = look.whole ? parts : parts.slice(0, MAX_PARTS);

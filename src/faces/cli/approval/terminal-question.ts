@@ -84,7 +84,6 @@ export class TerminalQuestion {
     }
   }
 
-  /** Takes the terminal, writes the question, and listens. */
   #put(): void {
     this.#keys = this.#options.keys.open({
       onKeys: (keys) => this.#onKeys(keys),

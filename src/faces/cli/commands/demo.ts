@@ -46,7 +46,6 @@ class DemoRun {
   readonly #context: CommandContext;
   readonly #project: ScratchProject;
   readonly #keep: boolean;
-  /** A real model, `provider/id`, in place of the scripted one. */
   readonly #model: string | undefined;
   readonly #style: Style;
   readonly #signals = new EndingSignals();
@@ -137,7 +136,6 @@ class DemoRun {
     };
   }
 
-  /** Says what is real and what is not, and what the agent is asked. */
   #opening(): void {
     const { bold, dim, yellow } = this.#style;
     const about =

@@ -102,7 +102,6 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
   return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
 }
 
-/** How many variables commands see, and the names of those they do not see. */
 function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = `see ${Object.keys(env).length} variables`;

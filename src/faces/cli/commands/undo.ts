@@ -104,7 +104,6 @@ function chosenSession(
 
 const MAX_PATHS = 4;
 
-/** The turns of a session that changed files, for people. */
 function turnsText(runs: readonly ChangedRun[], sessionId: string): string {
   if (runs.length === 0) return `No turn of session ${sessionId} changed files.\n`;
   const lines = runs.flatMap((run) => [runLine(run), ...run.turns.map((turn) => turnLine(run.run, turn))]);

@@ -24,7 +24,6 @@ export interface TestReport {
   readonly passed: number;
   readonly failed: number;
   readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
-  /** Everything the runner wrote, for the case that it is needed. */
   readonly output: string;
 }
 
@@ -37,7 +36,6 @@ export class ScratchProject {
   readonly folder: string;
   readonly #before: Files;
 
-  /** Writes the files. Throws what the file system throws. */
   constructor(files: Files) {
     this.#before = files;
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));

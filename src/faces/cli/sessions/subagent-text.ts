@@ -4,7 +4,6 @@ import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
 
-/** Turns of one subagent that are written out; `--json` writes all. */
 const SHOWN_TURNS = 20;
 
 /** Subagents for people: a line with use and ending for each, and one for each of its requests. */

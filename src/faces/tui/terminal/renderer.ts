@@ -39,7 +39,6 @@ export class Renderer {
   #rows: number;
   #caret = { row: 0, column: 0 };
   #out = "";
-  /** Row and column of the cursor while a frame is put together. */
   #row = 0;
   #column = 0;
   /** Whether text that is wider than the window is cut there, in the frame so far. */

@@ -97,7 +97,6 @@ export class TtyTerminal implements ScreenTerminal {
     this.#release();
   }
 
-  /** The same at once, for the moment before the process ends. */
   leaveNow(): void {
     if (!this.#isIn) return;
     this.#writeBack();
