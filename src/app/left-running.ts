@@ -8,7 +8,10 @@ import type { OpenSession } from "./open-session.ts";
 /** Milliseconds between the request to end and the kill. */
 const GRACE_MS = 2_000;
 
-/** Ends what a killed run of this session left behind, and says so. Costs nothing after a good end. */
+/**
+ * Ends what the commands of a run left behind that was killed at work on this session, and says so: nobody
+ * else would. Costs nothing where the session was given back in good order.
+ */
 export async function endLeftRunning(
   { kept }: OpenSession,
   { environment, onNotice }: { readonly environment: Environment; readonly onNotice: OnNotice },

@@ -18,7 +18,10 @@ interface WrittenBlock {
   readonly text: GrowingText;
 }
 
-/** The items of one transcript. An event touches the items it speaks of alone, however long it is. */
+/**
+ * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
+ * it speaks of and no other, whatever the length of the conversation.
+ */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */

@@ -30,7 +30,10 @@ interface OpenQuestion {
   readonly reply: (reply: QuestionReply) => void;
 }
 
-/** The questions of a session as data. What a listener throws, or rejects with, refuses the question. */
+/**
+ * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
+ * listener throws, or rejects with, refuses the question.
+ */
 export class QuestionDesk implements ApprovalPrompt {
   readonly #options: QuestionDeskOptions;
   readonly #ids = createIds();
@@ -117,8 +120,9 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   /**
-   * Records a question before anybody is asked, so that another process can answer; resolves to its id. Calls
-   * inside others, of subagents and of patterns cannot wait that long and are not recorded.
+   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
+   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
+   * id of its question stands nowhere.
    */
   async #record({
     callId,

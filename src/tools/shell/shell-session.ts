@@ -242,7 +242,10 @@ export class ShellSession {
       signal(pid, "SIGKILL");
   }
 
-  /** Ends all it started (TERM, then KILL), removes the temporary folder and refuses later commands. */
+  /**
+   * Ends everything this session started, TERM first and KILL after the grace; also what left its group
+   * unseen, where the system lets us find it. Removes the temporary folder. Later commands are refused.
+   */
   dispose(): Promise<void> {
     this.#disposed ??= this.#end();
     return this.#disposed;
