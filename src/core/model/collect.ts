@@ -16,9 +16,9 @@ export interface CollectedAnswer {
 }
 
 /**
- * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}. Blocks stand in the order
- * of their index; empty text is dropped; a tool call without an id, or with one that `usedIds` holds, gets a new one (some servers
- * send none, or the same one in every answer).
+ * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}.
+ * Blocks stand in the order of their index; empty text is dropped; a tool call without an id, or with one
+ * that `usedIds` holds, gets a new one (some servers send none, or the same one in every answer).
  */
 export class AnswerCollector {
   readonly #slots: (Slot | undefined)[] = [];
@@ -76,7 +76,7 @@ export class AnswerCollector {
     return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
   }
 
-  /** The text that had arrived when the answer was cut; reasoning and tool calls are left out, for neither can be sent again. */
+  /** The text of an answer that was cut. Reasoning and tool calls are left out: neither can be sent again. */
   partial(): AssistantMessage {
     const blocks = this.#blocks().filter((block) => block.type === "text");
     return { role: "assistant", content: blocks };
