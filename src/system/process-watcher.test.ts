@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive, until } from "../../test/faults/until.ts";
+import { newId } from "../core/base/ids.ts";
 import { markedEnvironment } from "./process-watcher.ts";
 
-const MARK = "s_watched0test";
-
 /** What a program does that is then killed; `run` starts a command in a group of its own and has its number. */
-const PRELUDE = `
+const prelude = (mark: string): string => `
 import { spawn } from "node:child_process";
 import { createProcessWatcher, markedEnvironment } from ${JSON.stringify(import.meta.resolve("./process-watcher.ts"))};
 const watcher = createProcessWatcher();
+const mark = "${mark}";
 const run = (command) => {
-  const env = markedEnvironment({ PATH: process.env.PATH }, "${MARK}.1.");
+  const env = markedEnvironment({ PATH: process.env.PATH }, "${mark}.1.");
   return spawn("/bin/sh", ["-c", command], { detached: true, stdio: ["ignore", "inherit", "ignore"], env }).pid;
 };
 const say = (...pids) => pids.forEach((pid) => console.log(pid));
@@ -22,7 +22,7 @@ setTimeout(() => undefined, 1e9);
 
 /** Starts a program that has such a watcher and says the numbers of `count` processes. */
 async function program(count: number, body: string): Promise<{ child: ChildProcess; pids: number[] }> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", PRELUDE + body], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", prelude(newId("s")) + body], {
     env: { PATH: process.env["PATH"] },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -67,7 +67,7 @@ test.runIf(process.platform === "linux")(
   "a process that carries a mark is found in a group that nobody named",
   async () => {
     const command = "setsid sh -c 'trap : TERM; echo $$; while :; do sleep 1; done' & wait";
-    const { child, pids } = await program(2, `watcher.add("${MARK}"); say(run(${JSON.stringify(command)}));`);
+    const { child, pids } = await program(2, `watcher.add(mark); say(run(${JSON.stringify(command)}));`);
     await killed(child);
     expect(await gone(pids)).toBe(true);
   },
@@ -77,7 +77,7 @@ test("what is no longer named, or was never, is left alone", async () => {
   const { child, pids } = await program(
     3,
     `const [ended, removed, never] = [1, 2, 3].map(() => run("exec sleep 1000"));
-    watcher.add(removed); watcher.add(ended); watcher.add("s_another"); watcher.remove(removed);
+    watcher.add(removed); watcher.add(ended); watcher.add("another"); watcher.remove(removed);
     say(ended, removed, never);`,
   );
   await killed(child);
