@@ -128,6 +128,7 @@ class ScreenProgram {
       cwd,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
+      onSession: (session) => this.#attention.watch(session),
       lendTerminal: (use) => this.#lend(use),
       suspend: () => this.#suspend(),
       writeInEditor: (text) => writeInEditor(text, environment),
@@ -215,7 +216,6 @@ class ScreenProgram {
         return;
       }
       this.#controller.attach(session, isResumed);
-      this.#attention.watch(session);
       const untrusted = session.notices.find((notice) => notice.code === "untrusted");
       if (untrusted?.code === "untrusted") offerTrust(this.#controller, untrusted);
     } catch (error) {
