@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../../src/core/agent/event.ts";
-import { calls, says, thinks, waits } from "../../src/testing/script.ts";
+import { calls, says, waits } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
 
 test("a message is answered, and the outcome says how it went", async () => {
@@ -227,30 +227,6 @@ test("stopping keeps the answer as far as it has come and holds the queue", asyn
     1,
     { state: "interrupted", text: "As far as this." },
   ]);
-});
-
-test("of several texts of a stopped answer only the last one broke off", async () => {
-  const { open } = place();
-  const whole = ["One.", "Two.", "Three."];
-  const begun = Promise.withResolvers<void>();
-  await using session = await open([
-    [
-      ...whole.flatMap((text) => [says(text), thinks("Hm.")]),
-      says("Four"),
-      waits(new Promise(() => undefined)),
-    ],
-  ]);
-  session.onEvent((event) => {
-    if (event.type === "text_delta" && event.text.includes("Four")) begun.resolve();
-  });
-  const run = session.send("first");
-  await begun.promise;
-  await session.stop();
-  await run;
-  const answers = session.view.items.flatMap((item) =>
-    item.type === "answer" ? [[item.text, item.state]] : [],
-  );
-  expect(answers).toEqual([...whole.map((text) => [text, "done"]), ["Four", "interrupted"]]);
 });
 
 test("a message steers the run at work, and begins one between runs", async () => {
