@@ -58,10 +58,13 @@ test("/export writes the conversation, /clear begins another one, which the mode
   await program.shows("Go on with");
   program.type("\r");
   await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."));
+  // The title of the window follows the session that is shown.
+  const runsInTitle = program.emulator.written.split("* nano-agent").length - 1;
   expect([
     readFileSync(join(program.cwd, "talk.md"), "utf8").includes("First answer."),
     JSON.stringify(server.requests[1]?.body).includes("first question"),
-  ]).toEqual([true, false]);
+    runsInTitle,
+  ]).toEqual([true, false, 2]);
 });
 
 test("/fork goes on in a copy, which has the conversation and leaves the session as it was", async () => {
