@@ -239,12 +239,13 @@ function aroundCalls({
   confined,
   mcp,
   hooks,
-}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
+}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "watchJobs" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
     runShell: builtin.runShell,
+    watchJobs: builtin.watchJobs,
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.dispose(), mcp.close()]);
