@@ -219,5 +219,5 @@ function setSomewhere(event: object, which: number, value: unknown): void {
   };
   visit(event);
   const place = places[which % Math.max(places.length, 1)];
-  if (place !== undefined) place[0][place[1]] = value;
+  if (place !== undefined) place[0][place[1]] = structuredClone(value);
 }
