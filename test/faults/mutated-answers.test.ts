@@ -129,27 +129,21 @@ const AGENT: Omit<AgentOptions, "model"> = {
 };
 
 function isWellTyped(part: StreamPart): boolean {
-  switch (part.type) {
-    case "text_delta":
-    case "thinking_delta":
-      return typeof part.text === "string" && typeof part.index === "number";
-    case "tool_call_start":
-      return typeof part.id === "string" && typeof part.name === "string" && typeof part.index === "number";
-    case "tool_call_delta":
-      return typeof part.json === "string" && typeof part.index === "number";
-    case "block": {
-      const { block } = part;
-      if (block.type === "tool_use")
-        return (
-          typeof block.id === "string" && typeof block.name === "string" && typeof block.input === "object"
-        );
-      return typeof (block.type === "text" ? block.text : block.thinking) === "string";
-    }
-    case "finish":
-      return typeof part.finishReason.raw === "string" && typeof part.finishReason.unified === "string";
-    case "retry":
-      return true;
-  }
+  if ("index" in part && typeof part.index !== "number") return false;
+  return textsOf(part).every((text) => typeof text === "string");
+}
+
+/** What has to be text in a part. */
+function textsOf(part: StreamPart): readonly unknown[] {
+  if (part.type === "text_delta" || part.type === "thinking_delta") return [part.text];
+  if (part.type === "tool_call_start") return [part.id, part.name];
+  if (part.type === "tool_call_delta") return [part.json];
+  if (part.type === "finish")
+    return [part.finishReason.raw, part.finishReason.unified, part.finishReason.detail ?? ""];
+  if (part.type === "retry") return [];
+  const { block } = part;
+  if (block.type === "tool_use") return [block.id, block.name, JSON.stringify(block.input)];
+  return block.type === "text" ? [block.text] : [block.thinking, block.signature ?? "", block.redacted ?? ""];
 }
 
 type Step =

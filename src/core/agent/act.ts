@@ -244,9 +244,7 @@ export function callMaker(
   };
   return async (name, input) => {
     if (!isRecord(input))
-      throw misuse(
-        `The input of ${String(name)} is ${JSON.stringify(input)}; pass an object with its arguments.`,
-      );
+      throw misuse(`The input of ${name} is ${JSON.stringify(input)}; pass an object with its arguments.`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);

@@ -92,8 +92,8 @@ class AnthropicDecoder implements WireDecoder {
   }
 
   #change({ delta, usage }: AnthropicEvent): void {
-    this.#stopReason = delta?.stop_reason ?? this.#stopReason;
-    this.#explanation ??= delta?.stop_details?.explanation ?? undefined;
+    if (typeof delta?.stop_reason === "string") this.#stopReason = delta.stop_reason;
+    this.#explanation = wordOf(delta?.stop_details?.explanation) || this.#explanation;
     this.#usage = mergedUsage(this.#usage, usage);
   }
 

@@ -8,6 +8,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
+import { wordOf } from "../tool-call-names.ts";
 import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { googleStreamError } from "./google-error.ts";
 import type {
@@ -185,8 +186,13 @@ class GoogleDecoder implements WireDecoder {
   #finishReason(): FinishReason {
     const { finishReason: raw, finishMessage } = this.#last ?? {};
     if (raw === undefined) {
-      const { blockReason, blockReasonMessage: detail } = this.#blocked ?? {};
-      if (blockReason !== undefined) return { unified: "refusal", raw: blockReason, ...defined({ detail }) };
+      const { blockReason, blockReasonMessage } = this.#blocked ?? {};
+      if (blockReason !== undefined)
+        return {
+          unified: "refusal",
+          raw: blockReason,
+          ...defined({ detail: wordOf(blockReasonMessage) || undefined }),
+        };
       throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     }
     if (raw === "MALFORMED_RESPONSE") {
@@ -204,7 +210,7 @@ class GoogleDecoder implements WireDecoder {
     const unified = UNIFIED.get(raw) ?? "other";
     if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
-    return { unified, raw, ...defined({ detail: finishMessage }) };
+    return { unified, raw, ...defined({ detail: wordOf(finishMessage) || undefined }) };
   }
 
   #continuation(raw: string): FinishReason {

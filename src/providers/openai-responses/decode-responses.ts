@@ -4,6 +4,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
+import { wordOf } from "../tool-call-names.ts";
 import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
@@ -176,7 +177,7 @@ class ResponsesDecoder implements WireDecoder {
 
   #finishReason(items: readonly OutputItem[]): FinishReason {
     if (this.#final === "incomplete") {
-      const raw = this.#answer.incomplete_details?.reason ?? "incomplete";
+      const raw = wordOf(this.#answer.incomplete_details?.reason) || "incomplete";
       return { unified: INCOMPLETE.get(raw) ?? "other", raw };
     }
     const hasCalls = items.some((item) => isCall(item.type));

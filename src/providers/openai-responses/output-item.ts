@@ -93,7 +93,7 @@ export class OutputItem {
       if (typeof whole === "string") this.completeArguments(whole);
     } else if (this.type === "message") this.#closeMessage(item);
     else if (this.type === "reasoning") this.#closeReasoning(item);
-    else if (this.type !== "") this.#emitText("", { item: { ...item } as JsonObject });
+    else if (this.type !== "") this.#emitText("", { item: { ...item } });
   }
 
   /** Emits the block of a call. `cut`: the provider ended the answer before it was complete. */
