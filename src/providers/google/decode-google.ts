@@ -185,25 +185,14 @@ class GoogleDecoder implements WireDecoder {
 
   #finishReason(): FinishReason {
     const { finishReason: raw, finishMessage } = this.#last ?? {};
-    if (raw === undefined) {
-      const { blockReason, blockReasonMessage } = this.#blocked ?? {};
-      if (blockReason !== undefined)
-        return {
-          unified: "refusal",
-          raw: blockReason,
-          ...defined({ detail: wordOf(blockReasonMessage) || undefined }),
-        };
-      throw incompleteAnswer(this.#target.provider, this.#target.modelId);
-    }
+    if (raw === undefined) return this.#blockedPrompt();
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
         retryable: true,
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(
-        brokenCall(this.#callId(undefined), typeof finishMessage === "string" ? finishMessage : ""),
-      );
+      this.#toolUse(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
@@ -211,6 +200,12 @@ class GoogleDecoder implements WireDecoder {
     if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
     return { unified, raw, ...defined({ detail: wordOf(finishMessage) || undefined }) };
+  }
+
+  #blockedPrompt(): FinishReason {
+    const { blockReason: raw, blockReasonMessage } = this.#blocked ?? {};
+    if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
+    return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
   }
 
   #continuation(raw: string): FinishReason {
