@@ -19,12 +19,14 @@ export interface GitIndex {
   readonly links: readonly string[];
   /** Another file beside it that holds the entries which do not stand here. */
   readonly shared?: string;
+  /** Whether nothing else can be in it: no name that is not there or not plain, no folder that stands for what is below it. */
+  readonly isWhole: boolean;
 }
 
 /** Reads an index whose hashes have `hashBytes` bytes. `undefined` where that cannot be; nothing is in one that is not there. */
 export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return { links: [] };
+  if (stats === undefined) return { links: [], isWhole: true };
   // Whoever opens a pipe waits for somebody to write.
   if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
   try {
@@ -34,8 +36,7 @@ export function readIndex(path: string, hashBytes: number): GitIndex | undefined
     const shared = extensions.get("link")?.toString("hex", 0, hashBytes);
     // Entries of folders that it leaves out are not in the file; a name that is left out is in another.
     const isWhole = !extensions.has("sdir") && !links.some((name) => name === "" || name.includes("\uFFFD"));
-    if (!isWhole) return undefined;
-    return shared === undefined ? { links } : { links, shared: `sharedindex.${shared}` };
+    return { links, isWhole, ...(shared === undefined ? {} : { shared: `sharedindex.${shared}` }) };
   } catch {
     // It is cut short, is of another form, or not for us.
     return undefined;

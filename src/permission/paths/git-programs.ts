@@ -152,15 +152,15 @@ class Walk {
 
   /** Repositories that an index names: git looks into them by the settings there. */
   #entries(path: string, tree: string, bytes: number | undefined): void {
-    const index = bytes === undefined ? undefined : this.#files.index.of(path, bytes);
-    const shared =
-      bytes === undefined || index?.shared === undefined
-        ? index
-        : this.#files.index.of(`${dirname(path)}/${index.shared}`, bytes);
-    if (index === undefined || shared === undefined) return void this.#found.push(unreadable(path));
+    const indexOf = (file: string | undefined): GitIndex | undefined =>
+      bytes === undefined || file === undefined ? undefined : this.#files.index.of(file, bytes);
+    const own = indexOf(path);
+    const shared = own?.shared === undefined ? own : indexOf(`${dirname(path)}/${own.shared}`);
+    // Those that can be read are looked at although somebody agreed to the rest.
+    if (own?.isWhole !== true || shared?.isWhole !== true) this.#found.push(unreadable(path));
     // The path as git would have it: what a link in it leads to comes before `..`.
-    for (const link of new Set([...index.links, ...shared.links]))
-      if (statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
+    for (const link of new Set([...(own?.links ?? []), ...(shared?.links ?? [])]))
+      if (link !== "" && statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
         this.#repository(`${tree}/${link}`);
   }
 
