@@ -20,7 +20,6 @@ export interface CallSetup<Encoded> {
 export interface SentRequest {
   /** Resolves with the end of the answer, rejects when there is none. Of no interest after `cancel`. */
   readonly done: Promise<void>;
-  /** Ends the request at once. */
   readonly cancel: () => void;
   /** Holds the answer back (`true`) or lets it flow again. */
   readonly hold: (held: boolean) => void;

@@ -1,7 +1,8 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
+import { isRecord } from "../base/json.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -244,6 +245,8 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
+    if (!isRecord(input))
+      throw misuse(`The input of ${name} is ${JSON.stringify(input)}; pass an object with its arguments.`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);

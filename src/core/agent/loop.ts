@@ -3,7 +3,7 @@ import { defined } from "../base/defined.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
-import type { FinishReason, ToolChoice } from "../model/model.ts";
+import type { FinishReason, Model, ToolChoice } from "../model/model.ts";
 import { act, type Finish } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
@@ -154,7 +154,7 @@ function finished(run: RunContext, { text, output }: Finish): Ending {
 }
 
 function isCut(finish: FinishReason): boolean {
-  return finish.unified === "length" || finish.unified === "refusal";
+  return ["length", "refusal", "error"].includes(finish.unified);
 }
 
 /** Share of the window from which on an answer that was cut was cut by the window. */
@@ -170,9 +170,22 @@ function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
 
 function answered(run: RunContext, { finishReason, message }: AnsweredTurn): Ending {
   const text = messageText(message);
-  if (finishReason.unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
-  if (finishReason.unified === "refusal") return { stopReason: "refusal", text };
+  const { unified, raw, detail } = finishReason;
+  if (unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
+  if (unified === "refusal") return { stopReason: "refusal", text, ...defined({ detail }) };
+  if (unified === "error" || (unified === "other" && text === "" && raw !== ""))
+    return { stopReason: "error", text, error: couldNotGoOn(run.model, finishReason) };
   return { stopReason: "completed", text };
+}
+
+/** An answer that broke off is no answer, whatever text there is. */
+function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
+  const said = detail === undefined ? "." : `: ${detail}`;
+  return new NanoAgentError(
+    "provider_error",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}${said} Run again without an input to go on, or ask in other words.`,
+    { details: { provider, model: id, finishReason: raw }, retryable: true },
+  );
 }
 
 function neverFinished(tool: string): NanoAgentError {

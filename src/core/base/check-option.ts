@@ -86,6 +86,11 @@ export function assertType(name: string, value: unknown, type: OptionType): void
   throw misuse(`${name} is ${shown(value)}; it must be ${type === "object" ? "an" : "a"} ${type}.`);
 }
 
+/** Throws `invalid_argument` for what is no function, whether it is given or not. */
+export function assertFunction(name: string, value: unknown): void {
+  if (typeof value !== "function") throw misuse(`${name} is ${shown(value)}; it must be a function.`);
+}
+
 /** Throws `invalid_argument` for what is no number from `least` (`isAbove`: above it) to `most`. */
 export function assertNumber(
   name: string,

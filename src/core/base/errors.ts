@@ -88,6 +88,11 @@ export function misuse(message: string, options?: NanoAgentErrorOptions): NanoAg
   return new NanoAgentError("invalid_argument", message, options);
 }
 
+/** An error that says what is wrong with a setting. */
+export function invalidConfig(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
+  return new NanoAgentError("invalid_config", message, options);
+}
+
 /** Whether `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if given. */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;

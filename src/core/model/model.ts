@@ -98,12 +98,14 @@ export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolCho
 /**
  * Why the model stopped. `unified` is one of nano-agent's words; `raw` is the provider's own, unchanged.
  * `stop`: it was done · `tool_use`: it wants tools run · `length`: output limit · `refusal`: refused or
- * filtered · `pause`: the provider paused a long turn, send the transcript again · `error` · `other`: a word
- * nobody documented.
+ * filtered · `pause`: the provider paused a long turn, send the transcript again · `error`: it could not go
+ * on · `other`: a word nobody documented.
  */
 export interface FinishReason {
   readonly unified: "stop" | "tool_use" | "length" | "refusal" | "pause" | "error" | "other";
   readonly raw: string;
+  /** What the provider says about it, for people. */
+  readonly detail?: string;
 }
 
 /** A piece of text. `index`: position of its block in the answer, counting up, gaps allowed. */

@@ -40,7 +40,10 @@ export function redactError(redaction: Redaction | undefined, error: NanoAgentEr
   return new NanoAgentError(code, message, { cause, details, retryable });
 }
 
-/** The texts in a JSON value without secrets; the names in it stay. */
+/** Names below this length are none of a secret. */
+const MIN_NAME = 8;
+
+/** The texts and names in a JSON value without secrets. */
 export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
   redaction: Redaction,
   value: T,
@@ -49,7 +52,8 @@ export function redactJson<T extends Json | { readonly [key: string]: Json | und
     if (typeof item === "string") return redaction.text(item);
     if (Array.isArray(item)) return item.map(visit);
     if (!isRecord(item)) return item;
-    return Object.fromEntries(Object.entries(item).map(([key, field]) => [key, visit(field)]));
+    const shown = (name: string): string => (name.length < MIN_NAME ? name : redaction.text(name));
+    return Object.fromEntries(Object.entries(item).map(([name, field]) => [shown(name), visit(field)]));
   };
   return visit(value) as T;
 }
