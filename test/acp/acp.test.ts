@@ -131,7 +131,7 @@ test("a cancel that was written before a prompt does not end it, also in the sam
   const asked = { jsonrpc: "2.0", id: "mine", method: session.prompt, params: { sessionId, prompt: [text] } };
   editor.write(`${JSON.stringify(cancel)}\n${JSON.stringify(asked)}`);
   const answer = (): string | undefined => answers.find((line) => line.includes('"id":"mine"'));
-  await expect.poll(answer, { timeout: 20_000 }).toContain('"stopReason":"end_turn"');
+  await expect.poll(answer).toContain('"stopReason":"end_turn"');
 });
 
 test("a session is listed, loaded with its whole conversation before the answer, and goes on", async () => {
