@@ -315,12 +315,10 @@ test("an editor that goes away in the middle ends the run and the program", asyn
   const id = await newSession(editor);
   prompt(editor, id, "Sleep").catch(() => undefined);
   await expect
-    .poll(
-      () =>
-        editor.updates.some(
-          (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      editor.updates.some(
+        (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
+      ),
     )
     .toBe(true);
   editor.leave();
