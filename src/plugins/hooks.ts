@@ -64,7 +64,7 @@ export class Hooks implements RunPlugin {
     return this.#has("post_acting") ? this.post("acting", call, result) : undefined;
   }
 
-  /** Shows an event as the hooks leave it, if they do. A hook that throws is a failure and changes nothing. */
+  /** Shows an event as hooks leave it, if they do. One that throws is a failure and changes nothing. */
   show(event: AgentEvent, publish: (event: AgentEvent) => void): void {
     if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
