@@ -6,7 +6,6 @@ import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
 export interface PageOptions {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** Lines at most. */
   readonly maxLines: number;
   /** Bytes of numbered text at most. */
   readonly maxBytes: number;
@@ -58,7 +57,6 @@ const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 const NOTHING = Buffer.alloc(0);
 
-/** Fills the buffer as far as the file goes. */
 async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
@@ -69,7 +67,6 @@ async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffe
   return buffer.subarray(0, length);
 }
 
-/** Collects the lines of one page from chunks of UTF-8. */
 class PageBuilder {
   readonly #options: PageOptions;
   readonly #lines: string[] = [];
@@ -104,7 +101,6 @@ class PageBuilder {
     return false;
   }
 
-  /** The file is at its end. */
   end(): void {
     if (this.#lineBytes > 0) this.#endLine(NOTHING, 0, 0);
   }
