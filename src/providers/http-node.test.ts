@@ -34,12 +34,13 @@ function post(
   via: Transport,
   url: string,
   headers: Record<string, string> = {},
+  body = "Grüezi",
 ): Promise<readonly [number, string]> {
   return new Promise((resolve, reject) => {
     let head: AnswerHead | undefined;
     let text = "";
     via.send(
-      { url, headers: { "content-type": "text/plain", ...headers }, body: "Grüezi" },
+      { url, headers: { "content-type": "text/plain", ...headers }, body },
       {
         onAnswer: (answer) => {
           head = answer;
@@ -71,15 +72,15 @@ const kinds: readonly (readonly [string, () => TransportOptions])[] = [
 ];
 
 describe.each(kinds)("a transport over %s", (_name, options) => {
-  it("posts the body and its length and hands over status and text", async () => {
+  it.each([
+    ["short", "Grüezi"],
+    ["long", "Grüezi 🗼".repeat(20_000)],
+  ])("posts a %s body and its length and hands over status and text", async (_length, body) => {
     const server = await serve(says("grüezi"));
-    expect(await post(transport(options()), `${server.url}/a?b=c`, { "x-extra": "1" })).toEqual([
-      200,
-      "grüezi",
-    ]);
-    expect(server.requests).toMatchObject([
-      { method: "POST", path: "/a?b=c", body: "Grüezi", headers: { "x-extra": "1", "content-length": "7" } },
-    ]);
+    const extra = { "x-extra": "1" };
+    expect(await post(transport(options()), `${server.url}/a?b=c`, extra, body)).toEqual([200, "grüezi"]);
+    const headers = { ...extra, "content-length": String(Buffer.byteLength(body)) };
+    expect(server.requests).toMatchObject([{ method: "POST", path: "/a?b=c", body, headers }]);
   });
 
   it.each([
