@@ -4,7 +4,7 @@ import type { Redaction, RedactionStream } from "../base/redaction.ts";
 import { errorResult } from "./output.ts";
 import type { ToolResult, ToolUpdate } from "./tool.ts";
 
-/** A result without secrets: what the model sees, the title and the metadata. Images and what ends a run stay as they are. */
+/** A result without secrets in content, title and metadata. Images and what ends a run stay. */
 export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
   if (redaction === undefined) return result;
   try {

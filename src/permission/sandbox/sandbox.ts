@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
@@ -94,6 +94,12 @@ export class Sandbox {
     const network = domains.length === 0 ? "no network" : `network only to ${domains.join(", ")}`;
     const hidden = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
+  }
+
+  /** What the process that the runtime keeps beside all commands has on its command line; undefined where there is none. */
+  get companion(): string | undefined {
+    const socket = this.#runtime.getLinuxHttpSocketPath?.();
+    return socket === undefined ? undefined : basename(socket);
   }
 
   /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
