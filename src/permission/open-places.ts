@@ -64,26 +64,36 @@ function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolea
   return [text, `${text}.git`].some((path) => existsSync(space.path(path).resolved));
 }
 
-/** Options that name the folder to work in, or the file that says what to do, by program: as a word of their own, and with it behind them. */
+/**
+ * Options that name the folder to work in, or the file that says what to do, by program: as a word of their own, and with it behind them. Of
+ * long ones any beginning counts, which many programs take for the whole.
+ */
 const PLACE_OPTIONS: ReadonlyMap<string, readonly [alone: RegExp, attached: RegExp]> = new Map(
   Object.entries({
-    "make gmake": placeOptions("[bdehikmnpqrRsStvw]*[CfI]", "dir[a-z]*|file|mak[a-z]*|inc[a-z-]*"),
-    "npm pnpm yarn bun": placeOptions("C", "pref[ix]*|dir|cwd"),
-    cargo: placeOptions("[vq]*C", "manifest-path"),
-    go: [/^--?C$/, /^--?C=(?=.)/] as const,
-    "ninja meson": placeOptions("C", "working-dir"),
-    "uv poetry": placeOptions("C", "directory|project"),
-    composer: placeOptions("d", "working-dir"),
-    "just task": placeOptions("[dft]", "dir|working-directory|justfile|taskfile"),
-    "gradle gradlew": placeOptions("[pb]", "project-dir|build-file"),
-    mvn: placeOptions("f", "file"),
+    "make gmake": placeOptions("-[bdehikmnpqrRsStvw]*[CfI]", "directory file makefile include-dir"),
+    "npm pnpm yarn bun": placeOptions("-C", "prefix dir cwd", "-+(?=\\w\\w)"),
+    cargo: placeOptions("-[vq]*C", "manifest-path"),
+    go: placeOptions("--?C=?"),
+    "ninja meson": placeOptions("-C", "working-dir"),
+    "uv poetry": placeOptions("-C", "directory project"),
+    composer: placeOptions("-d", "working-dir"),
+    "just task": placeOptions("-[dft]", "dir working-directory justfile taskfile"),
+    "gradle gradlew": placeOptions("-[pb]", "project-dir build-file"),
+    mvn: placeOptions("-f", "file"),
     docker: placeOptions("(?!)", "project-directory"),
-    terraform: [/^(?!)/, /^--?chdir=(?=.)/] as const,
+    terraform: placeOptions("--?chdir="),
   }).flatMap(([names, options]) => names.split(" ").map((name) => [name, options] as const)),
 );
 
-function placeOptions(short: string, long: string): readonly [alone: RegExp, attached: RegExp] {
-  return [new RegExp(`^(?:-${short}|--(?:${long}))$`), new RegExp(`^(?:-${short}|--(?:${long})=)(?=.)`)];
+function placeOptions(short: string, long = "", dashes = "--"): readonly [alone: RegExp, attached: RegExp] {
+  const names = long.split(" ").map(anyBeginning).join("|");
+  const whole = long === "" ? "(?!)" : `${dashes}(?:${names})`;
+  return [new RegExp(`^(?:${short}|${whole})$`), new RegExp(`^(?:${short}|${whole}=)(?=.)`)];
+}
+
+/** A pattern for a name and all that it begins with. */
+function anyBeginning(name: string): string {
+  return [...name].reduceRight((rest, letter) => `${letter}(?:${rest})?`, "");
 }
 
 /** Where `git -C`, `make -C` or `npm --prefix` go; of several folders of git, all in one path. */

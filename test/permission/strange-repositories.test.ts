@@ -282,9 +282,13 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
     test.each([
       ["settings of the repository", `${IN_COMMITS}; git config diff.submodule diff`],
       ["settings of the user", `${IN_COMMITS}; git config --global diff.submodule diff`],
-    ])("shows no differences within a repository that commits name by %s", (_, prepare) => {
+      [
+        "a merge that is made once more",
+        `git checkout -qf; git checkout -qb b; echo 1 > f.t; git commit -qam 1; git checkout -q main; echo 2 > f.t; git commit -qam 2; git merge -q b; echo 3 > f.t; git commit -qam m; git config log.diffMerges remerge; git config merge.x.driver "$EVIL"; echo '*.t merge=x' > .gitattributes`,
+      ],
+    ])("runs nothing where only commits lead to it: %s", (_, prepare) => {
       const room = new Room(prepare);
-      const line = "git log -p --no-ext-diff --no-textconv";
+      const line = "git log -m -p --no-ext-diff --no-textconv";
       expect([decisionOn(room, { what: "", prepare, line }), room.ran(line, "r")]).toEqual(["allow", false]);
     });
 

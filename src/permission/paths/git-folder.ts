@@ -1,13 +1,14 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, sep } from "node:path";
 import { type GitSetting, textOf } from "./git-settings.ts";
 
-/** Where the files of a repository are. A bare one is that itself. `undefined` where a pointer to it is not plain. */
+/** Where the files of a repository are, links followed. A bare one is that itself. `undefined` where a pointer to it is not plain. */
 export function gitFolder(tree: string): string | undefined {
   const path = `${tree}/.git`;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return tree;
-  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
+  return stats.isDirectory() ? placeOf(path) : pointed(path, "gitdir: ");
 }
 
 /** Where the settings of a repository are, which several work trees may share. */
@@ -51,7 +52,7 @@ export function belongsTo(
   { own, root, settings }: { own: string; root: string; settings: readonly GitSetting[] },
 ): boolean {
   const git = `${tree}/.git`;
-  if (own === tree || (own === git && lstatSync(git).isDirectory()) || liesIn(own, [root])) return true;
+  if (own === tree || own === git || liesIn(own, [root])) return true;
   const back = textOf(`${own}/gitdir`)?.trimEnd();
   if (back !== undefined && placeOf(pathFrom(own, back)) === placeOf(git)) return true;
   const said = settings.find(({ key }) => key === "core.worktree");
@@ -63,21 +64,24 @@ export interface GitEntries {
   readonly links: readonly string[];
   /** Folders, as paths from that of git on. */
   readonly folders: readonly string[];
+  /** Whether it names places of objects elsewhere. */
+  readonly hasAlternates: boolean;
 }
 
+/** Where a folder of objects names others. */
+export const ALTERNATES = "objects/info/alternates";
 /** Folders whose files git shows, whole or where it cannot read them. */
 const SHOWN =
-  /^(?:info|objects(?:\/info)?|refs|remotes|branches|rebase-(?:merge|apply)|sequencer|worktrees(?:\/[^/]+)?)$/;
+  /^(?:info|objects(?:\/info)?|remotes|branches|rebase-(?:merge|apply)|sequencer|worktrees(?:\/[^/]+)?)$/;
 
 /** The entries of a folder of git, which is called `name` there. */
 export function entriesIn(path: string, name: string): GitEntries {
-  const links: string[] = [];
-  const folders: string[] = [];
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const inner = name === "" ? entry.name : `${name}/${entry.name}`;
+  const entries = readdirSync(path, { withFileTypes: true });
+  const inner = (entry: Dirent): string => (name === "" ? entry.name : `${name}/${entry.name}`);
+  return {
     // No hook runs for a covered command.
-    if (entry.isSymbolicLink() && inner !== "hooks") links.push(entry.name);
-    if (entry.isDirectory() && SHOWN.test(inner)) folders.push(inner);
-  }
-  return { links, folders };
+    links: entries.flatMap((each) => (each.isSymbolicLink() && inner(each) !== "hooks" ? [each.name] : [])),
+    folders: entries.flatMap((each) => (each.isDirectory() && SHOWN.test(inner(each)) ? [inner(each)] : [])),
+    hasAlternates: entries.some((each) => inner(each) === ALTERNATES),
+  };
 }

@@ -1,5 +1,5 @@
 import { wordSet } from "../match-text.ts";
-import { PLAIN_KEY, STRATEGIES } from "../shell/git-guards.ts";
+import { isPlainLogFormat, PLAIN_KEY, STRATEGIES } from "../shell/git-guards.ts";
 import type { GitSetting } from "./git-settings.ts";
 
 /**
@@ -11,7 +11,7 @@ export type GitSettingUse = "looking" | "drivers" | "others" | undefined;
 /** Sections whose settings, in a covered command, only change how git looks or what it does by default. */
 const PLAIN_SECTIONS = wordSet(`
   add advice am apply author checkout clean clone color column commit committer commitgraph feature fetch fsck
-  fsmonitor grep i18n index log mailmap maintenance notes pack pager pretty push rerere receive revert sendemail
+  fsmonitor grep i18n index log mailmap maintenance notes pack pager push rerere receive revert sendemail
   showbranch sparse splitindex stash status svn svn-remote tag transfer user versionsort worktree
   gerrit gitbutler gitflow github gitk gitreview gitweb gui hooks hub tgit bugtraq`);
 
@@ -77,6 +77,8 @@ export const NAMES_PLACE: RegExp =
 export function useOf(setting: GitSetting): GitSettingUse {
   const { key, value } = setting;
   if (LFS.test(`${key}=${value}`)) return undefined;
+  // A format with a name is used by that name, in which nobody sees what it runs.
+  if (/^pretty\.[^.]+$/.test(key)) return isPlainLogFormat(value) ? undefined : "looking";
   if (key === REBASE_STEP) return PLAIN_STEP.test(value) ? undefined : "others";
   if (key === MERGE_STRATEGY) return STRATEGIES.has(value) ? undefined : "others";
   if (OTHERS.test(key)) return "others";

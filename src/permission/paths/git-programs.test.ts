@@ -91,6 +91,12 @@ test("an address that names a program to speak with it counts for whoever fetche
     expect(programs(`[remote "o"]\n\turl = ${url}\n`)?.others).toEqual([`remote.o.url=${url}`]);
 });
 
+test("a format with a name counts unless it is known to print fields alone", () => {
+  const formats = ["format:%h %C(yellow)%s%C(reset) %an", "%G?", "%(signature)", "oneline"];
+  const counted = formats.flatMap((each) => programs(`[pretty]\n\tmine = ${each}\n`)?.looking ?? []);
+  expect(counted).toEqual(["pretty.mine=%G?", "pretty.mine=%(signature)"]);
+});
+
 test("a setting that names a file counts unless that lies in the repository", () => {
   const files = ["../x", "/etc/passwd", "~/x", "%(prefix)/x", '"x"', "lost/../../x", "x", "lost", ""];
   const counted = files.flatMap(

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import {
+  ALTERNATES,
   belongsTo,
   commonFolder,
   entriesIn,
@@ -132,12 +133,13 @@ class Walk {
     if (tree !== undefined && !belongsTo(tree, { own, root, settings })) this.#away("folder", own);
     if (common !== own && placeOf(common) !== placeOf(`${own}/../..`)) this.#away("commondir", common);
     for (const folder of new Set([own, common])) this.#links(folder, "", [folder, root, common]);
-    this.#found.push(...this.#files.state.of(`${common}/objects/info/alternates`, "repository.alternates"));
   }
 
   #links(git: string, name: string, inside: readonly string[]): void {
     const folder = name === "" ? git : `${git}/${name}`;
-    const { links, folders } = this.#files.entries.of(folder, name);
+    const { links, folders, hasAlternates } = this.#files.entries.of(folder, name);
+    if (hasAlternates)
+      this.#found.push(...this.#files.state.of(`${git}/${ALTERNATES}`, "repository.alternates"));
     for (const link of links) {
       const path = `${folder}/${link}`;
       const target = placeOf(path);

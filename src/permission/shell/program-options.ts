@@ -27,7 +27,7 @@ const SSH =
 
 /** Whole words, by program. */
 const WORDS: ReadonlyMap<string, RegExp> = byName({
-  tar: /^[A-Za-z]*[IFTg][A-Za-z]*$/,
+  tar: /^[A-Za-z]*[IFTgP][A-Za-z]*$/,
   "ssh, scp, sftp": SSH,
   less: /^\+/,
   // A file of formats may hold `%output{…}`.
@@ -97,9 +97,9 @@ rg | -z -ABCEefgjMmrtTd= pre hostname-bin search-zip | search | ends
 ag | -z pager search-zip
 ack | pager
 grep, git | | | ends
-tar | -IFTg -fbCXKNHLV= to-command checkpoint-action use-compress-program rsh-command rmt-command
+tar | -IFTgP -fbCXKNHLV= to-command checkpoint-action use-compress-program rsh-command rmt-command
     info-script new-volume-script index-file listed-incremental files-from set-mtime-command volno-file
-    transform xform | file in
+    transform xform absolute-names | file in
 ssh | -FSIE -BbcDeiJLlmOopQRWw=
 scp | -SFD -cJilooPX=
 sftp | -SFDbs -BcJilooPRX=
@@ -109,7 +109,7 @@ man | -PHC -LmMsSeErpR= pager html config-file
 less | -oOk log-file LOG-FILE lesskey-file lesskey-src lesskey-content
 curl | -oOJKDc -AbCdeEFHhmPQrTtuUwxXyYz= output output-dir remote-name remote-name-all remote-header-name
     config dump-header cookie-jar trace trace-ascii stderr libcurl etag-save hsts alt-svc engine create-dirs
-    ssl-sessions | cookie create-file-mode h head
+    ssl-sessions unix-socket abstract-unix-socket | cookie create-file-mode h head
 wget | -Ooae -iBPQlARDIUtTw= output-document output-file append-output execute use-askpass config
     save-cookies warc-file rejected-log hsts-file
 vim, vi, view, nvim, ex | -cSswWu

@@ -7,6 +7,8 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
+  // What a merge changed against what git would have merged: it merges, with the programs for that.
+  ["log.diffMerges", "separate"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
   // Differences within a submodule are shown by a git that starts there, in whatever repository stands where a commit had one.
