@@ -26,7 +26,10 @@ export interface CheckpointsOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/** Keeps what calls change, for undo; undefined without undo or a kept session. Loaded when first needed. */
+/**
+ * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
+ * the session itself is not kept. What does it is loaded with the first call that may change something.
+ */
 export function openCheckpoints(options: CheckpointsOptions): Checkpoints | undefined {
   const { settings, roots, session, onNotice } = options;
   const { kept } = session;

@@ -64,7 +64,10 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
   };
 }
 
-/** Folders of skills to be read wherever they lie; a project's only in its places: a link may name any. */
+/**
+ * The folders of skills that may be read wherever they lie. Of a project only those that are in its places for
+ * skills: a link there could name any folder of the repository, or all of it.
+ */
 function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
   const { home, configFolder } = paths;
   const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });

@@ -25,7 +25,6 @@ import { parseDuration } from "./config/duration.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
-import { endLeftRunning } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
@@ -131,7 +130,7 @@ async function composeConfined(
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
   const mcp = await opening;
-  const session = await sessionOf(options);
+  const session = await options.openSession();
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
@@ -162,17 +161,11 @@ async function composeConfined(
   };
 }
 
-async function sessionOf({ openSession, settings, onNotice }: ComposeOptions): Promise<OpenSession> {
-  const session = await openSession();
-  await endLeftRunning(session, { environment: settings.environment, onNotice });
-  return session;
-}
-
 /** Built-in tools, and what commands, extensions and hooks of files bring. */
 async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
   const { settings: given, tools: added = [], ports, opened, onNotice } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
-  Object.assign(shell, { mark: () => opened()?.kept?.writer, port: ports?.shell });
+  Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
   const builtin = createBuiltinTools({ settings: given, shell, files: ports?.files, workspace, guard });
   const taken = [...builtin.tools, ...added];
@@ -218,7 +211,7 @@ function namesOf(tools: readonly Tool[]): readonly string[] {
 
 function mcpOf(
   { settings, elicit, onNotice }: ComposeOptions,
-  { workspace: roots, redact }: Confinement,
+  { workspace: roots, redact, shell }: Confinement,
   found: FoundServers,
 ): Promise<OpenMcp> {
   // What servers say of themselves may hold what they were given.
@@ -226,6 +219,7 @@ function mcpOf(
     found,
     roots,
     elicit,
+    watcher: shell.watcher,
     onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
   });
 }
@@ -245,12 +239,13 @@ function aroundCalls({
   confined,
   mcp,
   hooks,
-}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "dispose" | "killNow"> {
+}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "watchJobs" | "dispose" | "killNow"> {
   return {
     prepare: async () => {
       await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
     },
     runShell: builtin.runShell,
+    watchJobs: builtin.watchJobs,
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.dispose(), mcp.close()]);

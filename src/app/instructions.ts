@@ -17,9 +17,10 @@ export interface Instructions {
 }
 
 /**
- * A project's instructions: of each folder, root first, `AGENTS.md`, else `CLAUDE.md`, each file once. When
- * they are too long the farthest are left out; so are unreadable files and links out of the project, and
- * `onNotice` is told.
+ * The instructions a project has for agents: of each folder, root first, its `AGENTS.md`, else its
+ * `CLAUDE.md`. The nearest comes last; when all together are too long, the farthest are left out. A file that
+ * several folders link to is read once. What cannot be read, is no UTF-8, or is a link out of the project is
+ * left out; `onNotice` is told.
  */
 export function readInstructions(
   folders: readonly string[],

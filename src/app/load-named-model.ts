@@ -21,7 +21,10 @@ export async function loadNamedModel(name: string): Promise<Model> {
 /** Connections kept open, by their settings: a cache, like the one behind the global `fetch`. */
 const TRANSPORTS: Map<string, Transport> = new Map();
 
-/** The transport that all named models of these settings share: no new TLS handshake for a new agent. */
+/**
+ * The transport all models named in this process share for the given settings, so that a new agent does not
+ * begin with a new TLS handshake. Idle connections keep no process alive.
+ */
 function sharedTransport(network: NetworkOptions): Transport {
   const key = JSON.stringify(network);
   const known = TRANSPORTS.get(key);

@@ -23,7 +23,10 @@ export interface LocalServerOptions {
   readonly clock?: Clock;
 }
 
-/** Milliseconds for a server to answer; one busy with its model needs them. No listener, no wait. */
+/**
+ * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits;
+ * a machine that is busy with its model may need the time.
+ */
 const ANSWER_MS = 2_000;
 /** Between two looks at a server that loads its model, and how long that may take. */
 const LOADING_STEP_MS = 1_000;

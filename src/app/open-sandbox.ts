@@ -13,7 +13,10 @@ export type SandboxState =
   | { readonly state: "on"; readonly sandbox: Sandbox }
   | { readonly state: "unavailable"; readonly problem: string };
 
-/** The sandbox of the settings' `mode`. Throws `invalid_config` for `on` that fails; `auto` has `problem`. */
+/**
+ * The sandbox that `mode` of the settings asks for: none for `off`. Loads nothing of it for `off`. Throws
+ * `invalid_config` for `on` where it does not work; `auto` says the reason in `problem` instead.
+ */
 export async function sandboxFor(settings: Settings, workspace: readonly string[]): Promise<SandboxState> {
   const mode = settings.config.values.sandbox?.mode ?? "off";
   if (mode === "off") return { state: "off" };

@@ -12,8 +12,9 @@ export interface Telemetry {
 }
 
 /**
- * Telemetry over `@opentelemetry/api` and the providers registered there. When it cannot be loaded, that is
- * told and nothing is sent.
+ * Telemetry by way of `@opentelemetry/api` as installed beside this package, and the providers somebody
+ * registered there (say, with
+ * `NODE_OPTIONS=--import`). When it cannot be loaded, that is told and nothing is sent.
  */
 export async function loadTelemetry(
   config: OpenTelemetryConfig,

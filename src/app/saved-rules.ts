@@ -11,8 +11,10 @@ export interface SavedRulePlace {
 }
 
 /**
- * Adds a rule for this folder alone to the user's config file, once, comments and layout kept. Resolves to
- * the file's path. Throws `invalid_config`; the file is then as it was.
+ * Adds a rule to `folders.<cwd>.permissions.allow` of the user's config file, so that it holds in this folder
+ * and nowhere else. Comments and layout of the file stay, writers wait for each other, and a rule that stands
+ * there already is not added again. Resolves to the path of the file. Throws `invalid_config` when the file
+ * cannot be read as a config or not be written; it is then as it was.
  */
 export async function saveRule(rule: string, { configFolder, cwd }: SavedRulePlace): Promise<string> {
   const path = configPath({ configFolder });

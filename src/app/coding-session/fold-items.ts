@@ -18,7 +18,10 @@ interface WrittenBlock {
   readonly text: GrowingText;
 }
 
-/** The items of one transcript. An event touches the items it speaks of alone, however long it is. */
+/**
+ * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
+ * it speaks of and no other, whatever the length of the conversation.
+ */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
@@ -139,8 +142,15 @@ export class ItemFold {
     { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
     take: (type: WrittenBlock["type"], callId?: string) => number | undefined = () => undefined,
   ): void {
+    // An answer may hold several texts; only the last of them broke off.
+    const last = content.findLast(({ type }) => type === "text");
     for (const block of content) {
-      if (block.type === "text") this.#put("answer", { text: block.text, state, time }, take("answer"));
+      if (block.type === "text")
+        this.#put(
+          "answer",
+          { text: block.text, state: block === last ? state : "done", time },
+          take("answer"),
+        );
       else if (block.type === "thinking")
         this.#put("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
       else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);

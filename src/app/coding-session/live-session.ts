@@ -56,6 +56,7 @@ export class LiveSession implements CodingSession {
   /** A mode that was chosen before there was a conversation to record it in. */
   #unrecordedMode: PermissionMode | undefined;
   readonly #view: LiveView;
+  readonly #endedJobs: HostView["endedJobs"];
   /** What else is at work that a run must not overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
@@ -78,6 +79,7 @@ export class LiveSession implements CodingSession {
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.queue = this.#runs.queue;
+    this.#endedJobs = parts.composed.watchJobs(() => this.changed());
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
       host: () => this.#hostView(),
@@ -356,6 +358,7 @@ export class LiveSession implements CodingSession {
       effort,
       mode: this.#mode,
       windowTokens: view.windowTokens,
+      endedJobs: this.#endedJobs,
     };
   }
 

@@ -13,7 +13,10 @@ export interface MentionOptions {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/** The MCP resources a text mentions as `@server:uri`, a message each, at most eight; failures are told. */
+/**
+ * What stands in the resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most eight. A server that does
+ * not run is started. One that cannot be read is told, and its name stays a name.
+ */
 export async function mentionedResources(
   text: string,
   { hub, signal, warn }: MentionOptions,

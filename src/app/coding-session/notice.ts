@@ -49,7 +49,6 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
 export type NoticeTopic =
   | "undo"
   | "memory"
-  | "left_running"
   | "sandbox"
   | "instructions"
   | "extension"

@@ -1,5 +1,6 @@
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
+import { assertFunction } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
@@ -30,7 +31,10 @@ interface OpenQuestion {
   readonly reply: (reply: QuestionReply) => void;
 }
 
-/** The questions of a session as data. What a listener throws, or rejects with, refuses the question. */
+/**
+ * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
+ * listener throws, or rejects with, refuses the question.
+ */
 export class QuestionDesk implements ApprovalPrompt {
   readonly #options: QuestionDeskOptions;
   readonly #ids = createIds();
@@ -51,6 +55,7 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   onQuestion(listener: QuestionListener): () => void {
+    assertFunction("The listener", listener);
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.add(own);
     return () => {
@@ -117,8 +122,9 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   /**
-   * Records a question before anybody is asked, so that another process can answer; resolves to its id. Calls
-   * inside others, of subagents and of patterns cannot wait that long and are not recorded.
+   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
+   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
+   * id of its question stands nowhere.
    */
   async #record({
     callId,

@@ -19,7 +19,11 @@ export interface QuestionedCall {
 /** Larger files are asked about without a diff. */
 const MAX_BYTES = 1_000_000;
 
-/** What `write` or `edit` would change, for a person; `undefined` where it cannot be told. Never rejects. */
+/**
+ * What a call of `write` or `edit` would change, for the person who is asked about it; `undefined` for other
+ * calls, for files that are large or no text, and where it cannot be told. Never rejects: the question comes
+ * without it.
+ */
 export async function questionDiff(call: QuestionedCall): Promise<FileDiff | undefined> {
   const { tool, input, settings } = call;
   const { path } = input;

@@ -79,6 +79,7 @@ export class RunControl {
         onChange();
       },
       isCommand,
+      isStored: async () => parts.session.kept !== undefined && (await this.#keptQueue.stored),
       onReady: () => this.sendWaiting(),
       sendNow: (input) => {
         this.steer(input);

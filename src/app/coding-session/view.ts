@@ -130,7 +130,7 @@ export interface ShellItem extends ItemBase {
   readonly type: "shell";
   readonly command: string;
   readonly output: string;
-  /** `null`: it was ended by a signal, or runs still. */
+  /** `null`: it was stopped. */
   readonly exitCode: number | null;
   /** Whether the model is told. */
   readonly shared: boolean;

@@ -9,6 +9,7 @@ export interface WaitingMessagesOptions {
   readonly onReady: () => void;
   readonly sendNow: (input: Input) => void;
   readonly isCommand: (text: string) => boolean;
+  readonly isStored: () => Promise<boolean>;
 }
 
 /** The {@link MessageQueue} of a session. */
@@ -68,6 +69,10 @@ export class WaitingMessages implements MessageQueue {
     this.#held = false;
     this.#options.onChange();
     this.#options.onReady();
+  }
+
+  isStored(): Promise<boolean> {
+    return this.#options.isStored();
   }
 
   sendNow(id: string): void {
@@ -143,4 +148,6 @@ export interface MessageQueue {
   release(): void;
   /** Sends one message now: to the run at work as steering, else as the input of a run. */
   sendNow(id: string): void;
+  /** Resolves when what waits is stored, for the next time; false: it ends with this process, as when the session is not kept or the disk is full. */
+  isStored(): Promise<boolean>;
 }

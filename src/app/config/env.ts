@@ -1,12 +1,18 @@
 /** Environment variables, as they were when the snapshot was taken. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** A frozen snapshot of the environment, the one place that reads it; empty in a runtime without one. */
+/**
+ * A frozen snapshot of the environment: the one place that reads it. Empty in a runtime without one.
+ * Everything that depends on a variable takes a snapshot as an argument.
+ */
 export function readEnvironment(): Environment {
   return Object.freeze(typeof process === "object" ? { ...process.env } : {});
 }
 
-/** The live environment, for library code that reads few variables, where a copy would cost more. */
+/**
+ * The environment as it is at each look: for library code that reads two or three variables per model, where
+ * a copy of all of them would cost more than the rest.
+ */
 export function liveEnvironment(): Environment {
   return typeof process === "object" ? process.env : {};
 }

@@ -22,7 +22,10 @@ export const PROJECT_CONFIG_FILES: readonly string[] = [
   join(".nano-agent", "config.json"),
 ];
 
-/** Config files of the nearest of `folders` (root first) with one, in order. See {@link loadConfigFile}. */
+/**
+ * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the
+ * order they override each other. Throws as {@link loadConfigFile} does.
+ */
 export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
   for (const folder of folders.toReversed()) {
     const found: LoadedConfig[] = [];
@@ -35,7 +38,10 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
   return [];
 }
 
-/** A config file (JSON, comments allowed); `undefined` when there is none. Throws `invalid_config`. */
+/**
+ * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws
+ * `invalid_config`, naming file and line, for one that cannot be read or does not have the documented shape.
+ */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const bytes = readSettingsFile(path, MAX_BYTES);
   if (bytes === undefined) return undefined;

@@ -14,7 +14,10 @@ export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };
 
-/** Parses JSON with comments. A repeated key and `__proto__` are faults; an empty text is an empty object. */
+/**
+ * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for
+ * readers disagree on which one counts, and so is `__proto__`. An empty text is an empty object.
+ */
 export function parseConfigText(text: string): ParsedConfig {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -62,7 +65,10 @@ function badKeyReason(key: Node): string {
   return key.value === "__proto__" ? "is not allowed" : "stands here a second time";
 }
 
-/** A config text with `value` at a path (-1: appended; `undefined`: removed). Comments and layout stay. */
+/**
+ * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without
+ * what is there (`undefined`). Comments and layout stay; an empty text becomes an object.
+ */
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const source = text.trim() === "" ? `{}${eol}` : text;

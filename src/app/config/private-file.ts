@@ -17,9 +17,10 @@ const MAX_BYTES = 10_000_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Replaces one of the user's own files in one step by what `change` makes of its text, with a lock against
- * other processes; a link stays. Throws `invalid_config`, or what `change` throws; the file is then as it
- * was.
+ * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes
+ * its place in one step, readable by the user alone. Changes by several processes come one after the other. A
+ * link is followed and stays. Throws `invalid_config`, naming the file, when it cannot be read or written,
+ * and what `change` throws; the file is then as it was.
  */
 export async function changePrivateFile(
   path: string,
@@ -41,7 +42,10 @@ export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
 
-/** A file's bytes; `undefined` without one. Never waits. Throws `invalid_config` when it is unusable. */
+/**
+ * The bytes of a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file,
+ * for what cannot be read, is no regular file, or has more than `maxBytes`.
+ */
 export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {

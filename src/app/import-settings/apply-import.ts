@@ -24,9 +24,9 @@ interface Edit {
 }
 
 /**
- * Takes over a plan: settings into the user's file, files into the folder of their configuration. What is
- * there already stays. Throws `invalid_config` when the settings cannot be written; they are then as they
- * were.
+ * Takes over what a plan says: settings into the user's file, whose comments and layout stay, files into the
+ * folder of their configuration. What is there already stays as it is. Throws `invalid_config` when the
+ * settings cannot be written; they are then as they were.
  */
 export async function applyImport(
   { items }: ImportPlan,

@@ -4,7 +4,10 @@ import { modelWith } from "../../core/model/wrap-model.ts";
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
-/** The same model, calling `start` once its first request is surely on its way; `cancel` forgets it. */
+/**
+ * The same model, which calls `start` beside its first request: once that has been sent and is being answered, or is surely on its way. What
+ * `start` does can then not hold it up. `cancel` forgets it.
+ */
 export function besideFirstRequest(
   model: Model,
   start: () => void,

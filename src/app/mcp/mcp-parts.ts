@@ -7,6 +7,7 @@ import type { Model } from "../../core/model/model.ts";
 import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
 import { McpHub, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { SessionCommand } from "../coding-session/session-command.ts";
 import { networkOptions } from "../network-options.ts";
 import { commandVariables } from "../secrets.ts";
@@ -20,11 +21,13 @@ export interface HubParts {
   readonly servers: readonly McpServerDefinition[];
   /** What servers may ask for. Default: the folder of the settings, and nothing else. */
   readonly host?: Omit<McpHost, "environment">;
+  /** Ends their processes when this one is killed. Default: one of their own. */
+  readonly watcher?: ProcessWatcher | undefined;
   readonly onNotice: (message: string) => void;
 }
 
 /** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
-export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts): McpHub {
+export function hubFor(settings: Settings, { servers, host, watcher, onNotice }: HubParts): McpHub {
   const { environment, config, paths, cwd } = settings;
   return new McpHub({
     servers,
@@ -32,15 +35,17 @@ export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts
     clock: systemClock,
     onNotice,
     known: knownServerFiles(paths),
-    loadOpener: () => loadOpener(settings),
+    loadOpener: () => loadOpener(settings, watcher ?? createProcessWatcher()),
     ...(config.values.mcp?.defer === false ? { defer: false } : {}),
   });
 }
 
-async function loadOpener({ paths, config, environment }: Settings): Promise<OpenConnection> {
+async function loadOpener(
+  { paths, config, environment }: Settings,
+  watcher: ProcessWatcher | undefined,
+): Promise<OpenConnection> {
   const client = await import("./mcp-client.ts");
   const fetch = client.proxiedFetch(networkOptions(config.values.network, environment).proxy);
-  const watcher = client.createProcessWatcher();
   const open = client.connectionOpener({ version: NANO_AGENT_VERSION, watcher, fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>

@@ -4,6 +4,7 @@ import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import type { McpServerView } from "../coding-session/coding-session.ts";
 import type { CommandSource, SessionCommand } from "../coding-session/session-command.ts";
 import type { Settings } from "../settings.ts";
@@ -17,6 +18,8 @@ export interface OpenMcpOptions {
   readonly roots: readonly string[];
   /** Asks a person what a server wants to know. Absent: it is refused. */
   readonly elicit?: Elicit | undefined;
+  /** Ends the processes of servers when this one is killed. */
+  readonly watcher: ProcessWatcher | undefined;
   readonly onNotice: (message: string) => void;
 }
 
@@ -40,7 +43,7 @@ export interface OpenMcp {
 
 /** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
 export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
-  const { found, roots, elicit, onNotice } = options;
+  const { found, roots, elicit, watcher, onNotice } = options;
   const { servers, faults } = found;
   for (const fault of faults) onNotice(faultText(fault));
   const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
@@ -49,7 +52,7 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
     if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
     return parts.samplingWith(sampled)(request, signal);
   };
-  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, onNotice });
+  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, watcher, onNotice });
   let cancel = (): void => undefined;
   return {
     tools: () => hub?.tools() ?? [],

@@ -6,7 +6,10 @@ import { connectThroughProxy, destination, type Route, routeTo } from "../../pro
 /** Answers that have no body. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** `fetch` through the models' proxies, else the global one. Redirects behind a proxy are handed back. */
+/**
+ * `fetch` through the proxies of the models' requests, which the global one knows nothing of. What needs no
+ * proxy is left to that one; redirects of what goes through one are handed back and not followed.
+ */
 export function proxiedFetch(proxy: ProxyOptions | undefined): typeof fetch {
   if (proxy === undefined) return fetch;
   return async (input, init) => {

@@ -11,8 +11,9 @@ export function projectServersFile(folder: string): string {
 }
 
 /**
- * Puts a server into a settings file, or takes it out (`undefined`). Resolves to the definition before.
- * Throws `invalid_config`; the file is then as it was.
+ * Puts a server into a file of settings, or takes it out (`undefined`); comments and layout stay. Resolves to
+ * the definition that was there. Throws `invalid_config` when the file cannot be read or written; it is then
+ * as it was.
  */
 export async function saveServer(
   path: string,

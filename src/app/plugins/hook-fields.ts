@@ -38,7 +38,10 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
   };
 }
 
-/** A hook's arguments as the tool takes them; unknown ones stay, so that its schema refuses them. */
+/**
+ * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does not
+ * know stays, so that its schema refuses it.
+ */
 export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
   const { name, input } = call;
   if (!FILE_TOOLS.has(name)) return wanted;

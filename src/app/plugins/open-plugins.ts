@@ -29,7 +29,10 @@ export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptEr
   readonly onNotice: OnNotice;
 }
 
-/** Loads the commands and extensions of a folder; what is unusable is told. Never rejects. */
+/**
+ * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and
+ * costs its own part. Loads no code where there is neither. Never rejects.
+ */
 export async function openPlugins(
   settings: Settings,
   { taken, adoptErrors, onNotice }: OpenPluginsOptions,

@@ -1,6 +1,9 @@
 import { terminalText } from "../safe-text.ts";
 
-/** Safe markup, made by {@link html} alone. A class: what a session file holds must not pass for it. */
+/**
+ * Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. A class,
+ * for what a session file holds may have any form, and must not pass for one.
+ */
 export class Html {
   readonly markup: string;
 

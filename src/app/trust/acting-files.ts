@@ -103,7 +103,10 @@ function skillItems(root: string, folder: string): readonly TrustItem[] {
   return namesIn(folder, MAX_ENTRIES).flatMap((name) => skillItem(root, join(folder, name)) ?? []);
 }
 
-/** The item of a skill's folder, by all its files; `undefined` for text alone and without `SKILL.md`. */
+/**
+ * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`.
+ * Every file counts, so that a changed script is another skill.
+ */
 function skillItem(root: string, folder: string): TrustItem | undefined {
   const files = filesBelow(folder, MAX_SKILL_FILES);
   const item = { kind: "skill", path: projectPath(root, folder) } as const;
@@ -162,7 +165,10 @@ async function textItems(
   return items;
 }
 
-/** The item of a subagent or command file; none for plain text that asks for nothing, and unusable ones. */
+/**
+ * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for a
+ * file that nobody can use. What it does is told from its fields as whoever uses them reads them.
+ */
 async function textItem(
   root: string,
   file: string,

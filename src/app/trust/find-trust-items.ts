@@ -15,7 +15,10 @@ export interface ProjectItems {
   readonly items: readonly TrustItem[];
 }
 
-/** What the project of a folder (links resolved) brings that can act, in order. Throws `invalid_config`. */
+/**
+ * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws
+ * `invalid_config` for config files that cannot be used.
+ */
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);
   const folder = folders[0] ?? cwd;

@@ -6,8 +6,9 @@ import { lineBlocks, lineUsage, type OutputLine, stopReasonOf } from "./line-con
 import { PartialEvents } from "./partial-events.ts";
 
 /**
- * Turns the events of one run into lines of `stream-json`, the first and the last left out; results of calls
- * come in the order of the calls.
+ * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool
+ * calls come in the order of the calls, each as soon as those before it are there. Keeps what it needs for
+ * that, so one instance per run.
  */
 export class EventLines {
   readonly #partial: PartialEvents | undefined;

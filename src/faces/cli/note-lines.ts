@@ -59,7 +59,11 @@ function phaseLine({ phase, round, step, plan }: PhaseEvent): string {
 /** Widest title of a subagent's call; what goes wrong may be twice as long. */
 const MAX_COLUMNS = 90;
 
-/** One line for a call of a subagent, or what goes wrong; `undefined` for the rest. Each names its own. */
+/**
+ * One line for what a subagent does: each call it begins, and what goes wrong; `undefined` for the rest,
+ * since its words are for the agent that asked for them. Several may be at work at once, so each line names
+ * its own.
+ */
 export function subagentLine({ agent, event }: SubagentEvent, style: Style): string | undefined {
   let names = terminalLine(agent, 40);
   let inner = event;

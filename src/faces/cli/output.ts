@@ -15,7 +15,10 @@ export interface Output {
   readonly onBroken: (listener: (error: Error) => void) => void;
 }
 
-/** Standard output (1) or error (2). Its stream is made at the first write, behind the first request. */
+/**
+ * An output over standard output (1) or standard error (2). The stream behind it is made at the first write:
+ * a run that prints late does not pay for it before its first request.
+ */
 export function standardOutput(descriptor: 1 | 2): Output {
   const open = (): Writable => (descriptor === 1 ? process.stdout : process.stderr);
   return new StreamOutput(open, isTerminal(descriptor));

@@ -20,7 +20,10 @@ export interface ProgressOptions {
   readonly waiting?: WaitingLine | undefined;
 }
 
-/** Shows a person reasoning, calls, results and retries; where nobody looks, only what went wrong. */
+/**
+ * Shows a person what a run does: reasoning (dim), each call with its arguments on one line, what came of it
+ * and how long it took, retries. Where nobody looks it tells what went wrong, and no more.
+ */
 export class Progress {
   readonly #options: ProgressOptions;
   /** Reasoning or answer text without a line end yet, which the cursor stands behind. */

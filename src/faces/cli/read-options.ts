@@ -49,7 +49,10 @@ export interface OptionReader {
 /** Stands for a value that was left out. Nobody can type it: an empty value is a mistake. */
 export const NO_VALUE = "\0";
 
-/** Takes a command line apart. Throws what `fail` makes of unknown options and wrong values. */
+/**
+ * Takes a command line apart. Throws what `fail` makes for an unknown option (with the nearest one), a
+ * missing or superfluous value, and one that is not among its choices.
+ */
 export function readOptions(args: readonly string[], table: OptionReader): ParsedOptions {
   const { options } = table;
   const { tokens } = parseArgs({

@@ -48,7 +48,10 @@ const WAITS: ReadonlyMap<AgentEvent["type"], string> = new Map([
   ["done", ""],
 ]);
 
-/** One terminal line that says what a run waits for. Anything written through {@link over} removes it. */
+/**
+ * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
+ * {@link draw}, and taken away before anything else is written through {@link over}.
+ */
 export class WaitingLine {
   readonly #options: WaitingLineOptions;
   #what = "";

@@ -80,6 +80,7 @@ export class Controller implements Control {
   /** Shows a session, and sends what was written before it was there. */
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
+    this.ports.onSession(session);
     for (const text of this.#early.splice(0)) this.send(text);
   }
 
@@ -153,16 +154,17 @@ export class Controller implements Control {
     else session.steer(input);
   }
 
+  /** Takes another session in place of this one, which is closed; where that cannot be opened, this one stays. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
     const before = this.screen.session;
     try {
+      const next = await open();
       await before?.stop();
       this.#exitCode = this.exitCode;
+      this.attach(next, isResumed);
       await before?.close();
-      this.screen.detach();
-      this.attach(await open(), isResumed);
     } finally {
       this.#isSwitching = false;
     }
@@ -177,7 +179,7 @@ export class Controller implements Control {
       return;
     }
     if (this.screen.session === undefined && text !== "/quit") this.#early.push(text);
-    else if (this.#submit(text)) return;
+    else if (this.#submit(text, () => this.#sendInput())) return;
     input.clear();
     this.#endEditing();
   }
@@ -192,30 +194,18 @@ export class Controller implements Control {
     );
   }
 
-  /** Does what a text says. True when the text stays where it is. */
-  #submit(text: string): boolean {
-    if (text.startsWith("/")) return this.#slash(text);
-    if (text.startsWith("!")) this.#shell(text);
-    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
-      runSlashCommand(this, "memory", text.slice(1).trim());
-    else this.#sendInput();
-    return false;
-  }
-
-  #slash(text: string): boolean {
-    const [, name = "", args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
-    const command = findCommand(this, name);
-    if (command === undefined) {
-      // A path is no command.
-      if (name.includes("/")) {
-        this.#sendInput();
-        return false;
-      }
+  /** Does what a text says; a message is given by `give`. True when the text stays where it is: it names no command. */
+  #submit(text: string, give: () => void): boolean {
+    const [, name, args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = name === undefined ? undefined : findCommand(this, name);
+    if (command?.isOwn === true) runSlashCommand(this, command.name, args.trim());
+    else if (name !== undefined && command === undefined && !name.includes("/")) {
       this.say(`There is no command /${name}. /help lists them; a blank before the slash sends it as text.`);
       return true;
-    }
-    if (command.isOwn) runSlashCommand(this, command.name, args.trim());
-    else this.#sendInput();
+    } else if (text.startsWith("!")) this.#shell(text);
+    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
+      runSlashCommand(this, "memory", text.slice(1).trim());
+    else give();
     return false;
   }
 
@@ -228,9 +218,12 @@ export class Controller implements Control {
     const { session, input } = this.screen;
     const text = input.whole.trim();
     if (session === undefined || text === "") return;
-    const id = session.queue.add(text, input.images);
-    const at = this.#editedFrom;
-    if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
+    const add = (): void => {
+      const id = session.queue.add(text, input.images);
+      const at = this.#editedFrom;
+      if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
+    };
+    if (this.#submit(text, add)) return;
     input.clear();
     this.#endEditing();
   }

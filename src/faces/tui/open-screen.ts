@@ -16,7 +16,7 @@ import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
 import { clipboardImage, writeInEditor } from "./other-programs.ts";
-import { type Line, line, span, textLines, wrapLine } from "./paint/line.ts";
+import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
@@ -24,6 +24,7 @@ import { Attention } from "./terminal/attention.ts";
 import type { TerminalListener } from "./terminal/key.ts";
 import { LineTerminal } from "./terminal/line-terminal.ts";
 import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
+import { goOnLines } from "./views/go-on-lines.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
@@ -122,6 +123,7 @@ class ScreenProgram {
       cwd,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
+      onSession: (session) => this.#attention.watch(session),
       lendTerminal: (use) => this.#lend(use),
       suspend: () => this.#suspend(),
       writeInEditor: (text) => writeInEditor(text, environment),
@@ -209,7 +211,6 @@ class ScreenProgram {
         return;
       }
       this.#controller.attach(session, isResumed);
-      this.#attention.watch(session);
       const untrusted = session.notices.find((notice) => notice.code === "untrusted");
       if (untrusted?.code === "untrusted") offerTrust(this.#controller, untrusted);
     } catch (error) {
@@ -299,10 +300,10 @@ class ScreenProgram {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
     }
-    const isRunning = session?.view.run !== undefined;
-    if (session !== undefined && isRunning)
+    if (session?.view.run !== undefined)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    await this.#leave(goOnLines(session, this.#screen.context.width));
+    const isStored = (await Promise.race([session?.queue.isStored(), after(STOP_MS)])) === true;
+    await this.#leave(goOnLines(session, { isStored, width: this.#screen.context.width }));
     if (session !== undefined) {
       const ended = (): true => true;
       const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);
@@ -369,17 +370,6 @@ class ScreenProgram {
 const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
-
-/** How to go on with a session in which something was said, and what still waits to be sent. */
-function goOnLines(session: CodingSession | undefined, width: number): readonly Line[] {
-  const goOn = session?.info.goOn;
-  if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
-  const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
-  const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
-  const title = goOn === undefined ? "Was not sent:" : "Still queued when you go on:";
-  const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
-  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
-}
 
 function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => {

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { type Environment, variable } from "../../app/config/env.ts";
 import { misuse } from "../../core/base/errors.ts";
 
-/** Lets a person write in `$VISUAL`, else `$EDITOR`. Throws `invalid_argument` when neither can start. */
+/**
+ * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws `invalid_argument` when neither is set or
+ * it cannot be started.
+ */
 export async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
   if (command === undefined)

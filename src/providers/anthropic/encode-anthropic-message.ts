@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type {
   ContentBlock,
   ImageBlock,
@@ -39,10 +40,7 @@ export function encodeMessage(message: Message): EncodedMessage {
     role: message.role,
     blocks: blocks.join(","),
     count: blocks.length,
-    cacheable:
-      last !== undefined &&
-      last.type !== "thinking" &&
-      !("provider_data" in last && rawBlock(last) !== undefined),
+    cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
     thinks,
   };
 }
@@ -74,7 +72,7 @@ function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[]
 function encodeBlock(block: ContentBlock): object | undefined {
   switch (block.type) {
     case "text":
-      return rawBlock(block) ?? encodeText(block);
+      return ownData(block, "block") ?? encodeText(block);
     case "thinking":
       return encodeThinking(block);
     case "image":
@@ -85,19 +83,23 @@ function encodeBlock(block: ContentBlock): object | undefined {
         id: toolUseId(block.id),
         name: sentToolName(block.name),
         input: block.input,
+        ...block.provider_data?.["anthropic"],
       };
     case "tool_result":
       return encodeResult(block);
   }
 }
 
-function rawBlock(block: ContentBlock): object | undefined {
-  const raw = "provider_data" in block ? block.provider_data?.["anthropic"]?.["block"] : undefined;
-  return typeof raw === "object" && raw !== null ? raw : undefined;
+function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {
+  const value = "provider_data" in block ? block.provider_data?.["anthropic"]?.[key] : undefined;
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
-function encodeText({ text }: TextBlock): object | undefined {
-  return text.trim() === "" ? undefined : { type: "text", text };
+function encodeText(block: TextBlock): object | undefined {
+  const { text } = block;
+  return text.trim() === ""
+    ? undefined
+    : { type: "text", text, ...defined({ citations: ownData(block, "citations") }) };
 }
 
 function encodeThinking({ thinking, signature, redacted, provider_data }: ThinkingBlock): object | undefined {

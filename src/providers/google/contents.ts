@@ -160,7 +160,7 @@ function modelParts(
   const parts: GooglePart[] = [];
   const firstCall = blocks.find(({ type }) => type === "tool_use");
   for (const block of blocks) {
-    const { thoughtSignature, thought } = googleData(block) ?? {};
+    const { thoughtSignature, thought, part } = googleData(block) ?? {};
     const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
     if (block.type === "tool_use") {
       const functionCall = {
@@ -170,7 +170,8 @@ function modelParts(
       };
       const needed = traits.needsSignature && block === firstCall ? { thoughtSignature: SKIP } : {};
       parts.push({ functionCall, ...needed, ...signed });
-    } else if (block.type === "text") {
+    } else if (part !== undefined) parts.push(part);
+    else if (block.type === "text") {
       if (block.text !== "" || thoughtSignature !== undefined) parts.push({ text: block.text, ...signed });
     } else if (thoughtSignature !== undefined) {
       parts.push({ text: block.thinking, ...(thought === true ? { thought } : {}), ...signed });

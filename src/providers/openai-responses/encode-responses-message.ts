@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type {
   AssistantBlock,
@@ -18,7 +19,10 @@ export function writeItems(message: Message): string {
   return items.map((item) => JSON.stringify(item)).join(",");
 }
 
-/** Without ids: with `store: false` they name nothing, and without their reasoning item are refused. */
+/**
+ * Ids of items stay out: with `store: false` nothing can be looked up by them, and an id without the reasoning
+ * item that belonged to it is refused. An item that carries its content encrypted keeps its own.
+ */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];
   let reasoning: Fields[] = [];
@@ -45,16 +49,23 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
       call_id: callId(block.id),
       name: sentToolName(name),
       arguments: wellFormedJson(JSON.stringify(input)),
+      ...block.provider_data?.["openai_responses"],
     };
   }
+  const { item, phase, annotations } = block.provider_data?.["openai_responses"] ?? {};
+  if (isRecord(item)) return hostedItem(item);
   if (block.text === "") return undefined;
-  const phase = block.provider_data?.["openai_responses"]?.["phase"];
   return {
     type: "message",
     role: "assistant",
-    content: [{ type: "output_text", text: block.text }],
-    ...(typeof phase === "string" ? { phase } : {}),
+    content: [{ type: "output_text", text: block.text, ...defined({ annotations }) }],
+    ...defined({ phase }),
   };
+}
+
+/** Something the provider did by itself, as it came. */
+function hostedItem({ id, ...item }: Fields): Fields {
+  return typeof item["encrypted_content"] === "string" ? { id, ...item } : item;
 }
 
 /** A reasoning item goes back as it came, when it holds anything a server without memory can read. */

@@ -1,6 +1,9 @@
 import { counted } from "../../core/base/text.ts";
 
-/** The lines of `text` most similar to `wanted`, with numbers and what differs; bounded work and message. */
+/**
+ * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text`
+ * with their numbers, and what differs. Looks at a bounded part of both texts and writes a bounded message.
+ */
 export function describeNearestLines(text: string, wanted: string): string {
   const wantedLines = wanted.split(/\r?\n/u, MAX_WANTED_LINES);
   if (hasLineNumbers(wantedLines)) {

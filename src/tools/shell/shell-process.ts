@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/clock.ts";
+import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import type { OutputPipe } from "./output-pipe.ts";
 import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
-import { type Environment, markedEnvironment } from "./shell.ts";
+import type { Environment } from "./shell.ts";
 
 /** Options of {@link startShell}. */
 export interface ShellStart {
@@ -16,6 +17,8 @@ export interface ShellStart {
   readonly env: Environment;
   /** Unique text that all processes of this command carry in their environment. */
   readonly mark: string;
+  /** Ends the group when this process is killed. */
+  readonly watcher: ProcessWatcher | undefined;
   /** Where both outputs go; without it Node's own pipes are used. */
   readonly pipe: OutputPipe | undefined;
   /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
@@ -94,8 +97,10 @@ export class ShellProcess {
     this.#child = child;
     this.#mark = start.mark;
     this.#readers = readers;
+    start.watcher?.add(pid);
     this.exited = new Promise((resolve) => {
       child.once("exit", (code, name) => {
+        start.watcher?.remove(pid);
         this.#exit = { code, signal: name };
         this.#exitedAt = performance.now();
         resolve(this.#exit);

@@ -2,6 +2,7 @@ import { systemClock } from "../../core/base/clock.ts";
 import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
+import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
 import { coveredEnvironment } from "./covered-environment.ts";
 import { endProcesses, signal } from "./end-processes.ts";
@@ -36,8 +37,10 @@ export interface ShellOptions {
   readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
-  /** Names the session in its processes, asked for with the first command. Default: a name of its own. */
-  readonly mark?: () => string | undefined;
+  /** Names the session in the environment of its processes, in letters, digits and `_`. Default: its own. */
+  readonly mark?: string;
+  /** Ends them when this process is killed. Default: one of its own. */
+  readonly watcher?: ProcessWatcher | undefined;
   /** Folder for long outputs, kept at the end. Default: a temporary one, removed at the end. */
   readonly outputDir?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
@@ -76,12 +79,13 @@ export class ShellSession {
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal" | "mark">;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal">;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
-  #token: string | undefined;
+  readonly #mark: string;
+  readonly #watcher: ProcessWatcher | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
   #covered: Environment | undefined;
@@ -97,16 +101,13 @@ export class ShellSession {
     // Nothing of ours could keep a command in there to its limits.
     this.port = options.sandbox === undefined ? options.port : undefined;
     this.#shell = options.shell;
+    this.#mark = options.mark ?? newId("s");
+    this.#watcher = options.watcher ?? createProcessWatcher();
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
     this.#folder = new OutputFolder({ path: options.outputDir, maxBytes: MAX_FOLDER_BYTES });
     this.#pipes = new OutputPipes(() => this.#folder.path());
-  }
-
-  #mark(): string {
-    this.#token ??= this.#options.mark?.() ?? newId("s");
-    return this.#token;
   }
 
   get env(): Environment {
@@ -129,7 +130,9 @@ export class ShellSession {
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
   async prepare(): Promise<void> {
-    if (this.#disposed === undefined) await this.#pipes.prepare();
+    if (this.#disposed !== undefined) return;
+    this.#watcher?.add(this.#mark);
+    await this.#pipes.prepare();
   }
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
@@ -190,12 +193,14 @@ export class ShellSession {
       return stored;
     };
     const { file, args, notes, release } = confined;
+    this.#watcher?.add(this.#mark);
     const process = await startShell({
       file,
       args,
       cwd: options.cwd,
       env: this.environmentOf(options.input),
-      mark: `${this.#mark()}.${++this.#count}.`,
+      mark: `${this.#mark}.${++this.#count}.`,
+      watcher: this.#watcher,
       pipe,
       onOutput,
     });
@@ -238,11 +243,14 @@ export class ShellSession {
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
     for (const { process } of this.#all()) process.killNow();
-    for (const { pid } of findProcessesNow({ mark: this.#mark(), roots: this.#roots() }))
+    for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
       signal(pid, "SIGKILL");
   }
 
-  /** Ends all it started (TERM, then KILL), removes the temporary folder and refuses later commands. */
+  /**
+   * Ends everything this session started, TERM first and KILL after the grace; also what left its group
+   * unseen, where the system lets us find it. Removes the temporary folder. Later commands are refused.
+   */
   dispose(): Promise<void> {
     this.#disposed ??= this.#end();
     return this.#disposed;
@@ -253,8 +261,9 @@ export class ShellSession {
       const alive = this.#all().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.process.pid);
       if (process.platform === "win32") this.killNow();
-      await endProcesses({ mark: this.#mark(), roots: this.#roots() }, { graceMs: this.graceMs, groups });
+      await endProcesses({ mark: this.#mark, roots: this.#roots() }, { graceMs: this.graceMs, groups });
     }
+    this.#watcher?.remove(this.#mark);
     await Promise.all(this.#all().map((running) => running.close()));
     await this.#pipes.dispose();
     await this.#folder.dispose();

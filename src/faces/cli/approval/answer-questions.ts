@@ -7,7 +7,10 @@ import type { OutputFormat } from "../run-flags.ts";
 import type { Style } from "../style.ts";
 import type { TerminalKeys } from "./terminal-keys.ts";
 
-/** True when a person can be asked: input and standard error are terminals, the output is text. */
+/**
+ * True when the person who started a run can be asked: standard input and standard error are both a terminal,
+ * and the output is text for people. Where nobody can, every question is a no.
+ */
 export function canAsk(stderr: Output, format: OutputFormat): boolean {
   return format === "text" && stderr.isTerminal && stdinKind() === "terminal";
 }

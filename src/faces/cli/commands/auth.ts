@@ -14,7 +14,10 @@ import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { explainError } from "../explain-error.ts";
 
-/** `nano-agent auth check [PROVIDER]`: one small request. Exit 0, or the code of what went wrong. */
+/**
+ * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or
+ * the provider's default) and says whether its key is accepted. Exit 0, or the code of what went wrong.
+ */
 export async function auth(context: CommandContext, call: CommandCall): Promise<number> {
   const [provider] = call.words;
   const settings = await settingsHere(context);

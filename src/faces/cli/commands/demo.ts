@@ -22,7 +22,11 @@ const MAX_TURNS = 40;
 /** Milliseconds between two pieces of a scripted answer, where a person watches. */
 const DELAY_MS = 25;
 
-/** `nano-agent demo`: lets the agent repair a scratch project. Exit 0 only when its tests pass at the end. */
+/**
+ * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests
+ * and shows what changed. The model is scripted unless one is named; everything else is what a run has. Exit
+ * 0 only when the tests pass at the end.
+ */
 export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
   const project = new ScratchProject(DEMO_PROJECT);
   const environment = demoEnvironment(context.environment);

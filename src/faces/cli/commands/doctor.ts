@@ -13,7 +13,7 @@ import { shellEnvironment } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
-import { CALL_VARIABLE } from "../../../tools/shell/shell.ts";
+import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
 

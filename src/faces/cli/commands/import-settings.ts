@@ -26,7 +26,11 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
   skill: "Skills",
 };
 
-/** `nano-agent import-settings AGENT`: shows what can be taken over, and does it. Exit 3 when refused. */
+/**
+ * `nano-agent import-settings AGENT`: shows what can be taken over of another agent's settings and what
+ * cannot, and does it once the person agrees (`--yes`: at once). What is there already stays. Exit 3 when
+ * there was something to take over and nobody agreed.
+ */
 export async function importSettings(context: CommandContext, call: CommandCall): Promise<number> {
   const { stdout, environment } = context;
   const source = sourceOf(call);

@@ -4,7 +4,10 @@ import type { ModelRequest } from "../../../core/model/model.ts";
 import { calls, type ScriptStep, says, thinks } from "../../../testing/script.ts";
 import { FAULTY_FILE } from "./demo-project.ts";
 
-/** The answers of the scripted model, which looks at the real results and stops where they are others. */
+/**
+ * The answers of the scripted model. It looks at the real results before it goes on: when the machine
+ * answers otherwise than it should (no `node` on the PATH, say), it stops and says what it saw.
+ */
 export const DEMO_SCRIPT: readonly ScriptStep[] = [
   [
     thinks("I should see the failure before I read any code."),

@@ -11,7 +11,10 @@ import type { SessionCall } from "../command-call.ts";
 import { answer, say, settingsHere } from "../command-context.ts";
 import { compactionLine } from "../note-lines.ts";
 
-/** Compacts a session, previews it, or takes the newest compaction back. Returns 1 when nothing changed. */
+/**
+ * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
+ * back. Returns 1 when the session stays as it was.
+ */
 export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
   const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
   if (isPreview && isUndo)

@@ -17,7 +17,16 @@ export function openSessions(control: Control, onCancel: () => void = () => unde
     title: "Go on with",
     items: items.map((session) => itemOf(session, now)),
     search: async (query) => found(await control.ports.command(["sessions", "find", query, "--json"]), now),
-    onChoose: (id) => control.run(control.switchTo(() => control.ports.openSession({ id }), true)),
+    onChoose: (id) =>
+      control.run(
+        control
+          .switchTo(() => control.ports.openSession({ id }), true)
+          .catch((error: unknown) => {
+            // Nothing is open yet: choose again.
+            if (control.screen.session === undefined) openSessions(control, onCancel);
+            throw error;
+          }),
+      ),
     onCancel,
   });
 }
