@@ -139,7 +139,7 @@ test("a session gives it to the calls that rules alone allow, and to no other", 
     return text.trim();
   };
   try {
-    expect([await seenBy(covered), await seenBy({})]).toEqual(["10 none", "none inherited"]);
+    expect([await seenBy(covered), await seenBy({})]).toEqual(["12 none", "none inherited"]);
   } finally {
     await session.dispose();
   }
