@@ -19,7 +19,7 @@ import { renderBlock } from "./render-blocks.ts";
 import { type CallFacts, renderCall, type ShownCall } from "./render-call.ts";
 import { sessionUsage } from "./session-usage.ts";
 import { timeline } from "./timeline.ts";
-import { usageTables } from "./usage-tables.ts";
+import { type Table, usageTables } from "./usage-tables.ts";
 
 /**
  * A session as one HTML page that needs nothing else: conversation, tool calls with folded results, diffs,
@@ -32,7 +32,9 @@ export function sessionPage(content: SessionContent): string {
   const policy = `default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action 'none'`;
   const body = html`<header><h1>Session ${sessionId}</h1>
 ${facts(content)}
-${usageTables(sessionUsage(entries))}
+${usageTables(sessionUsage(entries))
+  .filter((rows) => rows.length > 1)
+  .map(table)}
 ${timeline(entries)}
 ${notes(content)}
 </header>
@@ -60,6 +62,12 @@ function facts({ header, entries, records }: SessionContent): Html {
     ["Records", String(records)],
   ];
   return html`<dl>${rows.filter(([, value]) => value !== undefined).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function table([header = [], ...rows]: Table): Html {
+  return html`<div class="scroll"><table><tr>${header.map((cell) => html`<th>${cell}</th>`)}</tr>${rows.map(
+    (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+  )}</table></div>`;
 }
 
 function notes({ damaged, otherTypes }: SessionContent): Html {

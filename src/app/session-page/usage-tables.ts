@@ -1,51 +1,43 @@
 import type { Spending } from "../../core/agent/spending.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import { type Html, html } from "./html.ts";
 import type { SessionUsage } from "./session-usage.ts";
 
-/** Usage and cost by model, and calls by tool. */
-export function usageTables({ models, tools, total }: SessionUsage): Html {
-  const rows = [
-    ...Object.entries(models),
-    ...(Object.keys(models).length > 1 ? [["all", total] as const] : []),
+/** Rows below a header. */
+export type Table = readonly (readonly string[])[];
+
+/** Usage and cost by model, and calls by tool, each below its header. */
+export function usageTables({ models, tools, total }: SessionUsage): readonly [models: Table, tools: Table] {
+  const rows = Object.entries(models);
+  if (rows.length > 1) rows.push(["all", total]);
+  return [
+    [
+      ["model", "requests", "input", "cached", "hits", "output", "cost", "time"],
+      ...rows.map(([name, used]) => [name, ...modelCells(used)]),
+    ],
+    [
+      ["tool", "calls", "errors", "refused", "time", "a call"],
+      ...Object.entries(tools).map(([name, { calls, failed, refused, durationMs }]) => {
+        const times = [describeDuration(durationMs), describeDuration(durationMs / calls)];
+        return [name, ...[calls, failed, refused].map(String), ...times];
+      }),
+    ],
   ];
-  return html`${
-    rows.length === 0
-      ? undefined
-      : table(
-          ["Model", "Requests", "In", "Cached", "Out", "Cost", "Time"],
-          rows.map(([name, used]) => [name, ...modelCells(used)]),
-        )
-  }${
-    Object.keys(tools).length === 0
-      ? undefined
-      : table(
-          ["Tool", "Calls", "Errors", "Refused", "Time"],
-          Object.entries(tools).map(([name, { calls, failed, refused, durationMs }]) => [
-            name,
-            calls,
-            failed,
-            refused,
-            describeDuration(durationMs),
-          ]),
-        )
-  }`;
 }
 
-function modelCells(used: Spending): readonly (string | number)[] {
-  const cost = used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`;
+/** Part of the input that came from the provider's cache; `null` without input. */
+export function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
+  return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
+}
+
+function modelCells(used: Spending): readonly string[] {
+  const rate = hitRate(used);
   return [
-    used.requests,
-    used.usage.inputTokens,
-    used.usage.cacheReadTokens ?? 0,
-    used.usage.outputTokens,
-    cost,
+    String(used.requests),
+    String(used.usage.inputTokens),
+    String(used.usage.cacheReadTokens ?? 0),
+    rate === null ? "-" : `${Math.round(rate * 100)}%`,
+    String(used.usage.outputTokens),
+    used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
     describeDuration(used.durationMs),
   ];
-}
-
-function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): Html {
-  return html`<div class="scroll"><table><tr>${header.map((cell) => html`<th>${cell}</th>`)}</tr>${rows.map(
-    (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}</table></div>`;
 }

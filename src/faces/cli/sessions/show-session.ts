@@ -4,11 +4,11 @@ import { type SessionUsage, sessionUsage } from "../../../app/session-page/sessi
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
-import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
+import { usageText } from "./show-stats.ts";
 import { type StepLine, stepLines, timeText } from "./step-lines.ts";
-import { costText, subagentJson, subagentText } from "./subagent-text.ts";
+import { subagentJson, subagentText } from "./subagent-text.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
 export function showSession(call: SessionCall, { path }: SessionFile): number {
@@ -52,7 +52,7 @@ function text(
   { sessionId, path, header, damaged, records, entries }: SessionContent,
   { stats, title }: SessionFigures,
 ): string {
-  const rows: Row[] = [
+  const rows: readonly (readonly [name: string, value: string])[] = [
     ["session", sessionId],
     ["file", path],
     ["folder", header?.cwd ?? "unknown"],
@@ -63,11 +63,11 @@ function text(
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
     ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
   ];
-  return [...rows, ...usageRows(stats)]
+  return rows
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
     .join("")
-    .concat(stepText(stepLines(entries)));
+    .concat("\n", usageText(stats), stepText(stepLines(entries)));
 }
 
 /** Steps that are written out; `--json` writes all. */
@@ -89,19 +89,4 @@ function stepText(steps: readonly StepLine[]): string {
 /** A step for programs; most start no subagent. */
 function stepJson({ subagents, ...step }: StepLine): object {
   return subagents.length === 0 ? step : { ...step, subagents: subagents.map(subagentJson) };
-}
-
-type Row = readonly [name: string, value: string];
-
-function usageRows({ models, tools }: SessionUsage): readonly Row[] {
-  const ofModels = Object.entries(models).map(([model, { requests, usage, costUsd, durationMs }]): Row => {
-    const tokens = `${usage.inputTokens} tokens in (${usage.cacheReadTokens ?? 0} cached), ${usage.outputTokens} out`;
-    const facts = [counted(requests, "request"), tokens, costText(costUsd), describeDuration(durationMs)];
-    return ["model", `${model}: ${facts.join(", ")}`];
-  });
-  const ofTools = Object.entries(tools).map(([tool, { calls, failed, refused, durationMs }]): Row => {
-    const ends = `${failed} failed, ${refused} refused`;
-    return ["tool", `${tool}: ${counted(calls, "call")}, ${ends}, ${describeDuration(durationMs)}`];
-  });
-  return [...ofModels, ...ofTools];
 }

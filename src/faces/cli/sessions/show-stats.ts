@@ -1,6 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { type SessionUsage, sessionUsage, type ToolStats } from "../../../app/session-page/session-usage.ts";
+import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
+import { hitRate, usageTables } from "../../../app/session-page/usage-tables.ts";
 import type { Spending } from "../../../core/agent/spending.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
@@ -56,43 +57,16 @@ function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => obj
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-/** Part of the input that came from the provider's cache; `null` without input. */
-function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
-  return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
+function asText(sessionId: string, stats: SessionUsage): string {
+  const times = `models ${describeDuration(stats.total.durationMs)}, tools ${describeDuration(stats.toolMs)}`;
+  const runs = `${counted(stats.runs, "run")}, ${describeDuration(stats.runMs)}`;
+  return `${sessionId}: ${runs} (${times})\n\n${usageText(stats)}`;
 }
 
-const MODEL_HEADER = ["model", "requests", "input", "cached", "hits", "output", "cost", "time"];
-const TOOL_HEADER = ["tool", "calls", "errors", "refused", "time", "a call"];
-
-function asText(sessionId: string, { models, tools, total, runs, runMs, toolMs }: SessionUsage): string {
-  const calls = Object.entries(tools).map(toolCells);
-  const rows = [...Object.entries(models), ["all", total] as const];
-  return [
-    `${sessionId}: ${counted(runs, "run")}, ${describeDuration(runMs)} (models ${describeDuration(total.durationMs)}, tools ${describeDuration(toolMs)})`,
-    "",
-    ...table([MODEL_HEADER, ...rows.map(([name, used]) => [name, ...modelCells(used)])]),
-    ...(calls.length === 0 ? [] : ["", ...table([TOOL_HEADER, ...calls])]),
-    "",
-  ].join("\n");
-}
-
-function modelCells(used: Spending): readonly string[] {
-  const rate = hitRate(used);
-  return [
-    String(used.requests),
-    String(used.usage.inputTokens),
-    String(used.usage.cacheReadTokens ?? 0),
-    rate === null ? "-" : `${Math.round(rate * 100)}%`,
-    String(used.usage.outputTokens),
-    used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
-    describeDuration(used.durationMs),
-  ];
-}
-
-function toolCells([name, used]: readonly [string, ToolStats]): readonly string[] {
-  const { calls, failed, refused, durationMs } = used;
-  const times = [describeDuration(durationMs), describeDuration(durationMs / calls)];
-  return [name, ...[calls, failed, refused].map(String), ...times];
+/** The tables of what a session has used up. */
+export function usageText(stats: SessionUsage): string {
+  const tables = usageTables(stats).filter((rows) => rows.length > 1);
+  return tables.map((rows) => `${table(rows).join("\n")}\n`).join("\n");
 }
 
 /** Rows with their columns aligned: the first to the left, figures to the right. */

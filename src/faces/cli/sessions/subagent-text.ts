@@ -23,11 +23,6 @@ export function subagentText(runs: readonly SubagentRun[], indent: string): read
   });
 }
 
-/** USD for people. */
-export function costText(usd: number | undefined): string {
-  return usd === undefined ? "cost unknown" : `$${usd.toFixed(4)}`;
-}
-
 function headOf(run: SubagentRun): string {
   const { agent, callId, used, toolCalls, failedCalls, durationMs } = run;
   const failed = failedCalls === 0 ? "" : ` (${failedCalls} failed or refused)`;
@@ -35,7 +30,7 @@ function headOf(run: SubagentRun): string {
     counted(used.requests, "request"),
     `${counted(toolCalls, "tool call")}${failed}`,
     `${used.usage.inputTokens} tokens in, ${used.usage.outputTokens} out`,
-    costText(used.costUsd),
+    used.costUsd === undefined ? "cost unknown" : `$${used.costUsd.toFixed(4)}`,
     describeDuration(durationMs),
   ];
   return `${agent} (${callId}): ${facts.join(", ")}; ${endOf(run)}`;
