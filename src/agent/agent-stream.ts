@@ -7,13 +7,13 @@ import { EventStream } from "../core/base/event-stream.ts";
 /** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
 export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
   /**
-   * The result, for code that needs it after the iteration. Rejects when the run threw or was never read to
-   * its end.
+   * The result, for code that needs it after the iteration, or instead of it: asking for it starts the run.
+   * Rejects when the run threw.
    */
   readonly result: Promise<RunResult<Output>>;
 };
 
-/** The events of a run that begins when the first of them is asked for; a reader that leaves aborts it. */
+/** The events of a run that begins when the first of them, or its result, is asked for; a reader that leaves aborts it. */
 export function streamRun<Output>(
   signal: AbortSignal | undefined,
   perform: (linked: LinkedController, push: (event: AgentEvent) => void) => Promise<RunResult>,
@@ -43,5 +43,10 @@ export function streamRun<Output>(
       return finished;
     },
   });
-  return Object.assign(stream, { result: settled.promise });
+  return Object.defineProperty(stream, "result", {
+    get: () => {
+      stream.begin();
+      return settled.promise;
+    },
+  }) as unknown as AgentStream<Output>;
 }

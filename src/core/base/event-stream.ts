@@ -33,6 +33,14 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#onPressure = hooks.onPressure;
   }
 
+  /** Has the writer begin, where no reader did yet: the events wait for one. */
+  begin(): void {
+    const start = this.#start;
+    if (start === undefined) return;
+    this.#start = undefined;
+    start();
+  }
+
   /** Adds an event. After the end it is dropped. */
   push(event: T): void {
     if (this.#ended) return;
@@ -71,7 +79,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    this.#begin();
+    this.begin();
     if (this.#next < this.#queue.length) {
       const value = this.#queue[this.#next++] as T;
       if (this.#next === this.#queue.length) this.discard();
@@ -106,12 +114,5 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     if (isHigh === this.#isPressed) return;
     this.#isPressed = isHigh;
     if (!this.#ended) this.#onPressure?.(isHigh);
-  }
-
-  #begin(): void {
-    const start = this.#start;
-    if (start === undefined) return;
-    this.#start = undefined;
-    start();
   }
 }
