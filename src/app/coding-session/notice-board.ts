@@ -34,10 +34,7 @@ export function fault(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
-/**
- * Those who want to hear of something. What one of them throws first goes to `onFault`; it keeps nobody else
- * from hearing.
- */
+/** Listeners of something. The first throw of each goes to `onFault` and keeps nobody else from hearing. */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
   readonly #onFault: (error: unknown) => void;

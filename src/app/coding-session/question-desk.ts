@@ -50,7 +50,6 @@ export class QuestionDesk implements ApprovalPrompt {
     return this.#listeners.size > 0;
   }
 
-  /** The open ones, oldest first. */
   get questions(): readonly Question[] {
     return this.#questions;
   }
@@ -108,10 +107,7 @@ export class QuestionDesk implements ApprovalPrompt {
     return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
 
-  /**
-   * Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody
-   * listens.
-   */
+  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.isAttended) return undefined;
     const reply = await this.#wait(
@@ -233,10 +229,7 @@ function assertFits(schema: Question["schema"], value: Json): void {
   throw misuse(`The value does not fit what was asked for: ${faults.join("; ")}.`);
 }
 
-/**
- * Puts what an MCP server wants to know to the person of a session, after `onAsk`. Declines where nobody
- * listens.
- */
+/** Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens. */
 export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
   return async ({ server, message, schema, url }, signal) => {
     const wanted = (schema ?? { type: "object" }) as JsonSchema;

@@ -35,9 +35,9 @@ const MAX_NUDGES = 3;
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something
- * ends the run. One model request per turn. Throws only for the journal; everything else is a stop reason, which
- * {@link endRun} records.
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or
+ * something ends the run. One model request per turn. Throws only for the journal; everything else is a stop
+ * reason, which {@link endRun} records.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const open = run.state.transcript.pending;
@@ -102,7 +102,7 @@ async function afterCalls(
   return undefined;
 }
 
-/** What the next request asks of the model. It follows from options and entries: a run that goes on asks the same. */
+/** What is asked of the model next. Follows from options and entries: a run that goes on asks the same. */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))

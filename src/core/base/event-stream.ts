@@ -11,9 +11,10 @@ export interface StreamHooks {
 const HIGH_WATER = 1_024;
 
 /**
- * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes them. It ends exactly
- * once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed afterwards is dropped. A reader that leaves early
- * (`break`, `return()`) triggers `onCancel`, whose promise is awaited before the loop is left, so nothing runs on unseen.
+ * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes
+ * them. It ends exactly once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed
+ * afterwards is dropped. A reader that leaves early (`break`, `return()`) triggers `onCancel`, whose promise
+ * is awaited before the loop is left, so nothing runs on unseen.
  */
 export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
@@ -33,12 +34,11 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#onPressure = hooks.onPressure;
   }
 
-  /** Has the writer begin, where no reader did yet: the events wait for one. */
+  /** Has the writer start, as asking for the first event does. Nothing where it was asked before. */
   begin(): void {
     const start = this.#start;
-    if (start === undefined) return;
     this.#start = undefined;
-    start();
+    start?.();
   }
 
   /** Adds an event. After the end it is dropped. */

@@ -16,9 +16,10 @@ export interface CollectedAnswer {
 }
 
 /**
- * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}. Blocks stand in the order
- * of their index; empty text without provider data is dropped; a tool call without an id, or with one that `usedIds` holds, gets a new one (some servers
- * send none, or the same one in every answer).
+ * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}.
+ * Blocks stand in the order of their index; empty text without provider data is dropped; a tool call without
+ * an id, or with one that `usedIds` holds, gets a new one (some servers send none, or the same one in every
+ * answer).
  */
 export class AnswerCollector {
   /** By index: a provider may name any number. */

@@ -165,7 +165,6 @@ function filePart(image: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
     : { type: "file", mediaType: "image/*", data: data.url };
 }
 
-/** An image as v4 has it. */
 function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: AiSdkFileData } {
   return source.type === "base64"
     ? { mediaType: source.media_type, data: { type: "data", data: source.data } }

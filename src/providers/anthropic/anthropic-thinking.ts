@@ -14,7 +14,6 @@ export interface ThinkingTraits {
    * The last two refuse forced tool calls, too.
    */
   readonly standard: "off" | "on" | "between_tools" | "always";
-  /** The word for the highest effort asked for. */
   readonly highest: "high" | "max" | "xhigh";
   /** False where `temperature`, `top_p` and `top_k` are refused. */
   readonly sampling: boolean;

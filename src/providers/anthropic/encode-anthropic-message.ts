@@ -16,15 +16,10 @@ export interface EncodedMessage {
   readonly count: number;
   /** True when the last block may carry a mark for caching. */
   readonly cacheable: boolean;
-  /** True when the first block is thinking. */
   readonly thinks: boolean;
 }
 
-/**
- * The content of a message in the words of the Messages API. Results come first in a user message, as the API
- * demands; text without a visible character, which it refuses, and the thinking of other providers are left
- * out.
- */
+/** A message's content in the words of the Messages API, results first, without what the API refuses. */
 export function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
   const ordered =
@@ -50,10 +45,7 @@ export function encodeMessage(message: Message): EncodedMessage {
   };
 }
 
-/**
- * An id the API accepts (`[a-zA-Z0-9_-]+`). Ids of other providers are changed the same way in the call and
- * in its result, and stay different from each other.
- */
+/** An id the API accepts (`[a-zA-Z0-9_-]+`), the same for a call and its result, and still unique. */
 export function toolUseId(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;
   let hash = 0x811c9dc5;

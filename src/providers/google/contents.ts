@@ -17,10 +17,7 @@ export interface ContentsOptions {
   readonly withIds: boolean;
 }
 
-/**
- * Makes the function that writes the items of `contents`, without brackets; empty when there is nothing to
- * send. `preamble` is text in front of everything, from the user. Each message is serialised once.
- */
+/** Writes the items of `contents` without brackets, each message once; `preamble` is text before all. */
 export function createContentsWriter(
   options: ContentsOptions,
 ): (messages: readonly Message[], preamble?: string) => string {

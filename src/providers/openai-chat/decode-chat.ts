@@ -96,7 +96,7 @@ class ChatDecoder implements WireDecoder {
 
   #chunk(chunk: ChatChunk, name: string, data: string): void {
     if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
-    const choice = chunk.choices?.find(isFirst);
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     this.#model ??= filled(chunk.model);
     this.#responseId ??= filled(chunk.id);
     const usage = usageOf(chunk, choice);
@@ -181,10 +181,6 @@ function isFailure(chunk: ChatChunk, name: string): boolean {
   if (name === "error" || chunk.object === "error") return true;
   if (chunk.error !== undefined && chunk.error !== null) return true;
   return chunk.choices === undefined && "code" in chunk;
-}
-
-function isFirst(choice: ChatChoice): boolean {
-  return (choice.index ?? 0) === 0;
 }
 
 function usageOf(chunk: ChatChunk, choice: ChatChoice | undefined): ChatUsage | undefined {

@@ -34,7 +34,6 @@ export class OutputItem {
     this.#identify(item);
   }
 
-  /** True when the item was closed by the provider. */
   get isClosed(): boolean {
     return this.#whole !== undefined;
   }
@@ -70,7 +69,6 @@ export class OutputItem {
     });
   }
 
-  /** Adds to the arguments of a call. */
   addArguments(json: unknown): void {
     if (typeof json !== "string" || json === "") return;
     this.#json += json;
