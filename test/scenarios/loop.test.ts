@@ -376,9 +376,3 @@ test("an answer that repeats one sentence is left, and kept up to there", async 
   expect(lines(result.messages).at(-1)).toMatch(/^assistant: Well\. (?:I will look at it\. )/);
   expect(result.text.length).toBeLessThan(3_000);
 });
-
-test("who asks a stream for its result alone gets it, and its events may still be read", async () => {
-  const stream = new Agent({ model: new ScriptedModel([says("done")]) }).stream("go");
-  const { text } = await stream.result;
-  expect([text, (await all(stream)).at(-1)?.type]).toEqual(["done", "done"]);
-});

@@ -46,20 +46,12 @@ class AnthropicEncoder {
     const { quirks = {} } = target;
     this.#modelId = target.modelId;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
-    const { apiKey } = target;
-    const isBearer = quirks["auth"] === "bearer";
-    this.#headers = wireHeaders(target, {
-      "anthropic-version": VERSION,
-      authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
-      "x-api-key": isBearer ? undefined : apiKey,
-    });
+    this.#headers = headersOf(target);
     const isOwn = isOwnHost(target.baseUrl);
     this.#interleaved = isOwn
       ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
       : this.#headers;
-    const traits = thinkingTraits(target.modelId);
-    const mode = quirks["thinking"];
-    this.#traits = mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
+    this.#traits = traitsOf(target);
     const { bound } = this.#traits;
     this.#dropsUnbound =
       bound && isOwn && this.#traits.mode === "adaptive" && !("anthropic-beta" in this.#headers);
@@ -261,6 +253,23 @@ function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
     if (encoded?.cacheable === true && (marked.length === 0 || encoded.role === "user")) marked.push(index);
   }
   return marked;
+}
+
+function headersOf(target: WireTarget): WireRequest["headers"] {
+  const { apiKey, quirks } = target;
+  const isBearer = quirks?.["auth"] === "bearer";
+  return wireHeaders(target, {
+    "anthropic-version": VERSION,
+    authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
+    "x-api-key": isBearer ? undefined : apiKey,
+  });
+}
+
+/** What is known about the model, and what the quirks say instead. */
+function traitsOf({ modelId, quirks }: WireTarget): ThinkingTraits {
+  const traits = thinkingTraits(modelId);
+  const mode = quirks?.["thinking"];
+  return mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
 }
 
 function toolText({ name, description, parameters }: ToolSpec): string {
