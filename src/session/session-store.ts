@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { assertIs } from "../core/base/check-option.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
@@ -46,6 +47,7 @@ export class SessionStore {
 
   /** `root` holds the folders of all working folders; it is made when the first session is. */
   constructor(root: string) {
+    assertIs("The folder of the sessions", root, "string");
     this.root = root;
   }
 
@@ -65,6 +67,7 @@ export class SessionStore {
   async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
     const { sessionId = newUuid(), copyOf, ...rest } = options;
     assertSessionId(sessionId, "The session id");
+    assertIs("The working folder of a session", cwd, "string");
     const folder = this.#folderOf(cwd);
     const newEntriesIn = makeSessionFolder(folder);
     const path = join(folder, `${sessionId}.jsonl`);

@@ -12,6 +12,7 @@ import {
   SimpleAgent,
 } from "../../src/index.ts";
 import { InMemoryLongTermMemory, SqliteLongTermMemory } from "../../src/memory/index.ts";
+import { SessionStore } from "../../src/session/session-store.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 
@@ -184,6 +185,18 @@ test("a call without a model refuses an input that is no object", async () => {
   // @ts-expect-error JavaScript may pass anything
   await expect(agent.callTool("read", null)).rejects.toMatchObject({
     code: "invalid_argument",
-    message: "The input of read is null; pass an object with its arguments.",
+    message: "The input of read is null; it must be an object.",
   });
+});
+
+test("a store of sessions says what it needs", async () => {
+  // @ts-expect-error JavaScript may pass anything
+  expect(refusal(() => new SessionStore())).toBe(
+    "The folder of the sessions is undefined; it must be a string.",
+  );
+  const store = new SessionStore("/nowhere");
+  // @ts-expect-error JavaScript may pass anything
+  await expect(store.start({ cwd: "/" })).rejects.toThrow(
+    "The working folder of a session is an object; it must be a string.",
+  );
 });

@@ -1,6 +1,6 @@
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
-import { assertFunction } from "../../core/base/check-option.ts";
+import { assertIs } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
@@ -55,7 +55,7 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 
   onQuestion(listener: QuestionListener): () => void {
-    assertFunction("The listener", listener);
+    assertIs("The listener", listener, "function");
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.add(own);
     return () => {

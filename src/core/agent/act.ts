@@ -1,8 +1,8 @@
 import { orAborted } from "../base/abort.ts";
+import { assertIs } from "../base/check-option.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
+import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
-import { isRecord } from "../base/json.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -245,8 +245,7 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
-    if (!isRecord(input))
-      throw misuse(`The input of ${name} is ${JSON.stringify(input)}; pass an object with its arguments.`);
+    assertIs(`The input of ${name}`, input, "object");
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);

@@ -82,13 +82,13 @@ export type OptionType = "boolean" | "string" | "number" | "function" | "object"
 
 /** Throws `invalid_argument` for a value that is given and of another type. */
 export function assertType(name: string, value: unknown, type: OptionType): void {
-  if (value === undefined || (typeOf(value) === type && !Number.isNaN(value))) return;
-  throw misuse(`${name} is ${shown(value)}; it must be ${type === "object" ? "an" : "a"} ${type}.`);
+  if (value !== undefined) assertIs(name, value, type);
 }
 
-/** Throws `invalid_argument` for what is no function, whether it is given or not. */
-export function assertFunction(name: string, value: unknown): void {
-  if (typeof value !== "function") throw misuse(`${name} is ${shown(value)}; it must be a function.`);
+/** Throws `invalid_argument` for what has another type, or is not given. */
+export function assertIs(name: string, value: unknown, type: OptionType): void {
+  if (typeOf(value) === type && !Number.isNaN(value)) return;
+  throw misuse(`${name} is ${shown(value)}; it must be ${type === "object" ? "an" : "a"} ${type}.`);
 }
 
 /** Throws `invalid_argument` for what is no number from `least` (`isAbove`: above it) to `most`. */

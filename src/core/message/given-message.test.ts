@@ -48,7 +48,7 @@ test("what is not a message is refused with its place", () => {
       { role: "tool", content: "x" },
       'input has the role "tool": the result of a call is a tool_result block in a message of the user.',
     ],
-    [{ content: "x" }, "input has no role: use user or assistant."],
+    [{ content: "x" }, "input has no role: pass a text, blocks, or messages of the role user or assistant."],
     [
       { role: "user", content: [{ type: "tool_use", id: "a", name: "b", input: {} }] },
       'input.content[0] is of type "tool_use": in a message of the user use text, image, tool_result.',

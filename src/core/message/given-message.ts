@@ -54,8 +54,9 @@ function roleFault(role: unknown): string {
     return `has the role ${JSON.stringify(role)}: instructions are the option systemPrompt of the agent`;
   if (role === "tool")
     return 'has the role "tool": the result of a call is a tool_result block in a message of the user';
-  const named = role === undefined ? "no role" : `the role ${JSON.stringify(role)}`;
-  return `has ${named}: use user or assistant`;
+  if (role === undefined)
+    return "has no role: pass a text, blocks, or messages of the role user or assistant";
+  return `has the role ${JSON.stringify(role)}: use user or assistant`;
 }
 
 type Fields = { readonly [key: string]: unknown };

@@ -9,16 +9,34 @@ export type ThinkingMode = "none" | "budget" | "adaptive";
 /** Traits of a model. Source: the "Thinking" and "Effort" pages and migration guides of Anthropic. */
 export interface ThinkingTraits {
   readonly mode: ThinkingMode;
-  /** `off`: only when asked · `on`: unless told not to · `always`: refuses forced tool calls, too. */
-  readonly standard: "off" | "on" | "always";
+  /**
+   * `off`: only when asked · `on`: unless told not to · `between_tools`: between calls at least · `always`.
+   * The last two refuse forced tool calls, too.
+   */
+  readonly standard: "off" | "on" | "between_tools" | "always";
   readonly highest: "high" | "max" | "xhigh";
   /** False where `temperature`, `top_p` and `top_k` are refused. */
   readonly sampling: boolean;
+  /** True where thinking is refused once anything before it in the conversation has changed. */
+  readonly bound: boolean;
 }
 
-const BUDGET: ThinkingTraits = { mode: "budget", standard: "off", highest: "high", sampling: true };
+const BUDGET: ThinkingTraits = {
+  mode: "budget",
+  standard: "off",
+  highest: "high",
+  sampling: true,
+  bound: false,
+};
 const NO_THINKING: ThinkingTraits = { ...BUDGET, mode: "none" };
-const MODERN: ThinkingTraits = { mode: "adaptive", standard: "on", highest: "xhigh", sampling: false };
+const EARLY_ADAPTIVE: ThinkingTraits = { ...BUDGET, mode: "adaptive", highest: "max" };
+const MODERN: ThinkingTraits = {
+  mode: "adaptive",
+  standard: "on",
+  highest: "xhigh",
+  sampling: false,
+  bound: false,
+};
 
 /**
  * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings
@@ -32,9 +50,10 @@ export function thinkingTraits(modelId: string): ThinkingTraits {
   const named = /claude-([a-z]+)-(?:(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?)?/.exec(id);
   if (named === null) return BUDGET;
   const [, family = "", major, minor] = named;
-  if (family === "fable" || family === "mythos") return { ...MODERN, standard: "always" };
-  if (major === undefined) return MODERN;
-  return traitsOf(family, versionOf(major, minor));
+  const version = major === undefined ? undefined : versionOf(major, minor);
+  if (family === "fable" || family === "mythos")
+    return { ...MODERN, standard: "always", bound: family === "fable" && (version ?? 501) >= 501 };
+  return version === undefined ? MODERN : traitsOf(family, version);
 }
 
 /** Tokens to think with, for models that take a budget. The API asks for at least 1,024. */
@@ -48,10 +67,17 @@ export const THINKING_BUDGETS: { readonly [E in Exclude<Effort, "none">]: number
 
 function traitsOf(family: string, version: number): ThinkingTraits {
   if (version < 406) return BUDGET;
-  if (version < 407) return { mode: "adaptive", standard: "off", highest: "max", sampling: true };
+  if (version < 407) return EARLY_ADAPTIVE;
   if (version < 500) return { ...MODERN, standard: "off" };
-  return family === "opus" && version >= 505 ? { ...MODERN, standard: "always" } : MODERN;
+  if (version < 505) return MODERN;
+  return { ...MODERN, bound: true, standard: STANDARD.get(family) ?? "on" };
 }
+
+/** From version 5.5 on. */
+const STANDARD: ReadonlyMap<string, ThinkingTraits["standard"]> = new Map([
+  ["opus", "always"],
+  ["sonnet", "between_tools"],
+]);
 
 function versionOf(major: string | undefined, minor: string | undefined): number {
   return Number(major ?? 0) * 100 + Number(minor ?? 0);

@@ -272,10 +272,12 @@ describe("createAnthropicEncoder", () => {
       { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "medium" } },
     ],
     ["claude-sonnet-5", {}, {}],
+    ["claude-sonnet-5-5", { effort: "none" }, { thinking: { type: "between_tools" } }],
+    ["claude-haiku-5-5", { effort: "none" }, { thinking: { type: "disabled" } }],
   ])("%s takes %j", (modelId, request, expected) => {
     const { thinking, output_config } = bodyOf(
       { messages: [hi], tools: [tool("f")], ...request },
-      { ...plain, modelId },
+      { ...plain, modelId, baseUrl: "https://gateway.example" },
     );
     expect({
       ...(thinking === undefined ? {} : { thinking }),
@@ -303,6 +305,8 @@ describe("createAnthropicEncoder", () => {
     ]);
     expect(fields("claude-opus-4-8")).toEqual([undefined, undefined, { type: "any" }]);
     expect(fields("claude-opus-5-5")).toEqual([undefined, undefined, { type: "auto" }]);
+    expect(fields("claude-sonnet-5-5")).toEqual([undefined, undefined, { type: "auto" }]);
+    expect(fields("claude-haiku-5-5")).toEqual([undefined, undefined, { type: "any" }]);
   });
 
   it("thinks with a budget only where the open tool loop began with thinking", () => {

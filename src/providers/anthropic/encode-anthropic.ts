@@ -34,6 +34,8 @@ class AnthropicEncoder {
   readonly #url: string;
   readonly #headers: WireRequest["headers"];
   readonly #interleaved: WireRequest["headers"];
+  /** Whether thinking that the conversation no longer fits is dropped, which only a beta can be asked for. */
+  readonly #dropsUnbound: boolean;
   readonly #traits: ThinkingTraits;
   /** The mark for caching with its leading comma; empty when caching is off. */
   readonly #mark: string;
@@ -44,19 +46,17 @@ class AnthropicEncoder {
     const { quirks = {} } = target;
     this.#modelId = target.modelId;
     this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
-    const { apiKey } = target;
-    const isBearer = quirks["auth"] === "bearer";
-    this.#headers = wireHeaders(target, {
-      "anthropic-version": VERSION,
-      authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
-      "x-api-key": isBearer ? undefined : apiKey,
-    });
-    this.#interleaved = isOwnHost(target.baseUrl)
+    this.#headers = headersOf(target);
+    const isOwn = isOwnHost(target.baseUrl);
+    this.#interleaved = isOwn
       ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
       : this.#headers;
-    const traits = thinkingTraits(target.modelId);
-    const mode = quirks["thinking"];
-    this.#traits = mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
+    this.#traits = traitsOf(target);
+    const { bound } = this.#traits;
+    this.#dropsUnbound =
+      bound && isOwn && this.#traits.mode === "adaptive" && !("anthropic-beta" in this.#headers);
+    if (this.#dropsUnbound)
+      this.#headers = { ...this.#headers, "anthropic-beta": "thinking-binding-controls-2026-08-01" };
     const cap = this.#traits.mode === "adaptive" ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
     this.#maxTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, cap);
     const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
@@ -105,8 +105,8 @@ class AnthropicEncoder {
     const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
     if (toolChoice === "none") return { tool_choice: { type: "none" } };
     const forced = toolChoice !== undefined && toolChoice !== "auto";
-    // A model that always thinks refuses to be forced; asking it is the most that can be done.
-    if (!forced || this.#traits.standard === "always") {
+    // A model that cannot but think refuses to be forced; asking it is the most that can be done.
+    if (!forced || this.#refusesForce) {
       return toolChoice === undefined && parallelToolCalls !== false
         ? {}
         : { tool_choice: { type: "auto", ...alone } };
@@ -116,12 +116,16 @@ class AnthropicEncoder {
     return { tool_choice: { type: "any", ...alone } };
   }
 
+  get #refusesForce(): boolean {
+    return this.#traits.standard === "always" || this.#traits.standard === "between_tools";
+  }
+
   #thinking(request: ModelRequest, maxTokens: number, startsWithThinking: boolean): Thinking {
     const { effort, toolChoice } = request;
-    const { mode, standard } = this.#traits;
-    if (effort === undefined || mode === "none") return OFF;
+    const { mode } = this.#traits;
     const forced = toolChoice === "required" || typeof toolChoice === "object";
-    if (mode === "adaptive") return this.#adaptive(effort, forced && standard !== "always");
+    if (mode === "adaptive") return this.#adaptive(effort, forced && !this.#refusesForce);
+    if (effort === undefined || mode === "none") return OFF;
     // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
     if (effort === "none" || forced || !startsWithThinking) return OFF;
     const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
@@ -129,19 +133,24 @@ class AnthropicEncoder {
     return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
   }
 
-  #adaptive(effort: NonNullable<ModelRequest["effort"]>, forced: boolean): Thinking {
+  #adaptive(effort: ModelRequest["effort"], forced: boolean): Thinking {
     const { standard, highest, sampling } = this.#traits;
+    const adaptive = this.#dropsUnbound ? BOUND : { type: "adaptive" };
+    // What these models do unless told otherwise.
+    const thinking = this.#dropsUnbound && !forced ? { thinking: adaptive } : {};
+    if (effort === undefined) return { ...OFF, fields: thinking };
     if (effort === "none") {
       if (standard === "off") return OFF;
       if (standard === "on") return { ...OFF, fields: { thinking: { type: "disabled" } } };
-      return { ...OFF, on: true, fields: { output_config: { effort: "low" } } };
+      if (standard === "between_tools") return { ...OFF, fields: { thinking: { type: standard } } };
+      return { ...OFF, on: true, fields: { ...thinking, output_config: { effort: "low" } } };
     }
     const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
     const output_config = { effort: word };
     if (forced) return { ...OFF, fields: { output_config } };
     // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
     const display = sampling ? {} : { display: "summarized" };
-    return { budget: false, on: true, fields: { thinking: { type: "adaptive", ...display }, output_config } };
+    return { budget: false, on: true, fields: { thinking: { ...adaptive, ...display }, output_config } };
   }
 
   /** Thinking and the newer models leave no choice; Claude 4.5 takes only one of the two. */
@@ -159,6 +168,9 @@ interface Thinking {
 }
 
 const OFF: Thinking = { budget: false, on: false };
+
+/** A compacted conversation, or other tools, would make every later request fail. */
+const BOUND = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
 
 /** The messages of a transcript as text; neighbours of one role become one message. */
 class TranscriptText {
@@ -241,6 +253,23 @@ function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
     if (encoded?.cacheable === true && (marked.length === 0 || encoded.role === "user")) marked.push(index);
   }
   return marked;
+}
+
+function headersOf(target: WireTarget): WireRequest["headers"] {
+  const { apiKey, quirks } = target;
+  const isBearer = quirks?.["auth"] === "bearer";
+  return wireHeaders(target, {
+    "anthropic-version": VERSION,
+    authorization: isBearer && apiKey !== undefined ? `Bearer ${apiKey}` : undefined,
+    "x-api-key": isBearer ? undefined : apiKey,
+  });
+}
+
+/** What is known about the model, and what the quirks say instead. */
+function traitsOf({ modelId, quirks }: WireTarget): ThinkingTraits {
+  const traits = thinkingTraits(modelId);
+  const mode = quirks?.["thinking"];
+  return mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
 }
 
 function toolText({ name, description, parameters }: ToolSpec): string {
