@@ -4,7 +4,7 @@ import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { repositoryFrom } from "./paths/repository.ts";
+import { isSameRepository } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
@@ -252,20 +252,16 @@ class ShellJudge {
       return places.every((space) => this.#isInside(target, space)) ? "cd (inside the workspace)" : undefined;
     const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
     const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
-    if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
-    return found.includes(undefined) ? undefined : found[0];
+    if (found.includes(undefined)) return undefined;
+    // What git finds in a folder can run programs: only the repository of the folder that the line starts in is known.
+    const { space: start } = this.#judgement;
+    const isOwn = (space: PathSpace): boolean =>
+      space === start || isSameRepository(space.place, start.place);
+    return unit.name !== "git" || places.every(isOwn) ? found[0] : undefined;
   }
 
   #isInside(folder: string, space: PathSpace): boolean {
     return space.isUnambiguous(folder) && space.isInside(space.path(folder).resolved);
-  }
-
-  /** What git finds in a folder can run programs: only the repository of the folder that the line starts in is known. */
-  #isOwnRepository(space: PathSpace): boolean {
-    const { space: start } = this.#judgement;
-    return (
-      space === start || repositoryFrom(space.path(".").resolved) === repositoryFrom(start.path(".").resolved)
-    );
   }
 
   /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */

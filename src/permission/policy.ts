@@ -209,7 +209,8 @@ class RulePolicy implements Policy {
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;
-    const found = repositoriesFrom(folder).flatMap((repository) => {
+    const head = (path: string): string | undefined => this.#gitFiles.texts.of(path);
+    const found = repositoriesFrom(folder, head).flatMap((repository) => {
       const programs = gitPrograms(repository, this.#gitFiles);
       const isOpen = programs !== undefined && this.#options.admitsPrograms?.(repository, programs) !== true;
       return isOpen ? [programs] : [];

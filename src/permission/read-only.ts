@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { wordSet } from "./match-text.ts";
 import { lastPart } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
-import { repositoryFrom } from "./paths/repository.ts";
+import { isSameRepository } from "./paths/repository.ts";
 import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord, secretPattern } from "./secret-files.ts";
 import { FIND_PATHS } from "./shell/find-tests.ts";
@@ -106,8 +106,8 @@ function withoutGlobals(
   if (folder?.literal !== true || folder.text.startsWith("~") || !space.isUnambiguous(folder.text))
     return undefined;
   const { resolved } = space.path(folder.text);
-  const isOwn = repositoryFrom(resolved) === repositoryFrom(space.path(".").resolved);
-  if (!space.isInside(resolved) || !existsSync(resolved) || !isOwn) return undefined;
+  if (!space.isInside(resolved) || !existsSync(resolved) || !isSameRepository(resolved, space.place))
+    return undefined;
   return withoutGlobals([program, ...words.slice(3)], { ...context, space: space.from(folder.text) });
 }
 

@@ -25,50 +25,58 @@ const MAX_DEPTH = 10;
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
   const settings = settingsOf(repository, files);
-  const uses = settings.map((setting) => ({ use: useIn(setting), text: shownSetting(setting) }));
-  const of = (wanted: string): readonly string[] => [
-    ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
+  if (settings.every(({ use }) => use === undefined)) return undefined;
+  const of = (wanted: GitSettingUse): readonly string[] => [
+    ...new Set(settings.filter(({ use }) => use === wanted).map(shownSetting)),
   ];
   const [looking, drivers, others] = [of("looking"), of("drivers"), of("others")];
-  if (looking.length + drivers.length + others.length === 0) return undefined;
   const isPartial = settings.some(isPartialClone);
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
-/** A setting, and whether it is one of another repository than that which git was started in. */
-interface FoundSetting extends GitSetting {
-  readonly isInner?: boolean;
+/** A setting, and whom it counts for. */
+interface JudgedSetting extends GitSetting {
+  readonly use: GitSettingUse;
+}
+
+function judged(setting: GitSetting): JudgedSetting {
+  return { ...setting, use: useOf(setting) };
 }
 
 /** Differences within a submodule are shown by a git of its own, which nobody tells to show them without drivers. */
-function useIn(setting: FoundSetting): GitSettingUse {
-  const use = useOf(setting);
-  return use === "drivers" && setting.isInner === true ? "looking" : use;
+function inSubmodule(setting: JudgedSetting): JudgedSetting {
+  return setting.use === "drivers" ? { ...setting, use: "looking" } : setting;
 }
 
-function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[] {
+function settingsOf(repository: string, files: GitFiles): readonly JudgedSetting[] {
   try {
     return new Walk(repository, files).settings();
   } catch {
     // A file that may not even be looked at.
-    return [unreadable(repository)];
+    return [judged(unreadable(repository))];
   }
 }
 
 /** Files of repositories, as far as they have been read. */
 export class GitFiles {
-  readonly settings: Remembered<readonly GitSetting[], []> = new Remembered(settingsIn);
+  readonly settings: Remembered<readonly JudgedSetting[], []> = new Remembered((path) =>
+    settingsIn(path).map(judged),
+  );
   readonly gitlinks: Remembered<readonly string[] | undefined, [hashBytes: number]> = new Remembered(
     gitlinksIn,
   );
-  readonly state: Remembered<readonly GitSetting[], [key: string]> = new Remembered(stateIn);
+  readonly state: Remembered<readonly JudgedSetting[], [key: string]> = new Remembered((path, key) =>
+    stateIn(path, key).map(judged),
+  );
+  /** Files of one line that name a folder or a branch. */
+  readonly texts: Remembered<string | undefined, []> = new Remembered(textOf);
 }
 
 /** Goes through a repository, and through those that git enters from there. */
 class Walk {
   readonly #root: string;
   readonly #files: GitFiles;
-  readonly #found: FoundSetting[] = [];
+  readonly #found: JudgedSetting[] = [];
   readonly #seen = new Set<string>();
 
   constructor(root: string, files: GitFiles) {
@@ -77,7 +85,7 @@ class Walk {
   }
 
   /** All settings that count. */
-  settings(): readonly FoundSetting[] {
+  settings(): readonly JudgedSetting[] {
     const own = this.#repository(this.#root);
     const { state, settings } = this.#files;
     if (own === undefined) return this.#found;
@@ -92,8 +100,8 @@ class Walk {
 
   /** Reads the repository with this work tree; its folder. */
   #repository(tree: string): string | undefined {
-    const own = gitFolder(tree);
-    if (own === undefined) this.#found.push(unreadable(`${tree}/.git`));
+    const own = this.#gitFolder(tree);
+    if (own === undefined) this.#unreadable(`${tree}/.git`);
     else this.#folder(own, tree);
     return own;
   }
@@ -104,13 +112,12 @@ class Walk {
     if (this.#seen.has(id)) return;
     if (this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
     this.#seen.add(id);
-    const common = commonFolder(own);
-    if (common === undefined) return void this.#found.push(unreadable(`${own}/commondir`));
+    const common = this.#commonFolder(own);
+    if (common === undefined) return this.#unreadable(`${own}/commondir`);
     const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
       this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
     );
-    const isInner = tree !== this.#root;
-    this.#found.push(...settings.map((each) => (isInner ? { ...each, isInner } : each)));
+    this.#found.push(...(tree === this.#root ? settings : settings.map(inSubmodule)));
     if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
     this.#modules(`${own}/modules`, 0);
   }
@@ -118,7 +125,7 @@ class Walk {
   /** Repositories that an index names: git looks into them by the settings there. */
   #entries(index: string, tree: string, bytes: number | undefined): void {
     const links = bytes === undefined ? undefined : this.#files.gitlinks.of(index, bytes);
-    if (links === undefined) this.#found.push(unreadable(index));
+    if (links === undefined) this.#unreadable(index);
     // The path as git would have it: what a link in it leads to comes before `..`.
     for (const link of links ?? [])
       if (statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
@@ -137,7 +144,33 @@ class Walk {
   }
 
   #tooMany(): void {
-    this.#found.push(unreadable("more repositories than are looked at"));
+    this.#unreadable("more repositories than are looked at");
+  }
+
+  #unreadable(what: string): void {
+    this.#found.push(judged(unreadable(what)));
+  }
+
+  /** Where the files of a repository are. A bare one is that itself. */
+  #gitFolder(tree: string): string | undefined {
+    const path = `${tree}/.git`;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return tree;
+    return stats.isDirectory() ? path : this.#pointed(path, "gitdir: ");
+  }
+
+  /** Where the settings of a repository are, which several work trees may share. */
+  #commonFolder(own: string): string | undefined {
+    const path = `${own}/commondir`;
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? own : this.#pointed(path, "");
+  }
+
+  /** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
+  #pointed(path: string, begin: string): string | undefined {
+    const text = this.#files.texts.of(path)?.replace(/[\r\n]+$/, "");
+    if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
+    const place = pathFrom(dirname(path), text.slice(begin.length));
+    return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
   }
 }
 
@@ -169,28 +202,6 @@ function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: s
     // It is not there: git would not find it either.
     return false;
   }
-}
-
-/** Where the files of a repository are. A bare one is that itself. */
-function gitFolder(tree: string): string | undefined {
-  const path = `${tree}/.git`;
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return tree;
-  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
-}
-
-/** Where the settings of a repository are, which several work trees may share. */
-function commonFolder(own: string): string | undefined {
-  const path = `${own}/commondir`;
-  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(path, "");
-}
-
-/** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
-function pointed(path: string, begin: string): string | undefined {
-  const text = textOf(path)?.replace(/[\r\n]+$/, "");
-  if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
-  const place = pathFrom(dirname(path), text.slice(begin.length));
-  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
 }
 
 /** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
