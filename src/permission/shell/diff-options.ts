@@ -31,9 +31,9 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
 
 const NOTHING = { assignments: [], input: [], piped: [], folders: START, source: "" } as const;
 
-/** A quick look. */
+/** A quick look, at what is written before the parser has to take the word apart. */
 function namesGit(part: Command["suffix"][number] | undefined): boolean {
-  return part?.type === "Word" && part.value.endsWith("git");
+  return part?.type === "Word" && /[t'"\n]$/.test(part.text) && part.value.endsWith("git");
 }
 
 function nameOf([first]: readonly ShellWord[]): string {
