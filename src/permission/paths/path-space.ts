@@ -124,9 +124,9 @@ export class PathSpace {
   path(given: string, base?: string): JudgedPath {
     if (base !== undefined) return this.#judge(given, base);
     const { judged } = this.#lookups;
-    const known = judged.get(given) ?? this.#judge(given, undefined);
-    judged.set(given, known);
-    return known;
+    let path = judged.get(given);
+    if (path === undefined) judged.set(given, (path = this.#judge(given, undefined)));
+    return path;
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
@@ -141,10 +141,10 @@ export class PathSpace {
     const lexical = system.resolve(cwd, expanded);
     const isTooLong = absolute.length > MAX_PATH;
     const odd = isTooLong ? "it is longer than any path" : this.#oddness(expanded);
-    const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
+    const [plain, asItStands] = [this.#spell(lexical), this.#spell(absolute)];
     return {
       given,
-      written,
+      written: plain === asItStands ? [plain] : [plain, asItStands],
       // Where its links lead is not looked up: then it is nowhere that a rule for a folder describes.
       resolved: isTooLong ? "/" : expanded === "." ? this.place : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),

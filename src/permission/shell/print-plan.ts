@@ -1,3 +1,4 @@
+import { mayShowDiffs } from "./diff-options.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
 import { type PrintedShell, type PrintShellOptions, printShell } from "./print-shell.ts";
@@ -25,8 +26,7 @@ function printLine(
   { plainDiffs = false }: PrintShellOptions,
 ): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.
-  const mayShowDiffs = plainDiffs && source.includes("git");
-  if (!mayShowDiffs && isPlain(source)) return { text: source };
+  if (isPlain(source) && !(plainDiffs && mayShowDiffs(source.split(" ")))) return { text: source };
   const printed = printShell(script, source, { posix, plainDiffs });
   if (printed.text === undefined || printed.text === source || isPlain(printed.text)) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
