@@ -209,8 +209,7 @@ class RulePolicy implements Policy {
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;
-    const head = (path: string): string | undefined => this.#gitFiles.texts.of(path);
-    const found = repositoriesFrom(folder, head).flatMap((repository) => {
+    const found = repositoriesFrom(folder, this.#gitFiles.read).flatMap((repository) => {
       const programs = gitPrograms(repository, this.#gitFiles);
       const isOpen = programs !== undefined && this.#options.admitsPrograms?.(repository, programs) !== true;
       return isOpen ? [programs] : [];

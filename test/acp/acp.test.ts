@@ -83,6 +83,20 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
   }
 });
 
+test("what is asked about shows characters that turn a text round", async () => {
+  const server = await modelServer([calls("write", { path: "a\u202Etxt.sh", content: "" }), says("ok")]);
+  const titles: unknown[] = [];
+  const editor = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      titles.push(toolCall.title);
+      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
+    },
+  });
+  await prompt(editor, await newSession(editor), "Make it");
+  expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
+});
+
 test("an answer that was not offered is a no, whatever number it may be read as", async () => {
   const ids = ["", " 0", "00", "0x0", "-0", "0.0", "1e0", "no such option"];
   const server = await modelServer(

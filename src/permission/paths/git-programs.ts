@@ -1,8 +1,33 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, sep } from "node:path";
-import { gitlinksIn } from "./git-index.ts";
-import { type GitSettingUse, isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
-import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
+import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
+import {
+  belongsTo,
+  commonFolder,
+  entriesIn,
+  type GitEntries,
+  gitFolder,
+  liesIn,
+  pathFrom,
+  placeOf,
+} from "./git-folder.ts";
+import { type GitIndex, readIndex } from "./git-index.ts";
+import {
+  type GitSettingUse,
+  isPartialClone,
+  MERGE_STRATEGY,
+  NAMES_PLACE,
+  REBASE_STEP,
+  useOf,
+} from "./git-keys.ts";
+import {
+  type GitSetting,
+  type ReadText,
+  settingsIn,
+  shownSetting,
+  stateIn,
+  textOf,
+  unreadable,
+} from "./git-settings.ts";
 import { Remembered } from "./remembered.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
@@ -43,11 +68,6 @@ function judged(setting: GitSetting): JudgedSetting {
   return { ...setting, use: useOf(setting) };
 }
 
-/** Differences within a submodule are shown by a git of its own, which nobody tells to show them without drivers. */
-function inSubmodule(setting: JudgedSetting): JudgedSetting {
-  return setting.use === "drivers" ? { ...setting, use: "looking" } : setting;
-}
-
 function settingsOf(repository: string, files: GitFiles): readonly JudgedSetting[] {
   try {
     return new Walk(repository, files).settings();
@@ -62,14 +82,26 @@ export class GitFiles {
   readonly settings: Remembered<readonly JudgedSetting[], []> = new Remembered((path) =>
     settingsIn(path).map(judged),
   );
-  readonly gitlinks: Remembered<readonly string[] | undefined, [hashBytes: number]> = new Remembered(
-    gitlinksIn,
-  );
+  readonly index: Remembered<GitIndex | undefined, [hashBytes: number]> = new Remembered(readIndex);
+  readonly entries: Remembered<GitEntries, [name: string]> = new Remembered(entriesIn);
   readonly state: Remembered<readonly JudgedSetting[], [key: string]> = new Remembered((path, key) =>
     stateIn(path, key).map(judged),
   );
-  /** Files of one line that name a folder or a branch. */
-  readonly texts: Remembered<string | undefined, []> = new Remembered(textOf);
+  readonly #texts: Remembered<string | undefined, []> = new Remembered(textOf);
+  /** Files of one line, which name a folder or a branch. */
+  readonly read: ReadText = (path) => this.#texts.of(path);
+}
+
+/** The work tree of a repository, if it is known, and the one that git was started in. */
+interface Place {
+  readonly tree: string | undefined;
+  readonly root: string;
+}
+
+/** What the work trees of a repository share. */
+interface Shared {
+  readonly common: string;
+  readonly settings: readonly JudgedSetting[];
 }
 
 /** Goes through a repository, and through those that git enters from there. */
@@ -100,7 +132,7 @@ class Walk {
 
   /** Reads the repository with this work tree; its folder. */
   #repository(tree: string): string | undefined {
-    const own = this.#gitFolder(tree);
+    const own = gitFolder(tree, this.#files.read);
     if (own === undefined) this.#unreadable(`${tree}/.git`);
     else this.#folder(own, tree);
     return own;
@@ -112,23 +144,54 @@ class Walk {
     if (this.#seen.has(id)) return;
     if (this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
     this.#seen.add(id);
-    const common = this.#commonFolder(own);
+    const common = commonFolder(own, this.#files.read);
     if (common === undefined) return this.#unreadable(`${own}/commondir`);
-    const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
-      this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
-    );
-    this.#found.push(...(tree === this.#root ? settings : settings.map(inSubmodule)));
-    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
+    const place = { tree, root: this.#root };
+    const shared = this.#files.settings.of(`${common}/config`);
+    this.#places(own, { ...place, common, settings: shared });
+    for (const path of [`${common}/config`, `${own}/config.worktree`])
+      this.#found.push(
+        ...this.#files.settings.of(path).filter((each) => !namesOwn(each, dirname(path), place)),
+      );
+    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(shared));
     this.#modules(`${own}/modules`, 0);
   }
 
+  /** What would have git show files from elsewhere as parts of this repository. */
+  #places(own: string, { tree, root, common, settings }: Place & Shared): void {
+    if (tree !== undefined && !belongsTo(tree, { own, root, settings }, this.#files.read))
+      this.#away("folder", own);
+    if (common !== own && placeOf(common) !== placeOf(`${own}/../..`)) this.#away("commondir", common);
+    for (const folder of new Set([own, common])) this.#links(folder, "", [folder, root, common]);
+    this.#found.push(...this.#files.state.of(`${common}/objects/info/alternates`, "repository.alternates"));
+  }
+
+  #links(git: string, name: string, inside: readonly string[]): void {
+    const folder = name === "" ? git : `${git}/${name}`;
+    const { links, folders } = this.#files.entries.of(folder, name);
+    for (const link of links) {
+      const path = `${folder}/${link}`;
+      const target = placeOf(path);
+      if (target !== undefined && !liesIn(target, inside)) this.#away("link", `${path} -> ${target}`);
+    }
+    for (const inner of folders) this.#links(git, inner, inside);
+  }
+
+  #away(what: string, path: string): void {
+    this.#found.push(judged({ key: `repository.${what}`, value: path }));
+  }
+
   /** Repositories that an index names: git looks into them by the settings there. */
-  #entries(index: string, tree: string, bytes: number | undefined): void {
-    const links = bytes === undefined ? undefined : this.#files.gitlinks.of(index, bytes);
-    if (links === undefined) this.#unreadable(index);
+  #entries(path: string, tree: string, bytes: number | undefined): void {
+    const indexOf = (file: string | undefined): GitIndex | undefined =>
+      bytes === undefined || file === undefined ? undefined : this.#files.index.of(file, bytes);
+    const own = indexOf(path);
+    const shared = own?.shared === undefined ? own : indexOf(`${dirname(path)}/${own.shared}`);
+    // Those that can be read are looked at although somebody agreed to the rest.
+    if (own?.isWhole !== true || shared?.isWhole !== true) this.#unreadable(path);
     // The path as git would have it: what a link in it leads to comes before `..`.
-    for (const link of links ?? [])
-      if (statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
+    for (const link of new Set([...(own?.links ?? []), ...(shared?.links ?? [])]))
+      if (link !== "" && statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
         this.#repository(`${tree}/${link}`);
   }
 
@@ -150,28 +213,6 @@ class Walk {
   #unreadable(what: string): void {
     this.#found.push(judged(unreadable(what)));
   }
-
-  /** Where the files of a repository are. A bare one is that itself. */
-  #gitFolder(tree: string): string | undefined {
-    const path = `${tree}/.git`;
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) return tree;
-    return stats.isDirectory() ? path : this.#pointed(path, "gitdir: ");
-  }
-
-  /** Where the settings of a repository are, which several work trees may share. */
-  #commonFolder(own: string): string | undefined {
-    const path = `${own}/commondir`;
-    return statSync(path, { throwIfNoEntry: false }) === undefined ? own : this.#pointed(path, "");
-  }
-
-  /** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
-  #pointed(path: string, begin: string): string | undefined {
-    const text = this.#files.texts.of(path)?.replace(/[\r\n]+$/, "");
-    if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
-    const place = pathFrom(dirname(path), text.slice(begin.length));
-    return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
-  }
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
@@ -184,27 +225,27 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** How long the hashes of a repository are; `undefined` where that is not plainly said. */
+/** How long the hashes of a repository are by the settings that its work trees share; `undefined` where that is not plainly said. */
 function hashBytes(settings: readonly GitSetting[]): number | undefined {
-  const said = settings.filter(({ key }) => key === "extensions.objectformat").map(({ value }) => value);
+  const valuesOf = (name: string): ReadonlySet<string> =>
+    new Set(settings.flatMap(({ key, value }) => (key === name ? [value] : [])));
+  const said = [...valuesOf("extensions.objectformat")];
   if (said.every((value) => value === "sha1")) return 20;
-  return said.every((value) => value === "sha256") ? 32 : undefined;
+  // Git passes over extensions of a repository that does not say which version it has.
+  const version = [...valuesOf("core.repositoryformatversion")].join(" ");
+  return said.join(" ") === "sha256" && version === "1" ? 32 : undefined;
 }
 
-/** A submodule says where its files are, which is nothing new as long as they are in the repository. */
-function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: string): boolean {
-  // Git reads quotes, escapes and comments in a value.
-  if (key !== "core.worktree" || /["\\#;]/.test(value)) return false;
-  try {
-    const [place, own] = [realpathSync.native(pathFrom(folder, value)), realpathSync.native(repository)];
-    return place === own || place.startsWith(own + sep);
-  } catch {
-    // It is not there: git would not find it either.
-    return false;
-  }
-}
-
-/** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
-function pathFrom(folder: string, path: string): string {
-  return isAbsolute(path) ? path : `${folder}/${path}`;
+/** Whether a file or folder that a setting names is one of the repository. A submodule says so where its files are. */
+function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
+  // Git reads quotes, escapes and comments in a value, and homes in a path.
+  if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;
+  const isTree = key === "core.worktree";
+  if (liesIn(pathFrom(isTree ? folder : (tree ?? root), value), [root])) return true;
+  return (
+    !isTree &&
+    !isAbsolute(value) &&
+    !value.split("/").includes("..") &&
+    !existsSync(`${tree ?? root}/${value}`)
+  );
 }

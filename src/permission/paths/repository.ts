@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import type { ReadText } from "./git-settings.ts";
 
 /**
  * The folder in which git would find a repository when it starts in `folder`, the way git looks for one: a `.git`, or a folder that is a
@@ -27,26 +28,23 @@ export function isSameRepository(one: string, other: string): boolean {
 
 /**
  * All folders in which git may find one, the nearest first: it passes over a `.git` that is not a repository, and looks further up.
- * `textOf` reads a small file.
+ * The file that says where a repository is comes from `read`.
  */
-export function repositoriesFrom(
-  folder: string,
-  textOf: (path: string) => string | undefined,
-): readonly string[] {
+export function repositoriesFrom(folder: string, read: ReadText): readonly string[] {
   const found = repositoryFrom(folder);
   if (found === undefined) return [];
-  return isRepository(`${found}/.git`, textOf) || dirname(found) === found
+  return isRepository(`${found}/.git`, read) || dirname(found) === found
     ? [found]
-    : [found, ...repositoriesFrom(dirname(found), textOf)];
+    : [found, ...repositoriesFrom(dirname(found), read)];
 }
 
 /** Whether git is sure to stop at a `.git`. One that is a file it follows, or fails. */
-function isRepository(git: string, textOf: (path: string) => string | undefined): boolean {
+function isRepository(git: string, read: ReadText): boolean {
   try {
     if (statSync(git).isFile()) return true;
     for (const name of ["objects", "refs"]) accessSync(`${git}/${name}`, constants.X_OK);
     const head = `${git}/HEAD`;
-    return lstatSync(head).isFile() && /^(?:ref: refs\/|[\da-f]{40})/.test(textOf(head) ?? "");
+    return lstatSync(head).isFile() && /^(?:ref: refs\/|[\da-f]{40})/.test(read(head) ?? "");
   } catch {
     // What it consists of is not there, or cannot be read.
     return false;
