@@ -131,7 +131,7 @@ test("a cancel that was written before a prompt does not end it, also in the sam
   const asked = { jsonrpc: "2.0", id: "mine", method: session.prompt, params: { sessionId, prompt: [text] } };
   editor.write(`${JSON.stringify(cancel)}\n${JSON.stringify(asked)}`);
   const answer = (): string | undefined => answers.find((line) => line.includes('"id":"mine"'));
-  await expect.poll(answer, { timeout: 20_000 }).toContain('"stopReason":"end_turn"');
+  await expect.poll(answer).toContain('"stopReason":"end_turn"');
 });
 
 test("a session is listed, loaded with its whole conversation before the answer, and goes on", async () => {
@@ -315,12 +315,10 @@ test("an editor that goes away in the middle ends the run and the program", asyn
   const id = await newSession(editor);
   prompt(editor, id, "Sleep").catch(() => undefined);
   await expect
-    .poll(
-      () =>
-        editor.updates.some(
-          (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      editor.updates.some(
+        (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
+      ),
     )
     .toBe(true);
   editor.leave();
