@@ -1,4 +1,4 @@
-import { READ_ONLY_BY_PROGRAM } from "./read-only-commands.ts";
+import { READ_ONLY_PROGRAMS } from "./read-only-commands.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -25,7 +25,7 @@ export function dangerOf({ name, text, blocked, unseen, guards }: ShellUnit): nu
   if (REACHES_OUT.test(name)) return DANGER.reachesOut;
   if (guards.length > 0) return DANGER.changes;
   if (name === "cd" || name === "") return DANGER.moves;
-  return READ_ONLY_BY_PROGRAM.has(name) ? DANGER.looks : DANGER.changes;
+  return READ_ONLY_PROGRAMS.has(name) ? DANGER.looks : DANGER.changes;
 }
 
 /** Takes away, overwrites, or acts as somebody else. */

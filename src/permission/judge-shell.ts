@@ -4,7 +4,7 @@ import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
-import { repositoryFrom } from "./paths/repository.ts";
+import { isSameRepository } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
@@ -13,7 +13,7 @@ import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
 import type { ShellRedirect } from "./shell/shell-command.ts";
-import type { ShellUnit, TextGuard } from "./shell/shell-unit.ts";
+import { type ShellUnit, type TextGuard, withoutPrograms } from "./shell/shell-unit.ts";
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
@@ -112,9 +112,8 @@ class ShellJudge {
       judged++;
       const why = this.#unit(unit);
       if (why === undefined) continue;
-      const part = cut(unit.text);
-      const verdict = (): Verdict => ({ ...ask(unit.text, why.text), ...this.#offer(unit, why) });
-      open.push({ danger: dangerOf(unit), part, obstacle: why.obstacle, verdict });
+      const verdict = (): Verdict => this.#question(unit, why);
+      open.push({ danger: dangerOf(unit), part: cut(unit.text), obstacle: why.obstacle, verdict });
     }
     if (judged === 0 && open.length === 0)
       open.push(unreadable(DANGER.input, this.#line, "there is no command in it"));
@@ -252,20 +251,16 @@ class ShellJudge {
       return places.every((space) => this.#isInside(target, space)) ? "cd (inside the workspace)" : undefined;
     const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
     const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
-    if (unit.name === "git" && !places.every((space) => this.#isOwnRepository(space))) return undefined;
-    return found.includes(undefined) ? undefined : found[0];
+    if (found.includes(undefined)) return undefined;
+    // What git finds in a folder can run programs: only the repository of the folder that the line starts in is known.
+    const { space: start } = this.#judgement;
+    const isOwn = (space: PathSpace): boolean =>
+      space === start || isSameRepository(space.place, start.place);
+    return unit.name !== "git" || places.every(isOwn) ? found[0] : undefined;
   }
 
   #isInside(folder: string, space: PathSpace): boolean {
     return space.isUnambiguous(folder) && space.isInside(space.path(folder).resolved);
-  }
-
-  /** What git finds in a folder can run programs: only the repository of the folder that the line starts in is known. */
-  #isOwnRepository(space: PathSpace): boolean {
-    const { space: start } = this.#judgement;
-    return (
-      space === start || repositoryFrom(space.path(".").resolved) === repositoryFrom(start.path(".").resolved)
-    );
   }
 
   /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */
@@ -279,22 +274,29 @@ class ShellJudge {
   }
 
   #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {
-    const [guard] = guards;
-    if (guard === undefined) return { text: "no rule allows it", guards };
-    const nearly = this.#allow.find(unit.text);
-    const inner = guard.program?.find((each) => this.#unit(each, true) !== undefined);
-    if (inner !== undefined && (nearly !== undefined || this.#judgement.defaults)) {
-      const text = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
-      return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
-    }
-    if (nearly === undefined) return { text: `no rule allows it, and ${guard.reason}`, guards };
-    const rule = `${TOOL}(${shown(nearly.pattern ?? "")})`;
-    return { text: `${guard.reason}, which the * of ${rule} does not cover`, guards };
+    const inner = guards[0]?.program?.find((each) => this.#unit(each, true) !== undefined);
+    if (inner === undefined || !(this.#judgement.defaults || this.#allow.find(unit.text) !== undefined))
+      return { guards };
+    const text = inner.blocked ?? inner.unseen ?? `it runs ${shown(inner.text)}, which no rule allows`;
+    return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
   }
 
-  /** What a person may be offered for a command that asks. */
-  #offer(unit: ShellUnit, { guards, obstacle }: Why): Partial<Verdict> {
-    return { ...(guards && suggestRules(unit, guards)), ...(obstacle && { obstacle }) };
+  /** What a person is told of a command that asks, and may be offered. */
+  #question(unit: ShellUnit, { text, guards, obstacle }: Why): Verdict {
+    return {
+      ...ask(unit.text, text ?? this.#missing(unit, guards)),
+      ...(guards && suggestRules(unit, guards)),
+      ...(obstacle && { obstacle }),
+    };
+  }
+
+  /** Which rule a command lacks. */
+  #missing({ text }: ShellUnit, [guard]: readonly TextGuard[] = []): string {
+    if (guard === undefined) return "no rule allows it";
+    const nearly = this.#allow.find(text);
+    if (nearly === undefined) return `no rule allows it, and ${guard.reason}`;
+    const rule = `${TOOL}(${shown(nearly.pattern ?? "")})`;
+    return `${guard.reason}, which the * of ${rule} does not cover`;
   }
 
   #isProgramAllowed({ program }: TextGuard): boolean {
@@ -333,7 +335,8 @@ class ShellJudge {
 
 /** Why a command needs a yes. */
 interface Why {
-  readonly text: string;
+  /** Absent where it only lacks a rule: a sentence about that is made for the part that is shown. */
+  readonly text?: string;
   readonly obstacle?: Verdict["obstacle"];
   /** The guards that remain, where a rule for it can be offered. */
   readonly guards?: readonly TextGuard[];
@@ -355,20 +358,6 @@ function allowedVerdict(allowed: Allowed): Verdict {
   const does = known.endsWith("(accepting edits)") ? "only changes" : "only looks at";
   const reason = `${shown(part)} ${does} files of the workspace (built-in rule: ${known}).`;
   return { decision: "allow", part, rule: `built-in: ${known}`, reason, by: "built-in" };
-}
-
-/** A command without the words that run programs judged by themselves; `guards` are those that remain. */
-function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
-  if (guards.length === unit.guards.length) return unit;
-  const left = new Set(guards);
-  const gone = unit.guards
-    .filter((guard) => !left.has(guard))
-    .flatMap(({ words }) => (words === undefined ? [] : [words]));
-  if (gone.length === 0) return { ...unit, guards };
-  const isGone = new Uint8Array(unit.words.length);
-  for (const [from, to] of gone) isGone.fill(1, from, to);
-  const words = unit.words.filter((_, index) => isGone[index] === 0);
-  return { ...unit, words, guards };
 }
 
 function ask(part: string, why: string): Verdict {

@@ -209,7 +209,7 @@ class RulePolicy implements Policy {
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;
-    const found = repositoriesFrom(folder).flatMap((repository) => {
+    const found = repositoriesFrom(folder, this.#gitFiles.read).flatMap((repository) => {
       const programs = gitPrograms(repository, this.#gitFiles);
       const isOpen = programs !== undefined && this.#options.admitsPrograms?.(repository, programs) !== true;
       return isOpen ? [programs] : [];

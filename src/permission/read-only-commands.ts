@@ -165,17 +165,26 @@ export const PLAIN_WRAPPERS: ReadonlySet<string> = wordSet(
   "time timeout nice nohup stdbuf command builtin xargs",
 );
 
-/** Those commands by their program. */
-export const READ_ONLY_BY_PROGRAM: ReadonlyMap<string, readonly ReadOnlyCommand[]> = byProgram();
+/** Programs that have such commands. */
+export const READ_ONLY_PROGRAMS: ReadonlySet<string> = new Set(
+  READ_ONLY_COMMANDS.map(({ name }) => head(name, 1)),
+);
+
+/** Those commands by the first two words of their names, or by the only one. */
+export const READ_ONLY_BY_HEAD: ReadonlyMap<string, readonly ReadOnlyCommand[]> = byHead();
 
 /** Without `Map.groupBy`: this runs when the entry is loaded, which older engines are to survive. */
-function byProgram(): ReadonlyMap<string, readonly ReadOnlyCommand[]> {
+function byHead(): ReadonlyMap<string, readonly ReadOnlyCommand[]> {
   const groups = new Map<string, ReadOnlyCommand[]>();
   for (const command of READ_ONLY_COMMANDS) {
-    const program = command.name.split(" ", 1)[0] ?? command.name;
-    const group = groups.get(program);
-    if (group === undefined) groups.set(program, [command]);
+    const key = head(command.name, 2);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [command]);
     else group.push(command);
   }
   return groups;
+}
+
+function head(name: string, words: number): string {
+  return name.split(" ", words).join(" ");
 }

@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { wordSet } from "./match-text.ts";
 import { lastPart } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
-import { repositoryFrom } from "./paths/repository.ts";
-import { PLAIN_WRAPPERS, READ_ONLY_BY_PROGRAM, type ReadOnlyCommand } from "./read-only-commands.ts";
+import { isSameRepository } from "./paths/repository.ts";
+import { PLAIN_WRAPPERS, READ_ONLY_BY_HEAD, type ReadOnlyCommand } from "./read-only-commands.ts";
 import { mayShowSecret, secretInWord, secretPattern } from "./secret-files.ts";
 import { FIND_PATHS } from "./shell/find-tests.ts";
 import { isPlainLogFormat, isPlainRefFormat } from "./shell/git-guards.ts";
 import { isPlainFilter } from "./shell/jq-filter.ts";
 import { type FoundOption, type OptionTable, optionTable, readOptions } from "./shell/option-reader.ts";
 import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from "./shell/script-programs.ts";
-import type { KnownVariables, ShellWord } from "./shell/shell-command.ts";
+import { type KnownVariables, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 
 /** What coverage by the built-in commands depends on. */
@@ -79,20 +79,17 @@ function coveringName(
 
 /** Whether a program is one of those that only look, options known to be worse aside; not where only some of its sub-commands do. */
 export function isReadOnlyProgram(name: string): boolean {
-  return (
-    name === "sed" ||
-    name === "awk" ||
-    READ_ONLY_BY_PROGRAM.get(name)?.some((each) => each.name === name) === true
-  );
+  return name === "sed" || name === "awk" || (!name.includes(" ") && READ_ONLY_BY_HEAD.has(name));
 }
 
 function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext): ReadOnlyCommand | undefined {
-  const program = words[0]?.text ?? "";
+  const program = textAt(words, 0);
   const found = program === "git" ? withoutGlobals(words, context) : { words, context };
-  return READ_ONLY_BY_PROGRAM.get(program)?.find(
-    (command) =>
-      found !== undefined && isNamed(command, found.words) && covers(command, found.words, found.context),
-  );
+  if (found === undefined) return undefined;
+  const fits = (command: ReadOnlyCommand): boolean =>
+    isNamed(command, found.words) && covers(command, found.words, found.context);
+  const head = `${program} ${textAt(found.words, 1)}`;
+  return READ_ONLY_BY_HEAD.get(head)?.find(fits) ?? READ_ONLY_BY_HEAD.get(program)?.find(fits);
 }
 
 /**
@@ -112,15 +109,12 @@ function withoutGlobals(
   if (folder?.literal !== true || folder.text.startsWith("~") || !space.isUnambiguous(folder.text))
     return undefined;
   const { resolved } = space.path(folder.text);
-  const isOwn = repositoryFrom(resolved) === repositoryFrom(space.path(".").resolved);
-  if (!space.isInside(resolved) || !existsSync(resolved) || !isOwn) return undefined;
+  if (!space.isInside(resolved) || !existsSync(resolved) || !isSameRepository(resolved, space.place))
+    return undefined;
   return withoutGlobals([program, ...words.slice(3)], { ...context, space: space.from(folder.text) });
 }
 
 function isNamed({ name }: ReadOnlyCommand, words: readonly ShellWord[]): boolean {
-  if (!name.includes(" ")) return words[0]?.literal === true;
-  // A quick look: git has dozens of them.
-  if (!name.startsWith(words[1]?.text ?? "", name.indexOf(" ") + 1)) return false;
   return name.split(" ").every((part, index) => words[index]?.text === part && words[index].literal);
 }
 

@@ -25,8 +25,10 @@ export function runByGit(
 ): RunByGit | undefined {
   if (!/^(?:.*\/)?git$/s.test(unit.name)) return undefined;
   if (unit.elsewhere === true) return { looking: NOBODY_KNOWS, any: NOBODY_KNOWS };
-  const named = gitFolderOf(unit.words)[0]?.text ?? ".";
-  const found = places.flatMap((space) => programsOf(space.path(named).resolved));
+  const named = gitFolderOf(unit.words)[0]?.text;
+  const placeIn = (space: PathSpace): string =>
+    named === undefined ? space.place : space.path(named).resolved;
+  const found = places.flatMap((space) => programsOf(placeIn(space)));
   const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
   return { looking: reason(looking), any: reason([...looking, ...found.flatMap(({ others }) => others)]) };
 }

@@ -1,27 +1,27 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, sep } from "node:path";
-import { type GitSetting, textOf } from "./git-settings.ts";
+import { isAbsolute, sep } from "node:path";
+import type { GitSetting, ReadText } from "./git-settings.ts";
 
 /** Where the files of a repository are, links followed. A bare one is that itself. `undefined` where a pointer to it is not plain. */
-export function gitFolder(tree: string): string | undefined {
+export function gitFolder(tree: string, read: ReadText): string | undefined {
   const path = `${tree}/.git`;
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return tree;
-  return stats.isDirectory() ? placeOf(path) : pointed(path, "gitdir: ");
+  return stats.isDirectory() ? placeOf(path) : pointed(read(path), "gitdir: ", tree);
 }
 
 /** Where the settings of a repository are, which several work trees may share. */
-export function commonFolder(own: string): string | undefined {
+export function commonFolder(own: string, read: ReadText): string | undefined {
   const path = `${own}/commondir`;
-  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(path, "");
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(read(path), "", own);
 }
 
-/** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
-function pointed(path: string, begin: string): string | undefined {
-  const text = textOf(path)?.replace(/[\r\n]+$/, "");
+/** The folder that a text of one line in `folder` names. Blanks are part of a name, line ends behind it are not. */
+function pointed(line: string | undefined, begin: string, folder: string): string | undefined {
+  const text = line?.replace(/[\r\n]+$/, "");
   if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
-  const place = pathFrom(dirname(path), text.slice(begin.length));
+  const place = pathFrom(folder, text.slice(begin.length));
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
 }
 
@@ -50,10 +50,11 @@ export function liesIn(path: string, folders: readonly string[]): boolean {
 export function belongsTo(
   tree: string,
   { own, root, settings }: { own: string; root: string; settings: readonly GitSetting[] },
+  read: ReadText,
 ): boolean {
   const git = `${tree}/.git`;
   if (own === tree || own === git || liesIn(own, [root])) return true;
-  const back = textOf(`${own}/gitdir`)?.trimEnd();
+  const back = read(`${own}/gitdir`)?.trimEnd();
   if (back !== undefined && placeOf(pathFrom(own, back)) === placeOf(git)) return true;
   const said = settings.find(({ key }) => key === "core.worktree");
   return said !== undefined && placeOf(pathFrom(own, said.value)) === placeOf(tree);

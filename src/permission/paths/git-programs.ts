@@ -12,8 +12,23 @@ import {
   placeOf,
 } from "./git-folder.ts";
 import { type GitIndex, readIndex } from "./git-index.ts";
-import { isPartialClone, MERGE_STRATEGY, NAMES_PLACE, REBASE_STEP, useOf } from "./git-keys.ts";
-import { type GitSetting, settingsIn, shownSetting, stateIn, unreadable } from "./git-settings.ts";
+import {
+  type GitSettingUse,
+  isPartialClone,
+  MERGE_STRATEGY,
+  NAMES_PLACE,
+  REBASE_STEP,
+  useOf,
+} from "./git-keys.ts";
+import {
+  type GitSetting,
+  type ReadText,
+  settingsIn,
+  shownSetting,
+  stateIn,
+  textOf,
+  unreadable,
+} from "./git-settings.ts";
 import { Remembered } from "./remembered.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
@@ -36,31 +51,46 @@ const MAX_DEPTH = 10;
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
   const settings = settingsOf(repository, files);
-  const uses = settings.map((setting) => ({ use: useOf(setting), text: shownSetting(setting) }));
-  const of = (wanted: string): readonly string[] => [
-    ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
+  if (settings.every(({ use }) => use === undefined)) return undefined;
+  const of = (wanted: GitSettingUse): readonly string[] => [
+    ...new Set(settings.filter(({ use }) => use === wanted).map(shownSetting)),
   ];
   const [looking, drivers, others] = [of("looking"), of("drivers"), of("others")];
-  if (looking.length + drivers.length + others.length === 0) return undefined;
   const isPartial = settings.some(isPartialClone);
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
-function settingsOf(repository: string, files: GitFiles): readonly GitSetting[] {
+/** A setting, and whom it counts for. */
+interface JudgedSetting extends GitSetting {
+  readonly use: GitSettingUse;
+}
+
+function judged(setting: GitSetting): JudgedSetting {
+  return { ...setting, use: useOf(setting) };
+}
+
+function settingsOf(repository: string, files: GitFiles): readonly JudgedSetting[] {
   try {
     return new Walk(repository, files).settings();
   } catch {
     // A file that may not even be looked at.
-    return [unreadable(repository)];
+    return [judged(unreadable(repository))];
   }
 }
 
 /** Files of repositories, as far as they have been read. */
 export class GitFiles {
-  readonly settings: Remembered<readonly GitSetting[], []> = new Remembered(settingsIn);
+  readonly settings: Remembered<readonly JudgedSetting[], []> = new Remembered((path) =>
+    settingsIn(path).map(judged),
+  );
   readonly index: Remembered<GitIndex | undefined, [hashBytes: number]> = new Remembered(readIndex);
   readonly entries: Remembered<GitEntries, [name: string]> = new Remembered(entriesIn);
-  readonly state: Remembered<readonly GitSetting[], [key: string]> = new Remembered(stateIn);
+  readonly state: Remembered<readonly JudgedSetting[], [key: string]> = new Remembered((path, key) =>
+    stateIn(path, key).map(judged),
+  );
+  readonly #texts: Remembered<string | undefined, []> = new Remembered(textOf);
+  /** Files of one line, which name a folder or a branch. */
+  readonly read: ReadText = (path) => this.#texts.of(path);
 }
 
 /** The work tree of a repository, if it is known, and the one that git was started in. */
@@ -72,14 +102,14 @@ interface Place {
 /** What the work trees of a repository share. */
 interface Shared {
   readonly common: string;
-  readonly settings: readonly GitSetting[];
+  readonly settings: readonly JudgedSetting[];
 }
 
 /** Goes through a repository, and through those that git enters from there. */
 class Walk {
   readonly #root: string;
   readonly #files: GitFiles;
-  readonly #found: GitSetting[] = [];
+  readonly #found: JudgedSetting[] = [];
   readonly #seen = new Set<string>();
 
   constructor(root: string, files: GitFiles) {
@@ -88,7 +118,7 @@ class Walk {
   }
 
   /** All settings that count. */
-  settings(): readonly GitSetting[] {
+  settings(): readonly JudgedSetting[] {
     const own = this.#repository(this.#root);
     const { state, settings } = this.#files;
     if (own === undefined) return this.#found;
@@ -103,8 +133,8 @@ class Walk {
 
   /** Reads the repository with this work tree; its folder. */
   #repository(tree: string): string | undefined {
-    const own = gitFolder(tree);
-    if (own === undefined) this.#found.push(unreadable(`${tree}/.git`));
+    const own = gitFolder(tree, this.#files.read);
+    if (own === undefined) this.#unreadable(`${tree}/.git`);
     else this.#folder(own, tree);
     return own;
   }
@@ -115,8 +145,8 @@ class Walk {
     if (this.#seen.has(id)) return;
     if (this.#seen.size >= MAX_REPOSITORIES) return this.#tooMany();
     this.#seen.add(id);
-    const common = commonFolder(own);
-    if (common === undefined) return void this.#found.push(unreadable(`${own}/commondir`));
+    const common = commonFolder(own, this.#files.read);
+    if (common === undefined) return this.#unreadable(`${own}/commondir`);
     const place = { tree, root: this.#root };
     const shared = this.#files.settings.of(`${common}/config`);
     this.#places(own, { ...place, common, settings: shared });
@@ -130,7 +160,8 @@ class Walk {
 
   /** What would have git show files from elsewhere as parts of this repository. */
   #places(own: string, { tree, root, common, settings }: Place & Shared): void {
-    if (tree !== undefined && !belongsTo(tree, { own, root, settings })) this.#away("folder", own);
+    if (tree !== undefined && !belongsTo(tree, { own, root, settings }, this.#files.read))
+      this.#away("folder", own);
     if (common !== own && placeOf(common) !== placeOf(`${own}/../..`)) this.#away("commondir", common);
     for (const folder of new Set([own, common])) this.#links(folder, "", [folder, root, common]);
   }
@@ -149,7 +180,7 @@ class Walk {
   }
 
   #away(what: string, path: string): void {
-    this.#found.push({ key: `repository.${what}`, value: path });
+    this.#found.push(judged({ key: `repository.${what}`, value: path }));
   }
 
   /** Repositories that an index names: git looks into them by the settings there. */
@@ -159,7 +190,7 @@ class Walk {
     const own = indexOf(path);
     const shared = own?.shared === undefined ? own : indexOf(`${dirname(path)}/${own.shared}`);
     // Those that can be read are looked at although somebody agreed to the rest.
-    if (own?.isWhole !== true || shared?.isWhole !== true) this.#found.push(unreadable(path));
+    if (own?.isWhole !== true || shared?.isWhole !== true) this.#unreadable(path);
     // The path as git would have it: what a link in it leads to comes before `..`.
     for (const link of new Set([...(own?.links ?? []), ...(shared?.links ?? [])]))
       if (link !== "" && statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
@@ -178,7 +209,11 @@ class Walk {
   }
 
   #tooMany(): void {
-    this.#found.push(unreadable("more repositories than are looked at"));
+    this.#unreadable("more repositories than are looked at");
+  }
+
+  #unreadable(what: string): void {
+    this.#found.push(judged(unreadable(what)));
   }
 }
 

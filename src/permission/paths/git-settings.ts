@@ -21,6 +21,9 @@ export function shownSetting({ key, value }: GitSetting): string {
 
 const MAX_BYTES = 1_000_000;
 
+/** Reads a small file, or remembers it: see {@link textOf}. */
+export type ReadText = (path: string) => string | undefined;
+
 /** The text of a small regular file; `undefined` where there is none, or none that can be read. */
 export function textOf(path: string): string | undefined {
   try {

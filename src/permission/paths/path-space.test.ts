@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
@@ -131,5 +131,40 @@ test("the machinery of repositories is known in every spelling a file system tak
   expect([...yes, ...no].map((path) => [path, isMachinery(path)])).toEqual([
     ...yes.map((path) => [path, true]),
     ...no.map((path) => [path, false]),
+  ]);
+});
+
+test("the place of the working folder is that of its links at each check, and as it is written where it is not there", () => {
+  const root = tempFolder({ "one/x": "", "other/x": "" });
+  const cwd = join(root, "work");
+  const space = new PathSpace({ cwd, home: root, workspace: [root], platform: "linux" });
+  const places = (): readonly string[] => {
+    space.refresh();
+    return [space.place, space.path(".").resolved, space.path("x").resolved];
+  };
+  const gone = places();
+  symlinkSync("one", cwd);
+  const one = places();
+  rmSync(cwd);
+  symlinkSync("other", cwd);
+  expect([gone, one, places()]).toEqual(
+    ["work", "one", "other"].map((name) => [join(root, name), join(root, name), join(root, name, "x")]),
+  );
+});
+
+test("the place of the working folder goes by the links that it is told of", () => {
+  const links = new Map([["/work", "/place"]]);
+  const readLink = (path: string): string | undefined => links.get(path);
+  const space = new PathSpace({
+    cwd: "/work/a",
+    home: "/home",
+    workspace: ["/work"],
+    platform: "linux",
+    readLink,
+  });
+  expect([space.place, space.path("b").resolved, space.from("b").place]).toEqual([
+    "/place/a",
+    "/place/a/b",
+    "/place/a/b",
   ]);
 });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { LinkReader } from "./link-reader.ts";
 import { fold } from "./match-path.ts";
@@ -91,6 +91,15 @@ export class PathSpace {
     return this.#options.cwd;
   }
 
+  /** The place of that folder, links resolved. */
+  get place(): string {
+    const { folders } = this.#lookups;
+    const { cwd } = this;
+    const place = folders.get(cwd) ?? this.#realPath(cwd) ?? this.#spell(this.#placeOf(cwd));
+    folders.set(cwd, place);
+    return place;
+  }
+
   get #lookups(): Lookups {
     return (this.#seen ??= newLookups(this.#options));
   }
@@ -115,9 +124,9 @@ export class PathSpace {
   path(given: string, base?: string): JudgedPath {
     if (base !== undefined) return this.#judge(given, base);
     const { judged } = this.#lookups;
-    const known = judged.get(given) ?? this.#judge(given, undefined);
-    judged.set(given, known);
-    return known;
+    let path = judged.get(given);
+    if (path === undefined) judged.set(given, (path = this.#judge(given, undefined)));
+    return path;
   }
 
   #judge(given: string, base: string | undefined): JudgedPath {
@@ -132,12 +141,12 @@ export class PathSpace {
     const lexical = system.resolve(cwd, expanded);
     const isTooLong = absolute.length > MAX_PATH;
     const odd = isTooLong ? "it is longer than any path" : this.#oddness(expanded);
-    const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
+    const [plain, asItStands] = [this.#spell(lexical), this.#spell(absolute)];
     return {
       given,
-      written,
+      written: plain === asItStands ? [plain] : [plain, asItStands],
       // Where its links lead is not looked up: then it is nowhere that a rule for a folder describes.
-      resolved: isTooLong ? "/" : this.#spell(this.#placeOf(absolute)),
+      resolved: isTooLong ? "/" : expanded === "." ? this.place : this.#spell(this.#placeOf(absolute)),
       ...(odd === undefined ? {} : { odd }),
     };
   }
@@ -184,7 +193,7 @@ export class PathSpace {
   #isOwnFolder(folder: string): boolean {
     const path = this.path(folder).resolved;
     const packages = /^(.*)\/node_modules\/\.bin$/s.exec(this.slashes(folder))?.[1];
-    return this.isInside(path) || (packages !== undefined && isWithin(this.path(".").resolved, packages));
+    return this.isInside(path) || (packages !== undefined && isWithin(this.place, packages));
   }
 
   /** A path relative to each workspace folder that holds it. */
@@ -258,6 +267,18 @@ export class PathSpace {
     return this.#plainPlace(absolute, MAX_FOLDERS);
   }
 
+  /** What Linux itself makes of a path, in one call; other systems spell it as it stands on disk. */
+  #realPath(path: string): string | undefined {
+    if (process.platform !== "linux" || this.#options.readLink !== undefined || this.#windows)
+      return undefined;
+    try {
+      return realpathSync.native(path);
+    } catch {
+      // It is not there, or not for us to see: then as far as it can be followed.
+      return undefined;
+    }
+  }
+
   /** Folder by folder: long lines name files of the same folders again and again. */
   #plainPlace(absolute: string, levels: number): string {
     const slash = absolute.lastIndexOf("/");
@@ -265,7 +286,8 @@ export class PathSpace {
     const { folders, links } = this.#lookups;
     let place = slash === 0 ? "/" : folders.get(folder);
     if (place === undefined) {
-      place = levels === 0 ? this.#resolve(folder) : this.#plainPlace(folder, levels - 1);
+      if (folder === this.cwd) place = this.place;
+      else place = levels === 0 ? this.#resolve(folder) : this.#plainPlace(folder, levels - 1);
       folders.set(folder, place);
     }
     const top = place === "/" ? "" : place;

@@ -33,3 +33,16 @@ test("a file that is not there is looked for each time", () => {
   writeFileSync(path, "text");
   expect(files.of(path)).toBe(4);
 });
+
+test("a file is read again where it is to be read in another way", () => {
+  const path = `${tempFolder({ file: "text" })}/file`;
+  const files = new Remembered(
+    (each: string, ending: string) => readFileSync(each, "utf8") + ending,
+    () => statSync(path).ctimeMs + 10_000,
+  );
+  expect([files.of(path, "1"), files.of(path, "2"), files.of(path, "2")]).toEqual([
+    "text1",
+    "text2",
+    "text2",
+  ]);
+});

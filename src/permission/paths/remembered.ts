@@ -1,11 +1,18 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 
 /** No file system rounds the times of files to more milliseconds than this. */
 const RACY_MS = 2_000;
 
+interface Reading<T, More> {
+  readonly content: T;
+  /** The file as it was; `undefined` where there was none. */
+  readonly stats: Stats | undefined;
+  readonly more: More;
+}
+
 /** What is read from a file, and read again where that has changed. */
 export class Remembered<T, More extends readonly (string | number)[]> {
-  readonly #known = new Map<string, { readonly stamp: string; readonly content: T }>();
+  readonly #known = new Map<string, Reading<T, More>>();
   readonly #read: (path: string, ...more: More) => T;
   readonly #now: () => number;
 
@@ -17,13 +24,27 @@ export class Remembered<T, More extends readonly (string | number)[]> {
   of(path: string, ...more: More): T {
     const now = this.#now();
     const stats = statSync(path, { throwIfNoEntry: false });
-    const stamp = `${stats?.ino} ${stats?.size} ${stats?.mtimeMs} ${stats?.ctimeMs} ${more.join(" ")}`;
     const known = this.#known.get(path);
-    if (known?.stamp === stamp) return known.content;
+    if (known !== undefined && isUnchanged(known.stats, stats) && isEqual(known.more, more))
+      return known.content;
     const content = this.#read(path, ...more);
     // Right after a change another one may come within what the file system rounds its times to, and not show in them.
-    if (now - (stats?.ctimeMs ?? 0) > RACY_MS) this.#known.set(path, { stamp, content });
+    if (now - (stats?.ctimeMs ?? 0) > RACY_MS) this.#known.set(path, { content, stats, more });
     else this.#known.delete(path);
     return content;
   }
+}
+
+function isUnchanged(one: Stats | undefined, other: Stats | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    one.ino === other.ino &&
+    one.size === other.size &&
+    one.mtimeMs === other.mtimeMs &&
+    one.ctimeMs === other.ctimeMs
+  );
+}
+
+function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.every((each, at) => each === other[at]);
 }

@@ -29,11 +29,16 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
   return word === undefined ? undefined : words[read.indexOf(word)];
 }
 
+/** Whether one of the words of a command could be a sub-command of git that shows differences. */
+export function mayShowDiffs(words: readonly string[]): boolean {
+  return words.some((word) => SHOWING.has(word));
+}
+
 const NOTHING = { assignments: [], input: [], piped: [], folders: START, source: "" } as const;
 
-/** A quick look. */
+/** A quick look, at what is written before the parser has to take the word apart. */
 function namesGit(part: Command["suffix"][number] | undefined): boolean {
-  return part?.type === "Word" && part.value.endsWith("git");
+  return part?.type === "Word" && /[t'"\n]$/.test(part.text) && part.value.endsWith("git");
 }
 
 function nameOf([first]: readonly ShellWord[]): string {
@@ -74,6 +79,7 @@ const SHOWS: ReadonlySet<string> = new Set([
 ]);
 /** Sub-commands that list commits, and show differences if they are told to. */
 const LISTS: ReadonlySet<string> = new Set(["log", "reflog", "reflog show", "stash list"]);
+const SHOWING: ReadonlySet<string> = new Set([...SHOWS, ...LISTS].flatMap((names) => names.split(" ")));
 const CHANGES_REFLOG = /^(?:expire|delete|drop|exists|list|write)$/;
 /** Arguments with which a list of commits shows no differences, nor searches in them. */
 const OF_COMMITS =

@@ -1,3 +1,4 @@
+import { mayShowDiffs } from "./diff-options.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
 import { type PrintedShell, type PrintShellOptions, printShell } from "./print-shell.ts";
@@ -25,11 +26,9 @@ function printLine(
   { plainDiffs = false }: PrintShellOptions,
 ): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.
-  const mayShowDiffs = plainDiffs && source.includes("git");
-  if (!mayShowDiffs && WORDS.test(source) && source.split(" ").every((word) => shellLiteral(word) === word))
-    return { text: source };
+  if (isPlain(source) && !(plainDiffs && mayShowDiffs(source.split(" ")))) return { text: source };
   const printed = printShell(script, source, { posix, plainDiffs });
-  if (printed.text === undefined || printed.text === source) return printed;
+  if (printed.text === undefined || printed.text === source || isPlain(printed.text)) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
   const again = parseShell(printed.text);
   const reread =
@@ -37,6 +36,11 @@ function printLine(
   return reread?.text === printed.text
     ? printed
     : { part: source, reason: "it reads differently once it is printed anew" };
+}
+
+/** Whether a line is one command of words that everybody reads as they stand. */
+function isPlain(line: string): boolean {
+  return WORDS.test(line) && line.split(" ").every((word) => shellLiteral(word) === word);
 }
 
 const WORDS = /^[\w./:,@%+-]+(?: [\w./:,@%+-]+)*$/;

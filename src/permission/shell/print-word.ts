@@ -45,13 +45,15 @@ export class WordPrinter {
   /** One word; where braces make several of it, these with a blank between them. */
   word(word: Word, place: WordPlace = {}): string {
     const cursor = this.#cursor;
-    const { text, parts } = word;
+    const { text } = word;
     if (cursor.at !== word.pos) cursor.fail("it is not spelled the way it is read");
-    if (parts === undefined && PLAIN.test(text) && !(place.isName === true && RESERVED_WORDS.has(text))) {
+    if (PLAIN.test(text) && !(place.isName === true && RESERVED_WORDS.has(text))) {
       cursor.expect(text);
       cursor.endOfWord();
       return shellLiteral(text);
     }
+    // The parser finds these out when it is asked for them.
+    const { parts } = word;
     if (cursor.hasPending && text.includes("\n"))
       cursor.fail("it has several lines, and a here-document follows");
     if (parts === undefined && place.isName === true && RESERVED_WORDS.has(text))

@@ -316,8 +316,8 @@ class ShellReader {
     this.#add(name, words);
     const [first] = words;
     // A name that braces spell is none that a person reads.
-    if (first !== undefined && name.parts?.some(({ type }) => type === "BraceExpansion") === true)
-      words[0] = { ...first, literal: false };
+    const hasBraces = name.text.includes("{") && name.parts?.some(({ type }) => type === "BraceExpansion");
+    if (first !== undefined && hasBraces === true) words[0] = { ...first, literal: false };
   }
 
   #add(word: Word, words: ShellWord[]): void {

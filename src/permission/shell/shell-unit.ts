@@ -46,3 +46,17 @@ export interface WordGuard {
   /** That program runs in folders that are not known here. */
   readonly elsewhere?: boolean;
 }
+
+/** A command without the words that run programs judged by themselves; `guards` are those that remain. */
+export function withoutPrograms(unit: ShellUnit, guards: readonly TextGuard[]): ShellUnit {
+  if (guards.length === unit.guards.length) return unit;
+  const left = new Set(guards);
+  const gone = unit.guards
+    .filter((guard) => !left.has(guard))
+    .flatMap(({ words }) => (words === undefined ? [] : [words]));
+  if (gone.length === 0) return { ...unit, guards };
+  const isGone = new Uint8Array(unit.words.length);
+  for (const [from, to] of gone) isGone.fill(1, from, to);
+  const words = unit.words.filter((_, index) => isGone[index] === 0);
+  return { ...unit, words, guards };
+}
