@@ -13,13 +13,14 @@ export interface ExtensionFile {
   readonly origin: Exclude<Origin, "builtin">;
 }
 
-/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, and folders with such an `index`. */
+const ENDING = /\.(?:ts|mts|mjs|js)$/;
+
+/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
-      if (/\.(?:ts|mts|mjs)$/.test(name) && !name.endsWith(".d.ts"))
-        return [{ name, path: join(path, name), origin }];
-      const index = namesIn(join(path, name)).find((inner) => /^index\.(?:ts|mts|mjs)$/.test(inner));
+      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name)) return [{ name, path: join(path, name), origin }];
+      const index = namesIn(join(path, name)).find((inner) => /^index\./.test(inner) && ENDING.test(inner));
       return index === undefined ? [] : [{ name, path: join(path, name, index), origin }];
     }),
   );

@@ -18,6 +18,16 @@ async function load(files: { readonly [name: string]: string }): Promise<{
   return { extensions, problems };
 }
 
+test("a .js file is an extension too, in either system of modules", async () => {
+  const { extensions, problems } = await load({
+    "esm.js": "export default (agent) => { agent.status(() => 'esm'); };",
+    "cjs.js": "module.exports = (agent) => { agent.status(() => 'cjs'); };",
+    "kit/index.js": "export default (agent) => { agent.status(() => 'kit'); };",
+    "types.d.mts": "export {}",
+  });
+  expect([extensions.map(({ name }) => name), problems]).toEqual([["cjs.js", "esm.js", "kit"], []]);
+});
+
 test("a TypeScript file is loaded as it is, and everything it registers is there", async () => {
   const { extensions, problems } = await load({
     "all.ts": `
