@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Origin, SourceFolder } from "../markdown/origin.ts";
 import { readFolder } from "../markdown/read-text-file.ts";
@@ -19,11 +20,16 @@ const ENDING = /\.(?:ts|mts|mjs|js)$/;
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
-      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name)) return [{ name, path: join(path, name), origin }];
+      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name) && isFile(join(path, name))) return [{ name, path: join(path, name), origin }];
       const index = namesIn(join(path, name)).find((inner) => /^index\./.test(inner) && ENDING.test(inner));
       return index === undefined ? [] : [{ name, path: join(path, name, index), origin }];
     }),
   );
+}
+
+/** A pipe would hold the start until somebody writes to it. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** The names in a folder; what is none, or cannot be read, holds no extensions. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
@@ -26,6 +27,12 @@ test("a .js file is an extension too, in either system of modules", async () => 
     "types.d.mts": "export {}",
   });
   expect([extensions.map(({ name }) => name), problems]).toEqual([["cjs.js", "esm.js", "kit"], []]);
+});
+
+test("a pipe with the name of an extension holds nothing up", () => {
+  const path = tempFolder({ "good.mjs": "" });
+  execFileSync("mkfifo", [join(path, "pipe.js")]);
+  expect(extensionFiles([{ path, origin: "user" }]).map(({ name }) => name)).toEqual(["good.mjs"]);
 });
 
 test("a TypeScript file is loaded as it is, and everything it registers is there", async () => {

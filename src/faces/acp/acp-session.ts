@@ -100,7 +100,7 @@ export class AcpSession {
   tell(text: string): void {
     this.send({
       sessionUpdate: "agent_message_chunk",
-      content: { type: "text", text: `${terminalLine(text, 2_000)}\n\n` },
+      content: { type: "text", text: `nano-agent: ${terminalLine(text, 2_000)}\n\n` },
     });
   }
 
