@@ -1,5 +1,5 @@
 import type { Tool } from "../core/tool/tool.ts";
-import { createBashTools } from "../tools/bash-tools.ts";
+import { type BashTools, createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
 import type { FilePort } from "../tools/files/file-port.ts";
@@ -22,7 +22,7 @@ export interface BuiltinTools {
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
-  /** Ends everything the tools started. */
+  readonly watchJobs: BashTools["watchJobs"];
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
   readonly killNow: () => void;
@@ -63,6 +63,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
       ...[...new Set(config.values.extraTools ?? [])].map((name) => EXTRA[name](webFetch)),
     ],
     runShell: (command, { cwd, signal }) => shell.run(command, { cwd, signal }),
+    watchJobs: (onEnd) => shell.watchJobs(onEnd),
     prepare: () => shell.prepare(),
     dispose: () => shell.dispose(),
     killNow: () => shell.killNow(),

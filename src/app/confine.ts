@@ -31,10 +31,7 @@ export interface ConfineOptions {
   readonly onNotice: OnNotice;
 }
 
-/**
- * Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on
- * and does not work.
- */
+/** Confines commands as the settings say. Throws for missing folders and a sandbox that does not work. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
   const { settings, addDirs = [], servers = [], onNotice } = options;
   const { cwd, environment, config } = settings;

@@ -36,7 +36,6 @@ export class SessionLock {
     this.token = token;
   }
 
-  /** True when the lock is still this one. */
   isHeld(): boolean {
     return readHolder(this.#path)?.token === this.token;
   }

@@ -14,6 +14,8 @@ export interface BashTools {
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ): Promise<{ readonly output: string; readonly exitCode: number | null }>;
+  /** The exit codes of the background jobs that ended (null: by a signal), kept up to date. `onEnd` is called for each, in place of the one given before. */
+  watchJobs(onEnd: () => void): ReadonlyMap<string, number | null>;
   /** Does ahead what the first command would wait for. Optional; never rejects. */
   prepare(): Promise<void>;
   /**
@@ -41,6 +43,7 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
     job,
     tools: [bash, job],
     run: (command, options) => runCommand(session, { command, ...options }),
+    watchJobs: (onEnd) => session.jobs.watch(onEnd),
     prepare: () => session.prepare(),
     dispose: () => session.dispose(),
     [Symbol.asyncDispose]: () => session.dispose(),

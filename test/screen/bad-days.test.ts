@@ -254,6 +254,38 @@ test("two screens on one session: the second one says who has it and how to go o
   ]);
 });
 
+test("a session that another screen has is not taken up by /resume: what stood on the screen stays, and so does what waits", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const { program, server } = await openScreen([says("Hello."), says("Still here.")], { home, cwd });
+  program.type("go\r");
+  await program.shows("Hello.");
+  const env = {
+    NANO_AGENT_MODEL: "openai/gpt-5",
+    OPENAI_API_KEY: "sk-x",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+  };
+  const second = openTerminal({ home, cwd, env });
+  await second.shows(READY);
+  second.type("/resume\r");
+  await second.shows("Go on with");
+  second.type("\r");
+  await second.shows("--fork-session");
+  second.type("another\r");
+  await second.shows("Still here.");
+  expect(await leave(second)).toBe(0);
+  // Without a session to stay in, the list stands there again.
+  const third = openTerminal({ home, cwd, env, args: ["-r"] });
+  await third.shows("Go on with");
+  third.type(`${KEYS.down}\r`);
+  await third.shows(
+    (screen) =>
+      screen.indexOf("Go on with") > screen.indexOf("--fork-session") && screen.includes("--fork-session"),
+  );
+  third.type("\r");
+  await third.shows("Still here.");
+  expect(await leave(third)).toBe(0);
+});
+
 const STREAMED = Array.from(
   { length: 30 },
   (_, index) =>

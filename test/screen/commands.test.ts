@@ -73,7 +73,7 @@ test("a shell line that takes its time is shown with it, is stopped by Escape, a
   await program.shows("❯ typed");
   program.type(KEYS.escape);
   await program.hides("esc stops");
-  await program.shows((screen) => screen.includes("begun\n") && screen.includes("❯ typed"));
+  await program.shows((screen) => screen.includes("begun\n  ✗ stopped\n") && screen.includes("❯ typed"));
   program.type(KEYS.ctrl("c"));
   await program.hides("❯ typed");
   expect(await leave(program)).toBe(0);

@@ -58,10 +58,60 @@ test("/export writes the conversation, /clear begins another one, which the mode
   await program.shows("Go on with");
   program.type("\r");
   await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."));
+  // The title of the window follows the session that is shown.
+  const runsInTitle = program.emulator.written.split("* nano-agent").length - 1;
   expect([
     readFileSync(join(program.cwd, "talk.md"), "utf8").includes("First answer."),
     JSON.stringify(server.requests[1]?.body).includes("first question"),
-  ]).toEqual([true, false]);
+    runsInTitle,
+  ]).toEqual([true, false, 2]);
+});
+
+test("/fork goes on in a copy, which has the conversation and leaves the session as it was", async () => {
+  const { program, server } = await openScreen([says("First answer."), says("In the copy.")]);
+  program.type("first question\r");
+  await program.shows("First answer.");
+  await program.hides("esc stops");
+  program.type("/fork\r");
+  await program.shows("This is a copy now.");
+  program.type("second question\r");
+  await program.shows("In the copy.");
+  await program.hides("esc stops");
+  program.type("/resume\r");
+  await program.shows("Go on with");
+  program.type("\r");
+  await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("In the copy."));
+  expect([
+    JSON.stringify(server.requests[1]?.body).includes("first question"),
+    rowsOf(program).join("\n").split("In the copy.").length,
+  ]).toEqual([true, 2]);
+});
+
+test("Alt+Enter queues messages alone: a command of the screen, a shell line and a note are done at once", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { program, server } = await openScreen([[says("Half"), waits(gate.promise)], says("Whole.")]);
+  const queued = (text: string): void => program.type(`${text}${KEYS.altEnter}`);
+  program.type("go\r");
+  await program.shows("Half");
+  queued("/nothing");
+  await program.shows("There is no command /nothing");
+  program.type(KEYS.ctrl("u"));
+  queued("/compact");
+  await program.shows("esc stops it, then /compact");
+  queued("! echo from-the-$((40 + 2))");
+  await program.shows("from-the-42");
+  queued("#mind the gap");
+  await program.shows("remembered in AGENTS.md");
+  queued("a message");
+  await program.shows("1. a message");
+  gate.resolve();
+  await program.shows("Whole.");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect([sent.includes("/compact"), sent.includes("#mind"), sent.includes("a message")]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test("/compact makes room, and says from how much to how much", async () => {

@@ -134,22 +134,33 @@ test("a laptop that sleeps in the middle of an answer shows the rest of it once,
 });
 
 test("a disk that is full in the middle stops the run, says so and what is stored, and ends with 60", async () => {
-  const { program } = await openScreen([calls("read", { path: "." }), says("Read.")], {
+  const gate = Promise.withResolvers<void>();
+  const { program } = await openScreen([[waits(gate.promise), calls("read", { path: "." })], says("Read.")], {
     // A file may have so many blocks of 1,024 bytes and no more.
     command: ["bash", "-c", 'ulimit -f 3; trap "" XFSZ; exec "$@"', "bash", process.execPath, BIN],
     columns: 200,
     cwd: tempFolder({ [`${"n".repeat(200)}.txt`]: "", [`${"m".repeat(200)}.txt`]: "" }),
   });
   program.type("look around\r");
+  await program.shows("esc stops");
+  program.type(`and then${KEYS.altEnter}`);
+  await program.shows("1. and then");
+  gate.resolve();
   await program.shows(
     (screen) => screen.includes("The journal could not store") && screen.includes("stored and kept"),
   );
   program.type("what I typed stays");
   await program.shows("❯ what I typed stays");
   expect(program.emulator.screen.some((row) => row.includes("esc stops"))).toBe(false);
-  program.type(KEYS.ctrl("c"));
-  await program.hides("what I typed stays");
+  program.type(KEYS.altEnter);
+  await program.shows("2. what I typed stays");
   expect(await leave(program)).toBe(60);
+  const rows = rowsOf(program);
+  expect(rows.slice(rows.indexOf("Was not sent, and is not kept:"), -1)).toEqual([
+    "Was not sent, and is not kept:",
+    "  and then",
+    "  what I typed stays",
+  ]);
 });
 
 test("names of files and branches that hold escapes are shown without them", async () => {

@@ -26,7 +26,6 @@ export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
   readonly #calls = new Map<string, number>();
-  /** The answer that is being written. */
   #writing: WrittenBlock[] = [];
   #now = 0;
 
@@ -38,7 +37,6 @@ export class ItemFold {
     return this.#calls.get(callId);
   }
 
-  /** A call waits for a person. */
   asks(callId: string): void {
     const place = this.#calls.get(callId);
     if (place !== undefined && this.list.at(place, "tool")?.state === "writing")
@@ -144,8 +142,15 @@ export class ItemFold {
     { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
     take: (type: WrittenBlock["type"], callId?: string) => number | undefined = () => undefined,
   ): void {
+    // An answer may hold several texts; only the last of them broke off.
+    const last = content.findLast(({ type }) => type === "text");
     for (const block of content) {
-      if (block.type === "text") this.#put("answer", { text: block.text, state, time }, take("answer"));
+      if (block.type === "text")
+        this.#put(
+          "answer",
+          { text: block.text, state: block === last ? state : "done", time },
+          take("answer"),
+        );
       else if (block.type === "thinking")
         this.#put("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
       else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);
@@ -182,9 +187,7 @@ export class ItemFold {
     });
   }
 
-  /**
-   * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
-   */
+  /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
     const shown = { input, title: callTitle(input), ...fields };

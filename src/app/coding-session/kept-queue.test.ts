@@ -26,6 +26,7 @@ function keptIn(entries: JournalEntry[], sessionId: string) {
     onReady: () => undefined,
     sendNow: () => undefined,
     isCommand: () => false,
+    isStored: () => kept.stored,
   });
   return { kept, queue, session, faults };
 }

@@ -23,7 +23,7 @@ export interface KeptQueueOptions {
 export class KeptQueue {
   readonly #options: KeptQueueOptions;
   #kept = "[]";
-  #writing: Promise<void> = Promise.resolve();
+  #writing: Promise<boolean> = Promise.resolve(true);
 
   constructor(options: KeptQueueOptions) {
     this.#options = options;
@@ -31,11 +31,19 @@ export class KeptQueue {
 
   /** Keeps what waits once it has settled: a message that goes out at once has never waited. */
   keep(items: () => readonly QueuedMessage[]): void {
-    this.#writing = this.#writing.then(() => this.#write(items())).catch(this.#options.onFault);
+    this.#writing = this.#writing
+      .then(() => this.#write(items()))
+      .then(
+        () => true,
+        (error: unknown) => {
+          this.#options.onFault(error);
+          return false;
+        },
+      );
   }
 
-  /** Resolves when everything is stored. */
-  get stored(): Promise<void> {
+  /** Resolves when everything is stored; false: it could not be. */
+  get stored(): Promise<boolean> {
     return this.#writing;
   }
 

@@ -4,6 +4,7 @@ import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../
 import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
+import { counted } from "../../core/base/text.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
 
@@ -59,7 +60,7 @@ type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
 
 /** The exit code of the ending counts where no signal ended the run. */
 function outcome(
-  { signal, wantsOutput: _wantsOutput, goOn, ...tallied }: OutcomeFacts,
+  { signal, wantsOutput: _wantsOutput, lastFailure: _lastFailure, goOn, ...tallied }: OutcomeFacts,
   { exitCode, advice: text, output, limit, error, ...ending }: Ending,
 ): Outcome {
   const advice = text === undefined ? undefined : { code: ending.code, text };
@@ -119,11 +120,11 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_turns":
-      return `Turn limit: ${requestsMade(facts.turns)}. ${again}, with a higher --max-turns.`;
+      return `Turn limit: ${counted(facts.turns, "model request was", "model requests were")} made. ${again}, with a higher --max-turns.`;
     case "error_max_budget_usd":
       return `The budget is used up.${detailOf(result)} ${again}, with a higher --max-budget-usd.`;
     case "error_max_wall_time":
-      return `The time is over. ${again}, with a longer --max-wall-time.`;
+      return `The time is over.${failureOf(facts)} ${again}, with a longer --max-wall-time.`;
     case "error_max_structured_output_retries":
       return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
     case "error_loop_detected":
@@ -144,13 +145,14 @@ function cutText(result: RunResult): string {
   return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
 }
 
-function requestsMade(turns: number): string {
-  return turns === 1 ? "1 model request was made" : `${turns} model requests were made`;
-}
-
 /** What is known of the end beyond its kind, as one more sentence. */
 function detailOf({ detail }: RunResult): string {
   return detail === undefined ? "" : ` ${detail}`;
+}
+
+/** What the last attempt of the request at work had come to, as one more sentence. */
+function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
+  return lastFailure === undefined ? "" : ` The last attempt had failed: ${lastFailure}`;
 }
 
 /** What to do next: go on where something is kept, else `otherwise`. */
@@ -181,7 +183,13 @@ function wayOut(why: string): string {
 }
 
 /** What an {@link Outcome} has from the events of its run. */
-export type TalliedFacts = Pick<Outcome, "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs">;
+export type TalliedFacts = Pick<
+  Outcome,
+  "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs"
+> & {
+  /** Why the request at work is to be repeated. */
+  readonly lastFailure: string | undefined;
+};
 
 /** What was spent, by model. */
 export class ModelTally {
@@ -212,11 +220,9 @@ export class RunTally {
   #partialText = new GrowingText();
   #partialChars = 0;
   #turns = 0;
+  #lastFailure: string | undefined;
 
-  /**
-   * Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that
-   * was cut.
-   */
+  /** Text of the newest answer so far, or its beginning. */
   get partialText(): string {
     return this.#partialText.toString();
   }
@@ -224,7 +230,8 @@ export class RunTally {
   get facts(): TalliedFacts {
     const { usage, costUsd: cost, durationMs: apiDurationMs } = this.#spent.total;
     const { models } = this.#spent;
-    return { denials: this.#denials, usage, cost, models, turns: this.#turns, apiDurationMs };
+    const [denials, turns, lastFailure] = [this.#denials, this.#turns, this.#lastFailure];
+    return { denials, usage, cost, models, turns, apiDurationMs, lastFailure };
   }
 
   add(event: AgentEvent): void {
@@ -233,13 +240,17 @@ export class RunTally {
       case "retry":
         this.#partialText = new GrowingText();
         this.#partialChars = 0;
+        this.#lastFailure = event.type === "retry" ? event.error.message : undefined;
         return;
       case "text_delta":
         if (this.#partialChars < MAX_PARTIAL_CHARS) this.#partialText.add(event.text);
         this.#partialChars += event.text.length;
         return;
       default:
-        if (event.type === "assistant_message") this.#turns++;
+        if (event.type === "assistant_message") {
+          this.#turns++;
+          this.#lastFailure = undefined;
+        }
         this.#count(event);
     }
   }

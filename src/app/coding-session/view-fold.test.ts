@@ -25,6 +25,7 @@ const HOST: HostView = {
   effort: undefined,
   mode: "default",
   windowTokens: undefined,
+  endedJobs: new Map(),
 };
 
 const echo = defineTool({
@@ -306,8 +307,11 @@ test("a background command is a job until its end is told", () => {
     result,
     metadata: { jobId: "job_1", exitCode: 0, processes: [] },
   } as const;
-  expect([folded(started).jobs, folded([...started, ended]).jobs]).toEqual([
+  const byItself = new ViewFold({ ...HOST, endedJobs: new Map([["job_1", null]]) });
+  for (const event of started) byItself.apply(event);
+  expect([folded(started).jobs, folded([...started, ended]).jobs, byItself.view.jobs]).toEqual([
     [{ id: "job_1", command: "serve", state: "running" }],
     [{ id: "job_1", command: "serve", state: "ended", exitCode: 0 }],
+    [{ id: "job_1", command: "serve", state: "ended", exitCode: null }],
   ]);
 });

@@ -29,7 +29,12 @@ type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason"> & {
 export type HostView = Pick<
   SessionView,
   "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
-> & { readonly effort: SessionView["effort"] | undefined; readonly windowTokens: number | undefined };
+> & {
+  readonly effort: SessionView["effort"] | undefined;
+  readonly windowTokens: number | undefined;
+  /** Exit codes of the jobs of this process that ended by themselves: no entry says so. */
+  readonly endedJobs: ReadonlyMap<string, number | null>;
+};
 
 /**
  * The fold from events to what a screen shows: the same for events as they come and for the entries of a
@@ -129,10 +134,7 @@ export class ViewFold {
     }
   }
 
-  /**
-   * What the model is told of a command was shown when it was run; what is said inside a pattern is no
-   * message of the user.
-   */
+  /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
     return source === "observed" && this.#told.delete(textOf(message.content));
@@ -299,13 +301,16 @@ export class ViewFold {
   }
 
   #build(): SessionView {
-    const { windowTokens: _window, effort, ...host } = this.#host;
+    const { windowTokens: _window, endedJobs, effort, ...host } = this.#host;
     return {
       ...host,
       ...defined({ effort, run: this.#run }),
       items: this.#main.list.items,
       todo: this.#todo,
-      jobs: this.#jobs,
+      jobs: this.#jobs.map((job) => {
+        const exitCode = job.state === "running" ? endedJobs.get(job.id) : undefined;
+        return exitCode === undefined ? job : { ...job, state: "ended", exitCode };
+      }),
       context: this.#context,
       usage: this.#spent.usage,
       costUsd: this.#spent.costUsd,

@@ -59,10 +59,7 @@ export interface JobView {
   readonly exitCode?: number | null;
 }
 
-/**
- * What is the same for all items. `id`: the call of a tool, else the entry it came from; where there is none
- * yet, one of its own.
- */
+/** What all items have. `id`: that of a tool's call, else of its entry, else one of its own. */
 export interface ItemBase {
   readonly id: string;
   readonly version: number;
@@ -133,7 +130,7 @@ export interface ShellItem extends ItemBase {
   readonly type: "shell";
   readonly command: string;
   readonly output: string;
-  /** `null`: it was ended by a signal, or runs still. */
+  /** `null`: it was stopped. */
   readonly exitCode: number | null;
   /** Whether the model is told. */
   readonly shared: boolean;

@@ -11,6 +11,7 @@ function queue() {
     onReady: () => undefined,
     sendNow: (text) => sent.push(text),
     isCommand: (text) => text.startsWith("/"),
+    isStored: async () => true,
   });
   return { messages, sent };
 }

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -9,6 +9,7 @@ export interface WaitingMessagesOptions {
   readonly onReady: () => void;
   readonly sendNow: (input: Input) => void;
   readonly isCommand: (text: string) => boolean;
+  readonly isStored: () => Promise<boolean>;
 }
 
 /** The {@link MessageQueue} of a session. */
@@ -70,16 +71,17 @@ export class WaitingMessages implements MessageQueue {
     this.#options.onReady();
   }
 
+  isStored(): Promise<boolean> {
+    return this.#options.isStored();
+  }
+
   sendNow(id: string): void {
     const [item] = this.#items.slice(this.#at(id));
     this.remove(id);
     if (item !== undefined) this.#options.sendNow(joined([item]));
   }
 
-  /**
-   * Takes out what goes next: the messages up to the first command as one, or that command. `undefined`:
-   * nothing does.
-   */
+  /** Takes out what goes next: the messages up to the first command as one, or that command. */
   next(): Input | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;
@@ -94,10 +96,7 @@ export class WaitingMessages implements MessageQueue {
   #at(id: string): number {
     const at = this.#items.findIndex((item) => item.id === id);
     if (at !== -1) return at;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`,
-    );
+    throw misuse(`No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`);
   }
 
   #set(items: readonly QueuedMessage[]): void {
@@ -116,7 +115,7 @@ function joined(messages: readonly QueuedMessage[]): Input {
 
 function assertText(text: string): void {
   if (typeof text === "string" && text.trim() !== "") return;
-  throw new NanoAgentError("invalid_argument", "A message of the queue is empty: write what is to be sent.");
+  throw misuse("A message of the queue is empty: write what is to be sent.");
 }
 
 /** A message that waits. */
@@ -137,10 +136,7 @@ export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
   /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
-  /**
-   * Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at
-   * once.
-   */
+  /** Adds a message at the end and returns its id. It goes out at once when nothing runs or is held. */
   add(text: string, images?: readonly ImageBlock[]): string;
   /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
   edit(id: string, text: string): void;
@@ -152,4 +148,6 @@ export interface MessageQueue {
   release(): void;
   /** Sends one message now: to the run at work as steering, else as the input of a run. */
   sendNow(id: string): void;
+  /** Resolves when what waits is stored, for the next time; false: it ends with this process, as when the session is not kept or the disk is full. */
+  isStored(): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import { systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -26,10 +26,7 @@ export interface HubParts {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * MCP servers over files of their user; none is started yet, and the client itself is loaded with the first
- * start. Close it.
- */
+/** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
 export function hubFor(settings: Settings, { servers, host, watcher, onNotice }: HubParts): McpHub {
   const { environment, config, paths, cwd } = settings;
   return new McpHub({
@@ -57,10 +54,7 @@ async function loadOpener(
   };
 }
 
-/**
- * Lets MCP servers that may do so ask the model of the run. What is asked and answered is no part of the
- * conversation.
- */
+/** Lets MCP servers that may do so ask the run's model, outside of the conversation. */
 export function samplingWith(model: Model): Sample {
   return async ({ system, messages, maxOutputTokens }, signal) => {
     const request = {
@@ -111,7 +105,7 @@ export async function findPromptCommand(
 
 function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
-  return new NanoAgentError("invalid_argument", `/${name} did not work: ${errorMessage(error)}`);
+  return misuse(`/${name} did not work: ${errorMessage(error)}`);
 }
 
 /** Each word is an argument; the last one gets what is left. */

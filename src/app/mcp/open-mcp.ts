@@ -29,18 +29,13 @@ export interface OpenMcp {
   /** Undefined where there is no server to be used. */
   readonly hub: McpHub | undefined;
   readonly commands: CommandSource;
-  /**
-   * The prompt of that name as a command; its server is started where it is not known. Rejects when that does
-   * not work.
-   */
+  /** The prompt of that name as a command; starts its server where needed. Rejects when that fails. */
   readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
   /** Every server with its status, those included that cannot be used. */
   readonly statuses: () => readonly McpServerView[];
   /** The model, beside whose first request the servers start. */
   readonly modelFor: (model: Model) => Model;
-  /**
-   * The tools of the agent, which get what comes later, and names of those that its conversation has used.
-   */
+  /** Gives the agent's registry what comes later; `used`: tools its conversation has used. */
   readonly attach: (registry: ToolRegistry, used: () => ReadonlySet<string>) => void;
   readonly close: () => Promise<void>;
   readonly killNow: () => void;

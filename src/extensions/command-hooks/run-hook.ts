@@ -53,13 +53,7 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
     const { pid } = child;
     if (pid !== undefined) place.watcher?.add(pid);
     const outputs = { stdout: new Bounded(), stderr: new Bounded() };
-    const endGroup = (): void => {
-      try {
-        if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
-      } catch {
-        // Nothing of it is left.
-      }
-    };
+    const endGroup = (): void => kill(pid, group);
     let failure: string | undefined;
     const give = (why: string): void => {
       failure ??= why;
@@ -103,6 +97,14 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
     child.on("close", finish);
     if (place.signal.aborted) onAbort();
   });
+}
+
+function kill(pid: number | undefined, group: boolean): void {
+  try {
+    if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
+  } catch {
+    // Nothing of it is left.
+  }
 }
 
 /** Bytes up to a bound. */

@@ -20,8 +20,11 @@ const ENDING = /\.(?:ts|mts|mjs|js)$/;
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
-      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name) && isFile(join(path, name))) return [{ name, path: join(path, name), origin }];
-      const index = namesIn(join(path, name)).find((inner) => /^index\./.test(inner) && ENDING.test(inner));
+      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name) && isFile(join(path, name)))
+        return [{ name, path: join(path, name), origin }];
+      const index = namesIn(join(path, name)).find(
+        (inner) => inner.startsWith("index.") && ENDING.test(inner),
+      );
       return index === undefined ? [] : [{ name, path: join(path, name, index), origin }];
     }),
   );

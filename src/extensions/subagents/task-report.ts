@@ -16,7 +16,7 @@ export function taskReport(agent: string, outcome: SubagentOutcome, maxChars: nu
   const extra = {
     // The same task with the same report is a repetition, however long it took this time.
     essence: `${stopReason} ${shown}`,
-    title: `${agent}: ${requests}, ${calls}`,
+    title: `${requests}, ${calls}`,
     metadata: {
       agent,
       stopReason,

@@ -29,13 +29,10 @@ export class Controller implements Control {
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
-  /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
-  /** Code of the session before this one. */
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** What was sent before there was a session. */
   #early: string[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
@@ -74,7 +71,6 @@ export class Controller implements Control {
     return [...this.#shells.values()];
   }
 
-  /** Stops the newest command that the person typed; false when none is at work. */
   #stopShell(): boolean {
     const newest = [...this.#shells.keys()].at(-1);
     newest?.abort();
@@ -84,10 +80,10 @@ export class Controller implements Control {
   /** Shows a session, and sends what was written before it was there. */
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
+    this.ports.onSession(session);
     for (const text of this.#early.splice(0)) this.send(text);
   }
 
-  /** What came from the terminal in one piece. */
   receive(event: TerminalEvent): void {
     try {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
@@ -99,22 +95,18 @@ export class Controller implements Control {
     if (event.type !== "reply") this.screen.draw();
   }
 
-  /** Does what a key stands for. */
   act(action: KeyAction, key: string): void {
     this.#actions[action]?.(key);
   }
 
-  /** Says something in the status for a moment. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(text.replaceAll(/\s+/g, " "), role);
   }
 
-  /** Prints lines above the input. */
   print(lines: readonly (string | Line)[]): void {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets a person choose from a list; it is closed before the choice counts. */
   pick<T>(options: PickOptions<T>): void {
     const { screen } = this;
     const panel: Picker<T> = new Picker({
@@ -132,7 +124,6 @@ export class Controller implements Control {
     screen.open(panel);
   }
 
-  /** Shows text to scroll through. */
   page(options: PageOptions): void {
     const onClose = (): void => {
       options.onClose?.();
@@ -142,7 +133,6 @@ export class Controller implements Control {
     this.screen.open(panel);
   }
 
-  /** Does something that takes its time; what goes wrong is said. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = errorMessage(error).replaceAll(/\s+/g, " ");
@@ -151,7 +141,6 @@ export class Controller implements Control {
     });
   }
 
-  /** Sends a prompt, or adds it to the run at work. */
   send(text: string): void {
     const { session } = this.screen;
     if (session === undefined) this.#early.push(text);
@@ -165,17 +154,17 @@ export class Controller implements Control {
     else session.steer(input);
   }
 
-  /** Takes another session in place of this one, which is closed. */
+  /** Takes another session in place of this one, which is closed; where that cannot be opened, this one stays. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
     const before = this.screen.session;
     try {
+      const next = await open();
       await before?.stop();
       this.#exitCode = this.exitCode;
+      this.attach(next, isResumed);
       await before?.close();
-      this.screen.detach();
-      this.attach(await open(), isResumed);
     } finally {
       this.#isSwitching = false;
     }
@@ -190,7 +179,7 @@ export class Controller implements Control {
       return;
     }
     if (this.screen.session === undefined && text !== "/quit") this.#early.push(text);
-    else if (this.#submit(text)) return;
+    else if (this.#submit(text, () => this.#sendInput())) return;
     input.clear();
     this.#endEditing();
   }
@@ -205,31 +194,18 @@ export class Controller implements Control {
     );
   }
 
-  /** Does what a text says. True when the text stays where it is. */
-  #submit(text: string): boolean {
-    if (text.startsWith("/")) return this.#slash(text);
-    if (text.startsWith("!")) this.#shell(text);
-    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
-      runSlashCommand(this, "memory", text.slice(1).trim());
-    else this.#sendInput();
-    return false;
-  }
-
-  /** True when the text stays where it is: it names no command. */
-  #slash(text: string): boolean {
-    const [, name = "", args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
-    const command = findCommand(this, name);
-    if (command === undefined) {
-      // A path is no command.
-      if (name.includes("/")) {
-        this.#sendInput();
-        return false;
-      }
+  /** Does what a text says; a message is given by `give`. True when the text stays where it is: it names no command. */
+  #submit(text: string, give: () => void): boolean {
+    const [, name, args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = name === undefined ? undefined : findCommand(this, name);
+    if (command?.isOwn === true) runSlashCommand(this, command.name, args.trim());
+    else if (name !== undefined && command === undefined && !name.includes("/")) {
       this.say(`There is no command /${name}. /help lists them; a blank before the slash sends it as text.`);
       return true;
-    }
-    if (command.isOwn) runSlashCommand(this, command.name, args.trim());
-    else this.#sendInput();
+    } else if (text.startsWith("!")) this.#shell(text);
+    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
+      runSlashCommand(this, "memory", text.slice(1).trim());
+    else give();
     return false;
   }
 
@@ -242,9 +218,12 @@ export class Controller implements Control {
     const { session, input } = this.screen;
     const text = input.whole.trim();
     if (session === undefined || text === "") return;
-    const id = session.queue.add(text, input.images);
-    const at = this.#editedFrom;
-    if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
+    const add = (): void => {
+      const id = session.queue.add(text, input.images);
+      const at = this.#editedFrom;
+      if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
+    };
+    if (this.#submit(text, add)) return;
     input.clear();
     this.#endEditing();
   }

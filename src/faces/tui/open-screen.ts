@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import type { FoundModel } from "../../app/model-choice.ts";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
@@ -16,7 +16,7 @@ import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
 import { clipboardImage, writeInEditor } from "./other-programs.ts";
-import { type Line, line, span, textLines, wrapLine } from "./paint/line.ts";
+import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
@@ -24,10 +24,10 @@ import { Attention } from "./terminal/attention.ts";
 import type { TerminalListener } from "./terminal/key.ts";
 import { LineTerminal } from "./terminal/line-terminal.ts";
 import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
+import { goOnLines } from "./views/go-on-lines.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
-  /** Aborted with the first signal. */
   readonly signal: AbortSignal;
   /** Settles when nothing may be waited for any longer. */
   readonly forced: Promise<unknown>;
@@ -54,27 +54,22 @@ export interface OpenHow {
 export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
-  /** Sent first. */
   readonly prompt?: string;
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
-  /** Whether the first session is one that goes on. */
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
   readonly settings: () => Promise<ScreenSettings>;
-  /** The sessions of this user. */
   readonly store: SessionStore;
   /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
   readonly endings: Endings;
-  /** The exit code of a signal that came. */
   readonly signalExit: () => number;
 }
 
-/** Most sessions that are offered to go on with. */
 const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
@@ -128,6 +123,7 @@ class ScreenProgram {
       cwd,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
+      onSession: (session) => this.#attention.watch(session),
       lendTerminal: (use) => this.#lend(use),
       suspend: () => this.#suspend(),
       writeInEditor: (text) => writeInEditor(text, environment),
@@ -215,7 +211,6 @@ class ScreenProgram {
         return;
       }
       this.#controller.attach(session, isResumed);
-      this.#attention.watch(session);
       const untrusted = session.notices.find((notice) => notice.code === "untrusted");
       if (untrusted?.code === "untrusted") offerTrust(this.#controller, untrusted);
     } catch (error) {
@@ -305,10 +300,10 @@ class ScreenProgram {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
     }
-    const isRunning = session?.view.run !== undefined;
-    if (session !== undefined && isRunning)
+    if (session?.view.run !== undefined)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
-    await this.#leave(goOnLines(session, this.#screen.context.width));
+    const isStored = (await Promise.race([session?.queue.isStored(), after(STOP_MS)])) === true;
+    await this.#leave(goOnLines(session, { isStored, width: this.#screen.context.width }));
     if (session !== undefined) {
       const ended = (): true => true;
       const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);
@@ -342,7 +337,7 @@ class ScreenProgram {
         { cwd: this.#options.cwd, env: { ...this.#options.environment }, maxBuffer: 20_000_000 },
         (error, stdout, stderr) => {
           if (error === null || stdout !== "") resolve(stdout);
-          else reject(new NanoAgentError("invalid_argument", stderr.trim() || error.message));
+          else reject(misuse(stderr.trim() || error.message));
         },
       );
     });
@@ -375,17 +370,6 @@ class ScreenProgram {
 const HANGUP = 129;
 const CREDENTIALS = 41;
 const FAILED = 1;
-
-/** How to go on with a session in which something was said, and what still waits to be sent. */
-function goOnLines(session: CodingSession | undefined, width: number): readonly Line[] {
-  const goOn = session?.info.goOn;
-  if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
-  const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
-  const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
-  const title = goOn === undefined ? "Was not sent:" : "Still queued when you go on:";
-  const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
-  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
-}
 
 function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => {

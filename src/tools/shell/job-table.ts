@@ -9,12 +9,13 @@ export interface Job {
   readonly isLeftover: boolean;
 }
 
-/** Finished jobs kept for a later look. */
 const MAX_FINISHED = 100;
 
 /** The jobs of a session, oldest first. */
 export class JobTable {
   readonly #jobs = new Map<string, Job>();
+  readonly #ended = new Map<string, number | null>();
+  #onEnd: () => void = () => undefined;
   #count = 0;
 
   /** Makes a command a job. It no longer keeps the program alive. */
@@ -22,18 +23,30 @@ export class JobTable {
     const job: Job = { id: `job_${++this.#count}`, running, isLeftover };
     this.#jobs.set(job.id, job);
     running.process.unref();
+    void this.#watch(job);
     this.#dropOldFinished();
     return job;
   }
 
-  /** The job with this id. */
   get(id: string): Job | undefined {
     return this.#jobs.get(id);
   }
 
-  /** All jobs. */
   all(): readonly Job[] {
     return [...this.#jobs.values()];
+  }
+
+  /** The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a signal. `onEnd` is called for each. */
+  watch(onEnd: () => void): ReadonlyMap<string, number | null> {
+    this.#onEnd = onEnd;
+    return this.#ended;
+  }
+
+  async #watch({ id, running }: Job): Promise<void> {
+    await Promise.all([running.process.exited, running.process.closed]);
+    if ((await running.process.running()).length > 0) return;
+    this.#ended.set(id, running.exit?.code ?? null);
+    this.#onEnd();
   }
 
   #dropOldFinished(): void {

@@ -40,10 +40,7 @@ const FRESH_MS = 1000;
 /** How long an ended process may take to be reaped. */
 const REAP_MS = 1000;
 
-/**
- * Starts a command in its own session and process group, with empty input and no terminal. Rejects with the
- * system's error when it cannot be started.
- */
+/** Starts a command in its own session and process group, with empty input and no terminal. */
 export async function startShell(start: ShellStart): Promise<ShellProcess> {
   const { pipe } = start;
   let child: ChildProcess;
@@ -119,10 +116,7 @@ export class ShellProcess {
     return this.#exit;
   }
 
-  /**
-   * Resolves when the shell has ended and its output is read: at once when nobody holds the pipe any more,
-   * else after a short silence, even if a child goes on writing.
-   */
+  /** Resolves when the shell ended and its output is read, or is silent while a child holds the pipe. */
   async settled(): Promise<ShellExit> {
     const exit = await this.exited;
     if (!this.#isClosed) await this.#drained();
@@ -171,7 +165,6 @@ export class ShellProcess {
       if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }
 
-  /** Stops reading. */
   close(): void {
     for (const reader of this.#readers) reader.destroy();
   }

@@ -1,5 +1,5 @@
 import { systemClock } from "../../core/base/clock.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
@@ -110,7 +110,6 @@ export class ShellSession {
     this.#pipes = new OutputPipes(() => this.#folder.path());
   }
 
-  /** The variables that commands see. */
   get env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;
@@ -140,8 +139,7 @@ export class ShellSession {
   shell(): string {
     this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
-    throw new NanoAgentError(
-      "invalid_config",
+    throw invalidConfig(
       process.platform === "win32"
         ? "No bash on this Windows. Install Git for Windows, or run under WSL."
         : "No bash and no /bin/sh on this system. Install bash, or set the shell option to its path.",
@@ -213,10 +211,7 @@ export class ShellSession {
     return running;
   }
 
-  /**
-   * The processes that a command left running when it ended. With a confined one everything ends; the system
-   * needs a moment for it.
-   */
+  /** The processes that a command left running. Of a confined one everything ends, after a moment. */
   async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
     for (let pause = 2; ; pause *= 2) {
       const left = await running.process.running();

@@ -17,6 +17,8 @@ export interface KnownSession {
 export interface ControlPorts {
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
+  /** Told of each session that the screen shows from now on. */
+  readonly onSession: (session: CodingSession) => void;
   /** Gives the terminal to another program for so long. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
@@ -27,7 +29,6 @@ export interface ControlPorts {
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
-  /** Sessions of the folder, newest first. */
   readonly listSessions: () => readonly KnownSession[];
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;
@@ -53,7 +54,7 @@ export interface Control {
   readonly run: (work: Promise<unknown>) => void;
   /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
-  /** Takes another session in place of this one, which is closed. */
+  /** Takes another session in place of this one, which is closed; where that cannot be opened, this one stays. */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
 }
 

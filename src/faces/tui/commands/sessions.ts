@@ -17,7 +17,16 @@ export function openSessions(control: Control, onCancel: () => void = () => unde
     title: "Go on with",
     items: items.map((session) => itemOf(session, now)),
     search: async (query) => found(await control.ports.command(["sessions", "find", query, "--json"]), now),
-    onChoose: (id) => control.run(control.switchTo(() => control.ports.openSession({ id }), true)),
+    onChoose: (id) =>
+      control.run(
+        control
+          .switchTo(() => control.ports.openSession({ id }), true)
+          .catch((error: unknown) => {
+            // Nothing is open yet: choose again.
+            if (control.screen.session === undefined) openSessions(control, onCancel);
+            throw error;
+          }),
+      ),
     onCancel,
   });
 }
@@ -31,7 +40,6 @@ function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem
   };
 }
 
-/** What a search in the sessions gave. */
 function found(json: string, now: number): readonly PickerItem<string>[] {
   return recordsIn(json).flatMap((row) => {
     if (typeof row["session_id"] !== "string") return [];

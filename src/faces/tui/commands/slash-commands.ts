@@ -40,6 +40,7 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
   resume: { note: "go on with another session", run: (control) => openSessions(control) },
+  fork: { note: "go on in a copy; this conversation stays as it is in /resume", waits: true, run: fork },
   rewind: {
     note: "go back to before an earlier message",
     waits: true,
@@ -126,6 +127,13 @@ async function compact(control: Control, args: string): Promise<void> {
   const result = await session.compact(args === "" ? undefined : args);
   if (result === undefined) control.say("The conversation stays as it is.", "muted");
   else control.screen.clearHint();
+}
+
+async function fork(control: Control): Promise<void> {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  await control.switchTo(() => session.fork(), true);
+  control.say("This is a copy now.", "good");
 }
 
 function showServers(control: Control): void {

@@ -27,8 +27,8 @@ export class QueuePanel implements Panel {
     const head = line(held ? "Queued messages (held)" : "Queued messages", { role: "accent", bold: true });
     const list = items.map(({ text }, index) => ({ label: `${index + 1}. ${text.slice(0, 500)}` }));
     const rows = listLines(list, { marked: this.#marked, maxRows: Math.max(1, maxRows - 2), width, marks });
-    const hold = held ? "r lets them go" : "h holds them";
-    const keys = ["enter edits", "d drops", "s sends now", "alt+up/down moves", hold, "esc"];
+    const hold = held ? "r resumes" : "h holds them";
+    const keys = ["enter edits", "d drops", "s sends now", "alt+up/down moves", hold, "esc closes"];
     return {
       rows: [
         head,

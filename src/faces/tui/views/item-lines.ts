@@ -142,10 +142,8 @@ function shellLines(item: ShellItem, context: ViewContext): readonly Line[] {
     output === ""
       ? []
       : textLines(output).map((row) => fitLine([span("  "), span(row, { role: "muted" })], width));
-  const failed =
-    item.exitCode !== null && item.exitCode !== 0
-      ? [line(`  ${marks.bad} exit code ${item.exitCode}`, { role: "bad" })]
-      : [];
+  const end = item.exitCode === null ? "stopped" : `exit code ${item.exitCode}`;
+  const failed = item.exitCode === 0 ? [] : [line(`  ${marks.bad} ${end}`, { role: "bad" })];
   const first =
     rows.length > SHELL_ROWS
       ? [line(`  ${marks.more} ${rows.length - SHELL_ROWS} more lines above`, { role: "muted" })]
