@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { type RecordedRequest, replies } from "../../src/testing/server-step.ts";
 import { modelServer } from "../e2e/command.ts";
+import { until } from "../faults/until.ts";
 import { startFaultyHttp } from "../mcp/faulty-server.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -81,6 +82,19 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
       [],
     ]);
   }
+});
+
+test("what of an untrusted project is left out is said to the person, behind the answer that opened the session", async () => {
+  const server = await modelServer([says("never")]);
+  const cwd = tempFolder({ ".nano-agent/extensions/mine.ts": "export default () => undefined;" });
+  const editor = await startEditor({ server, cwd });
+  await newSession(editor);
+  await until(() => editor.updates.some(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk"));
+  const said = editor.updates.find((update) => update.sessionUpdate === "agent_message_chunk");
+  expect([said, editor.problems]).toMatchObject([
+    { content: { type: "text", text: expect.stringContaining("nano-agent trust") } },
+    [],
+  ]);
 });
 
 test("what is asked about shows characters that turn a text round", async () => {

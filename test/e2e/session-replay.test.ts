@@ -270,6 +270,15 @@ test("sessions import makes a session that goes on; what is not a session is ref
     { program: "pi", inputs: 1, damaged: [{ line: 3, reason: "no JSON" }] },
   ]);
   expect(place.files().map((file) => basename(file, ".jsonl"))).toEqual([report.session_id]);
+  const twice = await place.run(["sessions", "import", "pi.jsonl"]);
+  expect([twice.code, twice.stdout, twice.stderr.replaceAll(/\s+/g, " "), place.files().length]).toEqual([
+    2,
+    "",
+    expect.stringContaining(`was imported already, as the session ${report.session_id}.`),
+    1,
+  ]);
+  const again = await place.run(["sessions", "import", "pi.jsonl", "--again"]);
+  expect([again.code, place.files().length]).toEqual([0, 2]);
   const server = await modelServer([says("Hello again.")]);
   expect(await place.run(["-p", "-r", report.session_id, "And?"], server)).toMatchObject({
     code: 0,

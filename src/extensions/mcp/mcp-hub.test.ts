@@ -119,6 +119,16 @@ test("a tool that cannot be used is left out by name, told once, and not remembe
   expect([...memory.values()][0]?.tools.map(({ name }) => name)).not.toContain("odd");
 });
 
+test("tools without a name are left out and told of by their place in the list", async () => {
+  const { hub, registry, notices } = hubOf({ a: [{ name: "" }, tool("good"), { name: "" }] });
+  hub.start();
+  await hub.settled();
+  expect([registry.names(), notices]).toEqual([
+    ["find_tools", "mcp__a__good"],
+    ["MCP server a: left out 2 tools: number 1 of its list has no name; number 3 of its list has no name."],
+  ]);
+});
+
 test("500 tools wait behind find_tools, which names some, finds others by words and makes them callable", async () => {
   const many = Array.from({ length: 500 }, (_, at) =>
     tool(`tool_${at}`, { description: `Reads shelf ${at}` }),

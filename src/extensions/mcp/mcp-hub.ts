@@ -392,7 +392,7 @@ const STATUS = {
 const MAX_NAMED = 5;
 
 function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
-  const named = dropped.slice(0, MAX_NAMED).map(({ name, reason }) => `${name} ${reason}`);
+  const named = dropped.slice(0, MAX_NAMED).map(({ name, reason }) => `${name} ${reason}`.trim());
   const more = dropped.length - named.length;
   const rest = more === 0 ? "" : `; ${more} more, see nano-agent mcp get ${server}`;
   return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${named.join("; ")}${rest}.`;

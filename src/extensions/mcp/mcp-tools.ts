@@ -57,8 +57,12 @@ export function toMcpTools(
   const tools: McpTool[] = [];
   const dropped: DroppedTool[] = [];
   const seen = new Set<string>();
-  for (const each of listed) {
+  for (const [at, each] of listed.entries()) {
     const { name } = each;
+    if (name === "") {
+      dropped.push({ name, reason: `number ${at + 1} of its list has no name` });
+      continue;
+    }
     const reason = seen.has(name) ? "is listed twice" : isChecked ? undefined : faultOf(each);
     seen.add(name);
     if (reason === undefined) tools.push(toMcpTool(each, { server, as: names.get(name) ?? name }));

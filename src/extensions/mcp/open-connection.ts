@@ -250,7 +250,8 @@ class SdkConnection implements Connection {
       const params = cursor === undefined ? {} : { cursor };
       const answer = await this.#request({ method: `${what}/list`, params });
       const entries = isRecord(answer) ? answer[what] : undefined;
-      if (Array.isArray(entries)) found.push(...entries.filter(isNamed));
+      if (Array.isArray(entries))
+        found.push(...(what === "tools" ? entries.map(named) : entries.filter(isNamed)));
       const next = isRecord(answer) ? answer["nextCursor"] : undefined;
       if (typeof next !== "string" || next === "" || next === cursor) break;
       cursor = next;
@@ -281,6 +282,11 @@ const ANYTHING = {
 
 function isNamed(value: unknown): value is ListedTool {
   return isRecord(value) && typeof value["name"] === "string" && value["name"] !== "";
+}
+
+/** A tool without a name is heard of, so that it can be told that it is left out. */
+function named(value: unknown): ListedTool {
+  return isNamed(value) ? value : { name: "" };
 }
 
 function described({ description }: ListedTool): { readonly description?: string } {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Origin, SourceFolder } from "../markdown/origin.ts";
 import { readFolder } from "../markdown/read-text-file.ts";
@@ -13,16 +14,25 @@ export interface ExtensionFile {
   readonly origin: Exclude<Origin, "builtin">;
 }
 
-/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, and folders with such an `index`. */
+const ENDING = /\.(?:ts|mts|mjs|js)$/;
+
+/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
-      if (/\.(?:ts|mts|mjs)$/.test(name) && !name.endsWith(".d.ts"))
+      if (ENDING.test(name) && !/\.d\.m?ts$/.test(name) && isFile(join(path, name)))
         return [{ name, path: join(path, name), origin }];
-      const index = namesIn(join(path, name)).find((inner) => /^index\.(?:ts|mts|mjs)$/.test(inner));
+      const index = namesIn(join(path, name)).find(
+        (inner) => inner.startsWith("index.") && ENDING.test(inner),
+      );
       return index === undefined ? [] : [{ name, path: join(path, name, index), origin }];
     }),
   );
+}
+
+/** A pipe would hold the start until somebody writes to it. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** The names in a folder; what is none, or cannot be read, holds no extensions. */

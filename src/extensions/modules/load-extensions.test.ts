@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
@@ -17,6 +19,22 @@ async function load(files: { readonly [name: string]: string }): Promise<{
   problems.unshift(...findings.map(({ message }) => message));
   return { extensions, problems };
 }
+
+test("a .js file is an extension too, in either system of modules", async () => {
+  const { extensions, problems } = await load({
+    "esm.js": "export default (agent) => { agent.status(() => 'esm'); };",
+    "cjs.js": "module.exports = (agent) => { agent.status(() => 'cjs'); };",
+    "kit/index.js": "export default (agent) => { agent.status(() => 'kit'); };",
+    "types.d.mts": "export {}",
+  });
+  expect([extensions.map(({ name }) => name), problems]).toEqual([["cjs.js", "esm.js", "kit"], []]);
+});
+
+test("a pipe with the name of an extension holds nothing up", () => {
+  const path = tempFolder({ "good.mjs": "" });
+  execFileSync("mkfifo", [join(path, "pipe.js")]);
+  expect(extensionFiles([{ path, origin: "user" }]).map(({ name }) => name)).toEqual(["good.mjs"]);
+});
 
 test("a TypeScript file is loaded as it is, and everything it registers is there", async () => {
   const { extensions, problems } = await load({

@@ -13,6 +13,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import { availableModels } from "../../app/available-models.ts";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { noticeText } from "../../app/coding-session/notice-text.ts";
 import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
 import { type Environment } from "../../app/config/env.ts";
 import { userPaths } from "../../app/config/paths.ts";
@@ -146,6 +147,7 @@ export class AcpAgent {
     if (relative !== undefined)
       throw RequestError.invalidParams({ path: relative }, `The folder ${relative} is not absolute.`);
     const { environment, session: common, onNotice } = this.#options;
+    const untrusted: string[] = [];
     const session = await inProtocol(() =>
       createCodingSession({
         ...common,
@@ -155,13 +157,19 @@ export class AcpAgent {
         addDirs: [...(common.addDirs ?? []), ...additionalDirectories],
         mcp: { configs: mcpConfigs(mcpServers), strict: false, isLiteral: true },
         ports: clientPorts(client, id, this.#capabilities),
-        onNotice,
+        onNotice: (notice) => {
+          onNotice(notice);
+          if (notice.code === "untrusted") untrusted.push(noticeText(notice));
+        },
       }),
     );
     const opened = new AcpSession({ session, client, capabilities: this.#capabilities });
     this.#sessions.set(id, opened);
     // The editor learns the id from the answer: what concerns the session comes behind it.
-    setImmediate(() => opened.tellCommands());
+    setImmediate(() => {
+      opened.tellCommands();
+      for (const text of untrusted) opened.tell(text);
+    });
     return opened;
   }
 

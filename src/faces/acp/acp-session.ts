@@ -11,6 +11,7 @@ import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Outcome } from "../../app/coding-session/outcome.ts";
 import type { Question } from "../../app/coding-session/question.ts";
 import type { ToolItem, ViewItem } from "../../app/coding-session/view.ts";
+import { terminalLine } from "../../app/safe-text.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import { askClient } from "./ask-client.ts";
@@ -93,6 +94,14 @@ export class AcpSession {
     if (text === this.#commands) return;
     this.#commands = text;
     this.send({ sessionUpdate: "available_commands_update", availableCommands });
+  }
+
+  /** Says something to the person that the model did not. */
+  tell(text: string): void {
+    this.send({
+      sessionUpdate: "agent_message_chunk",
+      content: { type: "text", text: `nano-agent: ${terminalLine(text, 2_000)}\n\n` },
+    });
   }
 
   /** One prompt to its end. Rejects with the protocol's error when it failed, or when another is at work. */

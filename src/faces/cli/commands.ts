@@ -54,7 +54,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       "--yolo": "Every live tool call runs.",
       ...JSON_OPTION,
     }),
-    action("import FILE…", "Take over sessions of Claude Code, Codex or pi.", JSON_OPTION),
+    action("import FILE…", "Take over sessions of Claude Code, Codex or pi.", {
+      "--again": "Also what is a session of this folder already.",
+      ...JSON_OPTION,
+    }),
     action("compact [ID]", "Make room in the conversation of a session.", {
       "--preview": "Say what would happen.",
       "--undo": "Take the newest compaction back.",

@@ -1,11 +1,14 @@
-import { rmSync } from "node:fs";
+import { closeSync, rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entry.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { SYSTEM_CALLS } from "../append-file.ts";
+import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
+import { openSessionFile } from "../session-file.ts";
 import type { SessionStore } from "../session-store.ts";
 import { foreignEntries, type ImportRepairs } from "./foreign-entries.ts";
 import {
@@ -26,6 +29,8 @@ export interface ImportOptions {
   readonly cwd: string;
   /** Id of the new session. Default: made up. */
   readonly sessionId?: string;
+  /** Also what is a session of that folder already. Default: true. */
+  readonly again?: boolean;
   /** USD for usage of a model; undefined for an unknown price, which is the default for all. */
   readonly costOf?: (model: string, usage: Usage) => number | undefined;
 }
@@ -51,8 +56,8 @@ export interface ImportReport {
 
 /**
  * Makes a session of a session file of Claude Code, Codex or pi, told apart by its records. Nothing in the file is executed, opened or
- * followed. Throws `invalid_argument` for a file that cannot be read, is of none of the three, or holds no message; `journal` when the
- * session cannot be written.
+ * followed. Throws `invalid_argument` for a file that cannot be read, is of none of the three, holds no message, or was
+ * imported before and is not to be `again`; `journal` when the session cannot be written.
  */
 export async function importSession(
   store: SessionStore,
@@ -61,6 +66,11 @@ export async function importSession(
 ): Promise<ImportReport> {
   const { records, damaged } = readForeignLines(file);
   const session = parseForeign(file, records);
+  const before = options.again === false ? importedBefore(store, session, options.cwd) : undefined;
+  if (before !== undefined)
+    throw misuse(
+      `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
+    );
   const sessionId = options.sessionId ?? newUuid();
   const { entries, repairs } = foreignEntries(session, {
     sessionId,
@@ -85,6 +95,33 @@ export async function importSession(
     unknown: Object.fromEntries(session.unknown),
     repairs,
   };
+}
+
+function foreignId({ sessionId }: ForeignSession): string | undefined {
+  return sessionId?.slice(0, 200);
+}
+
+/** The session of a folder that was made of the same session of the other program. */
+function importedBefore(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
+  const id = foreignId(session);
+  const isSame = ({ path }: { readonly path: string }): boolean => {
+    const { program, sessionId } = originOf(path);
+    return program === session.program && sessionId === id;
+  };
+  return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
+}
+
+/** What the first record of a session says it was imported from. */
+function originOf(path: string): { readonly [field: string]: unknown } {
+  const descriptor = openSessionFile(path, "read");
+  try {
+    const [first] = readLines(descriptor);
+    const header = safeParse(Buffer.from(first?.bytes ?? []).toString());
+    const origin = header.ok && isRecord(header.value) ? header.value["importedFrom"] : undefined;
+    return isRecord(origin) ? origin : {};
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Reads the records of a file of one of the programs. Throws `invalid_argument` for any other. */
@@ -160,7 +197,7 @@ async function write(store: SessionStore, { session, sessionId, entries, cwd }: 
     now: () => clock.time,
     importedFrom: {
       program: session.program,
-      ...defined({ sessionId: session.sessionId?.slice(0, 200), cwd: session.cwd?.slice(0, 4_000) }),
+      ...defined({ sessionId: foreignId(session), cwd: session.cwd?.slice(0, 4_000) }),
     },
     calls: {
       write: SYSTEM_CALLS.write,

@@ -11,14 +11,14 @@ import { answer, say } from "../command-context.ts";
 
 /**
  * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
- * session file; what is wrong is said on standard error. Throws `journal` when a session cannot be written.
+ * session file, or was imported before; what is wrong is said on standard error. Throws `journal` when a session cannot be written.
  */
 export async function importCommand(call: SessionCall): Promise<number> {
   const { context, store, cwd } = call;
   let code: number = EXIT.done;
   for (const file of call.words) {
     try {
-      const report = await importSession(store, file, { cwd, costOf: knownCost });
+      const report = await importSession(store, file, { cwd, costOf: knownCost, again: call.has("--again") });
       answer(context, call, { json: () => asJson(report), text: () => describe(report) });
     } catch (error) {
       if (!isNanoAgentError(error, "invalid_argument")) throw error;
