@@ -233,13 +233,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     project: "never",
     help: "When a model that repeats itself is stopped.",
     fields: {
-      stopAt: {
-        type: "number",
-        minimum: 3,
-        integer: true,
-        default: "5",
-        help: "The repetition at which the run ends.",
-      },
+      stopAt: { type: "number", minimum: 3, integer: true, default: "5", help: "Repetition that ends it." },
       window: { ...COUNT, default: "12", help: "How many earlier calls are compared." },
     },
   },
