@@ -17,6 +17,7 @@ const config: ViteUserConfig = {
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 300_000 } },
     passWithNoTests: false,
     restoreMocks: true,
     unstubEnvs: true,

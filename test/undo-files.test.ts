@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { rollbackPlace } from "../src/session/checkpoints/session-checkpoints.ts";
@@ -236,18 +236,6 @@ test("a damaged store is set aside and named, and what follows can be undone", a
   expect((await room.undo()).status).toBe("done");
   expect(room.tree()).toEqual({ "a.txt": "file 644 two\n" });
   expect((await room.undo()).left).toEqual([{ path: "a.txt", reason: "lost" }]);
-});
-
-test("a store of an earlier form is set aside and named", async () => {
-  const room = undoRoom({ "a.txt": "one\n" });
-  const [folder = ""] = await room.run([["echo two > a.txt"]]).then(() => storesIn(room.store).map(dirname));
-  rmSync(join(folder, "undo.sqlite"));
-  mkdirSync(join(folder, "packs"));
-  await room.run([["echo three > a.txt"]]);
-  expect(room.notices).toEqual([
-    expect.stringContaining("packs was kept by an earlier version in another form"),
-  ]);
-  expect((await room.undo()).status).toBe("done");
 });
 
 test("a store of a newer version is left as it is, and calls that need it do not run", async () => {

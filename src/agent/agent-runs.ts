@@ -2,7 +2,6 @@ import { callMaker } from "../core/agent/act.ts";
 import { goesOn, saysSomething } from "../core/agent/begin-run.ts";
 import type { CompactionEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
-import { throughEventPlugins } from "../core/agent/plugins.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
@@ -232,7 +231,7 @@ export class AgentRuns {
       },
     });
     const plugins = [hooks, ...this.#host.plugins];
-    active.emit = throughEventPlugins(plugins, publish);
+    active.emit = (event) => hooks.show(event, publish);
     return makeRun({ ...this.#host.options(), ...choice() }, options, {
       finish: finishToolFor(schema),
       workedMs,

@@ -7,41 +7,60 @@ import { EventStream } from "../core/base/event-stream.ts";
 /** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
 export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
   /**
-   * The result, for code that needs it after the iteration. Rejects when the run threw or was never read to
-   * its end.
+   * The result. Asking for it begins a run of which no event was asked for; the events wait for a reader.
+   * Rejects when the run threw, or the stream was left before it began.
    */
   readonly result: Promise<RunResult<Output>>;
 };
 
-/** The events of a run that begins when the first of them is asked for; a reader that leaves aborts it. */
-export function streamRun<Output>(
-  signal: AbortSignal | undefined,
-  perform: (linked: LinkedController, push: (event: AgentEvent) => void) => Promise<RunResult>,
-): AgentStream<Output> {
-  let linked: LinkedController | undefined;
-  const settled = Promise.withResolvers<RunResult<Output>>();
-  // Whoever only iterates never looks at it.
-  settled.promise.catch(() => undefined);
-  const work = async (): Promise<void> => {
-    linked = linkController(signal);
+/** A run that begins when its first event or its result is asked for; a reader that leaves aborts it. */
+export class RunStream<Output> extends EventStream<AgentEvent> implements AgentStream<Output> {
+  readonly #settled: PromiseWithResolvers<RunResult<Output>> = Promise.withResolvers();
+
+  constructor(
+    signal: AbortSignal | undefined,
+    perform: (linked: LinkedController, push: (event: AgentEvent) => void) => Promise<RunResult>,
+  ) {
+    let linked: LinkedController | undefined;
+    let finished: Promise<void> | undefined;
+    super({
+      onStart: () => {
+        const own = linkController(signal);
+        linked = own;
+        finished = this.#follow(async () => perform(own, (event) => this.push(event)));
+      },
+      onCancel: () => {
+        linked?.controller.abort(readerLeft());
+        return finished;
+      },
+    });
+    // Whoever only iterates never looks at it.
+    this.#settled.promise.catch(() => undefined);
+  }
+
+  get result(): Promise<RunResult<Output>> {
+    this.begin();
+    return this.#settled.promise;
+  }
+
+  override async return(): Promise<IteratorResult<AgentEvent>> {
+    const end = await super.return();
+    // A run that had begun has settled it by now.
+    this.#settled.reject(readerLeft());
+    return end;
+  }
+
+  async #follow(work: () => Promise<RunResult>): Promise<void> {
     try {
-      const result = await perform(linked, (event) => stream.push(event));
-      settled.resolve(result as RunResult<Output>);
-      stream.end();
+      this.#settled.resolve((await work()) as RunResult<Output>);
+      this.end();
     } catch (error) {
-      settled.reject(error);
-      stream.fail(error);
+      this.#settled.reject(error);
+      this.fail(error);
     }
-  };
-  let finished: Promise<void> = Promise.resolve();
-  const stream = new EventStream<AgentEvent>({
-    onStart: () => {
-      finished = work();
-    },
-    onCancel: () => {
-      linked?.controller.abort(new NanoAgentError("aborted", "The reader of the run left."));
-      return finished;
-    },
-  });
-  return Object.assign(stream, { result: settled.promise });
+  }
+}
+
+function readerLeft(): NanoAgentError {
+  return new NanoAgentError("aborted", "The reader of the run left.");
 }

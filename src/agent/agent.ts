@@ -20,7 +20,7 @@ import { ClassHooks, HookRegistry } from "../plugins/hook-registry.ts";
 import { agentPlugins } from "./agent-plugins.ts";
 import { AgentRuns } from "./agent-runs.ts";
 import { AgentSession, type AgentState } from "./agent-session.ts";
-import { type AgentStream, streamRun } from "./agent-stream.ts";
+import { type AgentStream, RunStream } from "./agent-stream.ts";
 import { type Callbacks, callbackOptions } from "./callbacks.ts";
 import { assertOptions, assertRunOptions } from "./check-options.ts";
 import { chosenBy, modelChange, rechosen } from "./make-run.ts";
@@ -160,14 +160,17 @@ export class Agent {
     return result;
   }
 
-  /** The same as {@link Agent.run}, event by event. Nothing happens before the first event is asked for. */
+  /**
+   * The same as {@link Agent.run}, event by event. Nothing happens before the first event, or the `result`,
+   * is asked for.
+   */
   stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options: RunOptions<S> = {},
   ): AgentStream<OutputOf<S>> {
     assertRunOptions(options);
     const messages = runMessages(input);
-    return streamRun(options.signal, (linked, push) =>
+    return new RunStream(options.signal, (linked, push) =>
       this.#session.whenRead(() => this.#runs.perform(messages, options, { linked, push })),
     );
   }

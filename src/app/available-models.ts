@@ -4,10 +4,7 @@ import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 import { keyVariableOf } from "./model-choice.ts";
 
-/**
- * Names of the models a person can choose from now: those of the configuration, then the known ones of
- * providers whose key is set. Asks nobody; a server on this machine may have more.
- */
+/** Models to choose from now: configured ones, then those of providers whose key is set. Asks nobody. */
 export function availableModels(
   config: Pick<ConfigFile, "providers">,
   environment: Environment,

@@ -23,7 +23,6 @@ export interface BuiltinTools {
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
   readonly watchJobs: BashTools["watchJobs"];
-  /** Ends everything the tools started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
   readonly killNow: () => void;

@@ -14,10 +14,7 @@ import type { Settings } from "./settings.ts";
 export interface Checkpoints extends Checkpointer {
   /** Looks at the workspace ahead of the first command. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /**
-   * Stores what the next call, or the next session, can use; what comes after it opens everything again.
-   * Never rejects.
-   */
+  /** Stores what the next call or session can use; a call after it opens everything again. Never rejects. */
   readonly close: () => Promise<void>;
 }
 

@@ -26,17 +26,11 @@ export interface ComposedPermission {
   readonly permission: PermissionGate;
   /** Asks a person: for runs that are attended. */
   readonly approve: Approver;
-  /**
-   * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that
-   * is no rule.
-   */
+  /** Allows what rules describe until the function returned is called. Throws `invalid_config`. */
   readonly lendRules: (rules: readonly string[]) => () => void;
 }
 
-/**
- * Makes the gate of a terminal agent from its settings, and what asks a person. Throws for rules that cannot
- * be read.
- */
+/** Makes the gate of a terminal agent, and what asks a person. Throws for rules that cannot be read. */
 export function composePermission(
   settings: Settings,
   { approval, allowed, known, hooks, ...options }: ComposePermissionOptions,

@@ -1,7 +1,7 @@
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { atPace } from "../core/model/wrap-model.ts";
@@ -25,7 +25,6 @@ import { parseDuration } from "./config/duration.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
-import { endLeftRunning } from "./left-running.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
@@ -48,7 +47,6 @@ export interface ComposeOptions
   readonly settings: Settings;
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
-  /** That session, once it is open. */
   readonly opened: () => OpenSession | undefined;
   /** Whether this run may use the long-term memory its user has configured. */
   readonly remembers: boolean;
@@ -56,7 +54,6 @@ export interface ComposeOptions
   readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
-  /** Whether there is somebody to ask now. */
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
 }
@@ -75,15 +72,11 @@ export interface ComposedAgent
     Omit<BuiltinTools, "tools"> {
   readonly agent: Agent;
   readonly session: OpenSession;
-  /**
-   * The same agent anew, from what the journal holds now, with another model where one is given. The old one
-   * is not to be used any more.
-   */
+  /** The same agent anew from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   readonly modelWhy: Pick<ModelChoice, "why" | "source">;
   /** What the name of the model says of it. */
   readonly effort: Effort | undefined;
-  /** Opens a model by its name, `provider/id[:effort]`. */
   readonly openModel: (name: string) => Promise<Model>;
   /** Hooks of the settings and of extensions; absent where there are none. */
   readonly hooks: SessionHooks | undefined;
@@ -94,10 +87,7 @@ export interface ComposedAgent
   readonly toolNames: readonly string[];
   readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
   readonly sandbox: Confinement["sandbox"];
-  /**
-   * Removes what killed runs left half written in the workspace, as far as a bounded look finds it. Never
-   * rejects.
-   */
+  /** Removes what killed runs left half written, as far as a bounded look finds it. Never rejects. */
   readonly tidy: () => Promise<void>;
 }
 
@@ -140,7 +130,7 @@ async function composeConfined(
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
   const mcp = await opening;
-  const session = await sessionOf(options);
+  const session = await options.openSession();
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
@@ -171,20 +161,11 @@ async function composeConfined(
   };
 }
 
-async function sessionOf({ openSession, settings, onNotice }: ComposeOptions): Promise<OpenSession> {
-  const session = await openSession();
-  await endLeftRunning(session, { environment: settings.environment, onNotice });
-  return session;
-}
-
-/**
- * What stands before anything is asked: built-in tools, and what commands, extensions and hooks of files
- * bring.
- */
+/** Built-in tools, and what commands, extensions and hooks of files bring. */
 async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
   const { settings: given, tools: added = [], ports, opened, onNotice } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
-  Object.assign(shell, { mark: () => opened()?.kept?.writer, port: ports?.shell });
+  Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
   const builtin = createBuiltinTools({ settings: given, shell, files: ports?.files, workspace, guard });
   const taken = [...builtin.tools, ...added];
@@ -230,7 +211,7 @@ function namesOf(tools: readonly Tool[]): readonly string[] {
 
 function mcpOf(
   { settings, elicit, onNotice }: ComposeOptions,
-  { workspace: roots, redact }: Confinement,
+  { workspace: roots, redact, shell }: Confinement,
   found: FoundServers,
 ): Promise<OpenMcp> {
   // What servers say of themselves may hold what they were given.
@@ -238,6 +219,7 @@ function mcpOf(
     found,
     roots,
     elicit,
+    watcher: shell.watcher,
     onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
   });
 }
@@ -336,7 +318,7 @@ type AroundRuns = Pick<ComposedAgent, "hooks" | "checkpoints"> &
 function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
-    throw new NanoAgentError("invalid_config", `maxWallTime is "${maxWallTime}", which is not a time.`);
+    throw invalidConfig(`maxWallTime is "${maxWallTime}", which is not a time.`);
   return defined({ usd, wallTimeMs });
 }
 

@@ -1,5 +1,7 @@
+import { newId } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
+import { createProcessWatcher } from "../system/process-watcher.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
@@ -29,27 +31,35 @@ export interface ConfineOptions {
   readonly onNotice: OnNotice;
 }
 
-/**
- * Confines commands as the settings say. Throws for folders that do not exist, and for a sandbox that is on
- * and does not work.
- */
+/** Confines commands as the settings say. Throws for missing folders and a sandbox that does not work. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
   const { settings, addDirs = [], servers = [], onNotice } = options;
   const { cwd, environment, config } = settings;
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const redact = redactionFor(environment, config.values, servers);
+  const watcher = createProcessWatcher();
   const opened = await sandboxFor(settings, workspace);
   if (opened.state === "unavailable") {
     const message = `Commands run without a sandbox. ${opened.problem}`;
     onNotice({ level: "warning", code: "sandbox", message });
   }
   const sandbox = opened.state === "on" ? opened.sandbox : undefined;
+  const companion = sandbox?.companion;
+  if (companion !== undefined) watcher?.add(companion);
   return {
     workspace,
-    shell: Object.assign(shellEnvironment(environment, config.values), { redact, sandbox }),
+    shell: Object.assign(shellEnvironment(environment, config.values), {
+      redact,
+      sandbox,
+      mark: newId("s"),
+      watcher,
+    }),
     redact,
     sandbox: sandbox === undefined ? "off" : "on",
     limits: sandbox?.describe(),
-    dispose: async () => sandbox?.dispose(),
+    dispose: async () => {
+      await sandbox?.dispose();
+      if (companion !== undefined) watcher?.remove(companion);
+    },
   };
 }

@@ -3,7 +3,6 @@ import type { ToolInput } from "../core/message/block.ts";
 interface CallAndVerdict {
   /** Rules alone allow it: nobody saw it. */
   readonly isCovered: boolean;
-  /** Whether it would be allowed in the same form now. */
   readonly isStillAllowed: () => boolean;
 }
 
@@ -15,10 +14,7 @@ interface CallAndVerdict {
 export class CoveredCalls {
   readonly #judged = new WeakMap<object, CallAndVerdict>();
 
-  /**
-   * Notes what was decided about a command. The first decision counts: what a person was asked about runs as
-   * it was shown.
-   */
+  /** Notes a decision. The first one counts: what a person was asked about runs as it was shown. */
   note(input: ToolInput, judged: CallAndVerdict): void {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }

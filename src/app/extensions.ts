@@ -30,10 +30,7 @@ export interface FindExtensionsOptions {
   readonly isTrusted?: IsTrusted | undefined;
 }
 
-/**
- * Finds subagents and skills of the project and the user. The code that reads them is loaded where there is a
- * folder to read.
- */
+/** Finds subagents and skills of project and user. Their readers are loaded where a folder exists. */
 export async function findExtensions(
   settings: Pick<Settings, "folders" | "paths">,
   { tools, isTrusted = trustsNoProject }: FindExtensionsOptions,

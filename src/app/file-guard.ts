@@ -2,10 +2,7 @@ import type { GateRequest } from "../core/agent/gate.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-path.ts";
 import { CoveredCalls } from "./covered-calls.ts";
 
-/**
- * Calls whose place is kept until they run; the oldest go first. A call that lost its place is refused, not
- * run.
- */
+/** Calls whose place is kept until they run; the oldest go first. One without its place is refused. */
 const MAX_PLACES = 50_000;
 
 /**

@@ -99,10 +99,7 @@ function readBounded(path: string, real: string): InstructionsFile | { readonly 
   }
 }
 
-/**
- * The text of UTF-8 bytes; undefined where they are none. With `cut` a character that the end cuts in half is
- * left out.
- */
+/** The text of UTF-8 bytes; undefined for others. `cut` drops a character that the end cuts in half. */
 function decoded(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     // A decoder that waits for more keeps the half of a character to itself.

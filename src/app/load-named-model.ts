@@ -7,10 +7,7 @@ import { liveEnvironment, variable } from "./config/env.ts";
 import { networkVariables } from "./config/network-settings.ts";
 import { networkOptions } from "./network-options.ts";
 
-/**
- * The model of a name, with credentials and network settings from the environment as it is now. Throws
- * `missing_credentials`.
- */
+/** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
 export async function loadNamedModel(name: string): Promise<Model> {
   const environment = liveEnvironment();
   const network = networkOptions(networkVariables(environment), environment);
@@ -21,10 +18,7 @@ export async function loadNamedModel(name: string): Promise<Model> {
   });
 }
 
-/**
- * Connections kept open, by the settings they were opened with: a cache, like the one behind the global
- * `fetch`.
- */
+/** Connections kept open, by their settings: a cache, like the one behind the global `fetch`. */
 const TRANSPORTS: Map<string, Transport> = new Map();
 
 /**

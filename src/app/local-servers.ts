@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 import { findPreset, PRESETS, standardVariables } from "../providers/catalog.ts";
 import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "../providers/local/probe-local.ts";
@@ -32,10 +32,7 @@ const ANSWER_MS = 2_000;
 const LOADING_STEP_MS = 1_000;
 const MAX_LOADING_MS = 1_800_000;
 
-/**
- * The local servers that answer, each at its own address: from the configuration, its variable
- * (`LLAMACPP_BASE_URL`, …) or its usual port.
- */
+/** The local servers that answer: at their configured address, that of their variable, or their port. */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(
     Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
@@ -44,10 +41,7 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
   return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...(fetch === undefined ? {} : { fetch }) });
 }
 
-/**
- * The first model of the first local server that has one; a server that loads its model is waited for.
- * Undefined where no server answers.
- */
+/** The first model of the first local server that has one, after it is loaded; undefined without. */
 export async function firstLocalModel(
   options: LocalServerOptions,
 ): Promise<{ readonly name: string; readonly baseUrl: string } | undefined> {
@@ -63,10 +57,7 @@ export async function firstLocalModel(
   });
 }
 
-/**
- * The model of a local server that has exactly one. Throws `invalid_argument` where it has several, or does
- * not answer.
- */
+/** The only model of a local server. Throws `invalid_argument` for several, or without an answer. */
 export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
   const models = server?.models ?? [];
@@ -77,13 +68,10 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
       : models.length === 0
         ? `${provider} at ${server.baseUrl} has no model${server.isLoading === true ? " yet: it is loading" : ""}. Try again when it has`
         : `${provider} at ${server.baseUrl} has ${models.length} models (${models.join(", ")}). Name one: ${provider}/ID`;
-  throw new NanoAgentError("invalid_argument", `${what}.`);
+  throw misuse(`${what}.`);
 }
 
-/**
- * What the server of a local model says about it; nothing where no server answers. Waits while it loads its
- * model.
- */
+/** What a local model's server says of it, once it is loaded; undefined where none answers. */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
   const preset = PRESETS.find((each) => each.name === provider.toLowerCase());

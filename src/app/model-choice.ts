@@ -24,10 +24,7 @@ export interface FoundModel {
 export interface ModelChoiceOptions {
   readonly config: Pick<EffectiveConfig, "values" | "sources">;
   readonly environment: Environment;
-  /**
-   * Asks a person whether a server that was found, and not chosen, is to be used. Default: nobody, and it is
-   * not.
-   */
+  /** Asks a person whether to use a server that was found, not chosen. Default: it is not used. */
   readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Looks for local servers; it is only called when nothing else speaks, or when `local` was said. */
   readonly probe?: () => Promise<FoundModel | undefined>;

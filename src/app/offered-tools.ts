@@ -1,9 +1,7 @@
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 
-/**
- * Windows up to this size, in tokens, are small: what all tools are described with takes a quarter of 16,384.
- */
+/** Windows up to this size, in tokens, are small: descriptions of all tools take a quarter of it. */
 const SMALL_WINDOW = 16_384;
 /** What a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
@@ -16,10 +14,7 @@ export interface OfferedToolsOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * The tools that a model is offered: those that leave room for a conversation, without an offer of what no
- * rule allows.
- */
+/** The tools a model is offered: those that leave room for a conversation, and that a rule allows. */
 export function offeredTools(
   tools: readonly Tool[],
   { forbidden, onNotice }: OfferedToolsOptions,

@@ -6,10 +6,7 @@ import type { UserPaths } from "./config/paths.ts";
 /** The long-term memory of the terminal agent, where its user wants one. */
 export interface OpenMemory {
   readonly agentOptions: Pick<AgentOptions, "longTermMemory">;
-  /**
-   * Tools it gives the model. What they do stays in the user's own state, so they need no permission unless a
-   * rule refuses them.
-   */
+  /** Tools it gives the model. They change the user's own state alone, so they need no permission. */
   readonly toolNames: readonly string[];
   readonly close: () => void;
 }
@@ -22,10 +19,7 @@ export function memoryPath({ stateFolder }: UserPaths): string {
   return join(stateFolder, "memory.db");
 }
 
-/**
- * Prepares the long-term memory that `memory.longTerm` asks for; touches no file yet, and loads nothing when
- * there is none.
- */
+/** Prepares the long-term memory of `memory.longTerm`; touches no file yet, and loads nothing for none. */
 export async function openMemory(
   config: ConfigFile,
   paths: UserPaths,

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidConfig } from "../core/base/errors.ts";
 import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import type { Settings } from "./settings.ts";
 
@@ -23,8 +23,7 @@ export async function sandboxFor(settings: Settings, workspace: readonly string[
   const opened = await tryOpen(settings, workspace);
   if ("sandbox" in opened) return { state: "on", sandbox: opened.sandbox };
   if (mode === "auto") return { state: "unavailable", problem: opened.problem };
-  throw new NanoAgentError(
-    "invalid_config",
+  throw invalidConfig(
     `The sandbox is on and does not work here, so nothing was started. ${opened.problem} Or choose --sandbox auto or off.`,
   );
 }

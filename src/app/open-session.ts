@@ -44,9 +44,7 @@ export interface SessionPlace {
   readonly entries: readonly JournalEntry[] | undefined;
 }
 
-/**
- * Finds the session of a choice and writes nothing yet. Throws `journal` when there is none to go on with.
- */
+/** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none. */
 export function findSession(
   { keep, resume }: Pick<CodingSessionOptions, "keep" | "resume">,
   place: SessionPlace,
@@ -71,10 +69,7 @@ export function findSession(
   };
 }
 
-/**
- * Id of the record in front of a step or a message; undefined without one. Throws `invalid_argument` for one
- * that is not there.
- */
+/** Id of the record before a step or message; undefined without one. Throws `invalid_argument`. */
 async function recordBefore(
   { path }: SessionFile,
   { step, at }: Pick<ResumeOptions, "step" | "at">,

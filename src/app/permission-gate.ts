@@ -1,6 +1,6 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
-import { isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, isNanoAgentError, misuse } from "../core/base/errors.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
@@ -16,16 +16,11 @@ import type { FileGuard } from "./file-guard.ts";
 export interface PermissionGateOptions
   extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "machinery"> {
   readonly mode: PermissionMode;
-  /**
-   * Names of tools that may run (`bash`) and rules (`bash(git status*)`), several in one text parted by
-   * commas.
-   */
+  /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), parted by commas. */
   readonly allowed: readonly string[];
   /** The same for what never runs. */
   readonly disallowed: readonly string[];
-  /**
-   * The configuration files the lists come from, if they do: a name nobody knows is then `invalid_config`.
-   */
+  /** The files the lists come from, if they do: an unknown name is then `invalid_config`. */
   readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
   readonly permissions?: PermissionConfig | undefined;
   readonly session?: SessionRules;
@@ -136,9 +131,9 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
     // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot
     // be read.
-    if (from === undefined) throw new NanoAgentError("invalid_argument", error.message, { cause: error });
+    if (from === undefined) throw misuse(error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
-    throw new NanoAgentError("invalid_config", `${from}: ${error.message}`, { cause: error });
+    throw invalidConfig(`${from}: ${error.message}`, { cause: error });
   }
 }
 
@@ -158,8 +153,7 @@ function readItems(list: readonly string[], { action, known }: ListPlace): ToolL
 function knownName(name: string, known: readonly string[], option: string): string {
   const found = known.find((tool) => tool.toLowerCase() === name.toLowerCase());
   if (found !== undefined) return found;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `${option} ${JSON.stringify(name)}: there is no such tool.${didYouMean(name.toLowerCase(), known)} Tools: ${known.join(", ")}.`,
   );
 }

@@ -7,7 +7,7 @@ export function terminalText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .toWellFormed()
-    .replaceAll(UNSAFE, (char) => (char < " " ? pictureOf(char) : "\uFFFD"));
+    .replaceAll(UNSAFE, (char) => (char < " " ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : "\uFFFD"));
 }
 
 /** {@link terminalText} on one line of at most `maxChars` characters. */
@@ -23,8 +23,3 @@ const SAFE = /^[\x20-\x7e\n\t\u00ae-\u024f\u0410-\u044f\u2500-\u257f\u3001-\u302
 
 /** Control and format characters and separators of lines; the joiners of emoji and letters stay. */
 const UNSAFE = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** The Unicode picture of a control character. */
-function pictureOf(char: string): string {
-  return String.fromCharCode(0x2400 + char.charCodeAt(0));
-}

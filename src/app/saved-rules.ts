@@ -1,11 +1,10 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig } from "../core/base/errors.ts";
 import { checkConfigText } from "./config/load-config.ts";
 import { configPath } from "./config/paths.ts";
 import { changePrivateFile } from "./config/private-file.ts";
 
 /** Where a rule is to be kept. */
 export interface SavedRulePlace {
-  /** Folder of the user's configuration. */
   readonly configFolder: string;
   /** The working folder the rule holds for, links resolved. */
   readonly cwd: string;
@@ -29,7 +28,7 @@ export async function saveRule(rule: string, { configFolder, cwd }: SavedRulePla
     // Read back before anything is written: a wider file than intended must not come out of an edit.
     const written = await allowedIn(after, { path, cwd });
     if (JSON.stringify(written) === JSON.stringify([...before, rule])) return after;
-    throw new NanoAgentError("invalid_config", `${path} could not be changed. Add the rule by hand.`);
+    throw invalidConfig(`${path} could not be changed. Add the rule by hand.`);
   });
   return path;
 }

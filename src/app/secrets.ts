@@ -58,10 +58,7 @@ export function commandVariables(
   );
 }
 
-/**
- * Values of the config that may be secrets: headers and addresses of providers, those of proxies, variables
- * of commands.
- */
+/** Values that may be secrets: headers and addresses of providers and proxies, variables of commands. */
 function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
   const { http, https } = network?.proxy ?? {};
   return [

@@ -10,9 +10,7 @@ import { openTrustedProject } from "./trust/trust-file.ts";
 export interface McpSources {
   /** JSON itself, or names of files, in the order they were given. */
   readonly configs: readonly string[];
-  /**
-   * `${NAME}` in them is text: who wrote them has put values in, and is to see none of ours. Default: false.
-   */
+  /** `${NAME}` in them is text: whoever wrote them has put values in already. Default: false. */
   readonly isLiteral?: boolean;
   /** Only these count. */
   readonly strict: boolean;
@@ -28,7 +26,6 @@ export interface Settings {
   readonly config: EffectiveConfig;
   /** What of the project may act. */
   readonly trust: TrustedProject;
-  /** What the command line says of MCP servers. */
   readonly mcp?: McpSources | undefined;
 }
 
@@ -41,9 +38,7 @@ export interface SettingsOptions {
   readonly mcp?: McpSources | undefined;
 }
 
-/**
- * Finds and merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used.
- */
+/** Merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
 export async function loadSettings(options: SettingsOptions): Promise<Settings> {
   const { environment, cwd, flags = {} } = options;
   const paths = userPaths(environment);

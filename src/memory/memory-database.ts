@@ -47,7 +47,7 @@ export function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
   createFile(path);
   const file = fileAt(path);
-  const { DatabaseSync: Database } = requiredSqlite();
+  const { DatabaseSync: Database } = loadSqlite();
   const database = new Database(path, { timeout: BUSY_MS });
   try {
     // First, for it also sees to it that the database of another program stays as it is.
@@ -64,7 +64,7 @@ export function openDatabase(path: string): OpenDatabase {
 
 /** A database that lives as long as the program. */
 export function databaseInMemory(): DatabaseSync {
-  const { DatabaseSync: Database } = requiredSqlite();
+  const { DatabaseSync: Database } = loadSqlite();
   const database = new Database(":memory:");
   database.exec(SCHEMA);
   return database;
@@ -103,16 +103,6 @@ class DamagedDatabase extends Error {}
 /** True when an error says that the file is no sound database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof DamagedDatabase || isDamagedDatabase(error);
-}
-
-/** Throws `memory` where this runtime has no SQLite. */
-function requiredSqlite(): typeof import("node:sqlite") {
-  const sqlite = loadSqlite();
-  if (sqlite !== undefined) return sqlite;
-  throw new NanoAgentError(
-    "memory",
-    `This runtime (${process.version}) has no node:sqlite: use Node 22.19 or newer, or SimpleLongTermMemory.`,
-  );
 }
 
 /** The fields of a database file's header that say whose it is, read before SQLite touches the file. */

@@ -78,7 +78,7 @@ diff | paths sharp | -abBcdeEiNpqrstTuwyZ0123456789 -UCWxI= unified unified= bri
     strip-trailing-cr report-identical-files suppress-common-lines width=
 cmp | paths | -bls -in=
 stat | paths | -fLt -c= format= printf= dereference terse
-file | paths sharp | -bhiILNprsz0 brief mime mime-type mime-encoding
+file | paths sharp | -bhiILNprs0 brief mime mime-type mime-encoding
 du | paths reads | -abchklmPsSx0 -dtB= max-depth= human-readable summarize all apparent-size total exclude=
     block-size=
 df | paths | -ahHiklmPT -txB= human-readable output print-type

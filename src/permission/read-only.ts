@@ -51,8 +51,14 @@ const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-/** What a program starts by a name, as the settings of most users have it. */
-const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([["git", ["git-lfs"]]]);
+/** What a program starts by a name: always, for what it reads, or as the settings of most users have it. */
+const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
+  ["git", ["git-lfs", "ssh"]],
+  ["egrep", ["grep"]],
+  ["fgrep", ["grep"]],
+  ["npm", ["node"]],
+  ["tar", ["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "lzop", "compress"]],
+]);
 
 /** Whether the workspace may bring what a name stands for, or what that starts. */
 function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {

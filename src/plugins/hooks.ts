@@ -64,22 +64,18 @@ export class Hooks implements RunPlugin {
     return this.#has("post_acting") ? this.post("acting", call, result) : undefined;
   }
 
-  /** A hook that throws is a failure, and the event is shown as it was. */
-  beforeEvent(event: AgentEvent): AgentEvent | undefined {
-    if (this.#isEmpty) return event;
+  /** Shows an event as the hooks leave it, if they do. A hook that throws is a failure and changes nothing. */
+  show(event: AgentEvent, publish: (event: AgentEvent) => void): void {
+    if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
       const made = this.#callNow("pre_print", registered, [{ event: current }]);
       if (made !== undefined) current = (made as HookArguments["print"]).event;
-      if (current === undefined) return undefined;
+      if (current === undefined) return;
     }
-    return current;
-  }
-
-  afterEvent(event: AgentEvent): void {
-    if (this.#isEmpty) return;
+    publish(current);
     for (const registered of this.#at("post_print"))
-      this.#callNow("post_print", registered, [{ event }, undefined]);
+      this.#callNow("post_print", registered, [{ event: current }, undefined]);
   }
 
   async pre<M extends HookMoment>(moment: M, args: HookArguments[M]): Promise<HookArguments[M]> {

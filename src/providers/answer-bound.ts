@@ -3,7 +3,6 @@ import type { StreamPart } from "../core/model/model.ts";
 
 /** How much one answer may hold. */
 export interface AnswerBound {
-  /** Characters of text, reasoning and arguments. */
   readonly maxAnswerChars: number;
   readonly provider: string;
   /** Stands before the name of the limit where a person sets it. Default `network.`. */

@@ -160,13 +160,13 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
   const finish = (): void => {
     if (isFinished) return;
     isFinished = true;
-    decoder.end();
+    understood(() => decoder.end());
     report.done();
   };
   const onEvent = (event: string, data: string): void => {
     if (isFinished) return;
     events++;
-    decoder.event(event, data);
+    understood(() => decoder.event(event, data));
     if (decoder.done()) finish();
   };
   // Escapes make an event longer than the text in it.
@@ -192,6 +192,17 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
       }
     },
   };
+}
+
+/** A decoder that trips over a field of an unexpected type says something about the provider, not about us. */
+function understood(step: () => void): void {
+  try {
+    step();
+  } catch (cause) {
+    if (cause instanceof NanoAgentError) throw cause;
+    const message = `The provider sent an event whose fields are not those of its protocol (${String(cause)}). Try again.`;
+    throw new NanoAgentError("invalid_response", message, { cause, retryable: true });
+  }
 }
 
 /** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */

@@ -7,16 +7,12 @@ import { timeoutError } from "./http-error.ts";
 export interface DeadlinesOptions {
   readonly clock: Clock;
   readonly timeouts: HttpTimeouts;
-  /** Address of the request, for the error. */
   readonly url: string;
   /** Called at most once; nothing is watched any more. */
   readonly onTimeout: (error: NanoAgentError) => void;
 }
 
-/**
- * The time limits of one request. Watching costs no timer per event, and most requests two in all: progress
- * is a time that the timer looks at when it fires.
- */
+/** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
 export class Deadlines {
   readonly #options: DeadlinesOptions;
   readonly #startedAt: number;

@@ -6,10 +6,7 @@ import { safeParse } from "../core/base/json.ts";
  * to be parsed.
  */
 export interface DeltaTemplate {
-  /**
-   * Takes an event that was parsed, and in which the value of `key` was all that mattered, as the pattern
-   * from now on. Ignored when the position of the value is not certain.
-   */
+  /** Takes a parsed event as the pattern from now on; ignored when the place of `key` is not certain. */
   readonly learn: (data: string, key: string) => void;
   /** The text in an event of the learned pattern, else `undefined`. */
   readonly match: (data: string) => string | undefined;

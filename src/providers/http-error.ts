@@ -1,5 +1,5 @@
 import { defined } from "../core/base/defined.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 
 /** The error for a request without an answer: host and system code. A typed error is kept as it is. */
@@ -8,8 +8,7 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
   const host = hostOf(url);
   const code = causeCode(cause);
   if (code === "ERR_INVALID_CHAR") {
-    return new NanoAgentError(
-      "invalid_argument",
+    return misuse(
       `The request to ${host} has a header with characters that HTTP does not allow (${errorMessage(cause)}). Check the API key and the extra headers for line breaks.`,
       { cause, details: { host, cause: code } },
     );

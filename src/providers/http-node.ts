@@ -2,7 +2,7 @@ import type * as Http from "node:http";
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import type * as Https from "node:https";
 import type { Readable, Transform } from "node:stream";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import type { AnswerHead, Connection, HttpRequest, OpenAnswer, ProxyOptions } from "./http.ts";
 import { hostOf } from "./http-error.ts";
 import { connectThroughProxy, destination, type Route, routeTo } from "./http-proxy.ts";
@@ -14,10 +14,7 @@ export interface NodeConnectionOptions {
   readonly ca?: string;
 }
 
-/**
- * Posts over `node:http` and `node:https`, on connections it keeps open. Node takes idle keep-alive sockets
- * off the event loop's count, so an open connection does not keep the process alive.
- */
+/** Posts over `node:http` and `node:https`, on kept connections that keep no process alive. */
 export class NodeConnections {
   readonly #options: NodeConnectionOptions;
   readonly #agents = new Map<string, Agent>();
@@ -61,13 +58,9 @@ export class NodeConnections {
 
   #begin(address: string, { headers, body }: HttpRequest): ClientRequest {
     const url = URL.parse(address);
-    if (url === null)
-      throw new NanoAgentError("invalid_config", `"${address}" is not an address. Check the base URL.`);
+    if (url === null) throw invalidConfig(`"${address}" is not an address. Check the base URL.`);
     if (url.protocol !== "http:" && url.protocol !== "https:")
-      throw new NanoAgentError(
-        "invalid_config",
-        `"${url.href}" is not an http or https address. Check the base URL.`,
-      );
+      throw invalidConfig(`"${url.href}" is not an http or https address. Check the base URL.`);
     const route = routeTo(url, this.#options.proxy);
     const to = destination(url, route);
     return modulesOf(url).request({

@@ -1,6 +1,6 @@
 import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
 import { isLoopback } from "./http.ts";
 
@@ -22,10 +22,7 @@ export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
   if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
     const shown =
       parsed === null ? "The proxy address" : `The proxy address ${parsed.protocol}//${parsed.host}`;
-    throw new NanoAgentError(
-      "invalid_config",
-      `${shown} is not an http or https address. Set it like http://proxy.example:3128.`,
-    );
+    throw invalidConfig(`${shown} is not an http or https address. Set it like http://proxy.example:3128.`);
   }
   return { type: url.protocol === "https:" ? "tunnel" : "forward", proxy: parsed };
 }

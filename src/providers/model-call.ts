@@ -20,7 +20,6 @@ export interface CallSetup<Encoded> {
 export interface SentRequest {
   /** Resolves with the end of the answer, rejects when there is none. Of no interest after `cancel`. */
   readonly done: Promise<void>;
-  /** Ends the request at once. */
   readonly cancel: () => void;
   /** Holds the answer back (`true`) or lets it flow again. */
   readonly hold: (held: boolean) => void;
@@ -63,7 +62,8 @@ export class ModelCall<Encoded> {
       let encoded: Encoded | undefined;
       while (!this.#hasEnded) {
         encoded ??= await this.#setup.encode(this.#recovery.request);
-        await this.#turn();
+        const waitMs = this.#pausedMs();
+        if (waitMs > 0) await this.#sleep(waitMs);
         if (this.#hasEnded) return;
         const error = await this.#attempt(encoded);
         if (this.#hasEnded) return;
@@ -103,13 +103,13 @@ export class ModelCall<Encoded> {
     return isChanged;
   }
 
-  /** Waits for a limit another request ran into, a little longer: they shall not all come back together. */
-  async #turn(): Promise<void> {
+  /** How long a limit holds that another request ran into, a little longer: they shall not all come back together. */
+  #pausedMs(): number {
     const { pause, recovery } = this.#setup;
     const { clock, random } = recovery.options;
     const remainingMs = pause?.remainingMs(clock.elapsed()) ?? 0;
-    if (remainingMs > 0)
-      await this.#sleep(remainingMs + Math.floor(random() * Math.min(MAX_SPREAD_MS, remainingMs)));
+    if (remainingMs <= 0) return 0;
+    return remainingMs + Math.floor(random() * Math.min(MAX_SPREAD_MS, remainingMs));
   }
 
   #sleep(delayMs: number): Promise<void> {

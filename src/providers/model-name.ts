@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { EFFORTS, type Effort } from "../core/model/model.ts";
 import { knownModelIds } from "./model-info.ts";
 
@@ -21,8 +21,7 @@ export function parseModelName(name: string): ModelName {
   const provider = text.slice(0, Math.max(slash, 0)).trim();
   const id = text.slice(slash + 1, effort && -effort.length - 1).trim();
   if (provider === "" || id === "") {
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `"${name}" is not a model name.${didYouMean(text)} Write provider/id, e.g. anthropic/claude-sonnet-5 or ollama/qwen3-coder, with :low, :medium or :high behind it to set the effort.`,
       { details: { name } },
     );

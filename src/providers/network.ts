@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig } from "../core/base/errors.ts";
 import type { HttpTimeouts, ProxyOptions } from "./http.ts";
 import { isLoopback } from "./http.ts";
 
@@ -68,5 +68,5 @@ export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): Net
 
 function figure(name: keyof NetworkSettings, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
-  throw new NanoAgentError("invalid_config", `network.${name} is ${value}. It must be a number from 0.`);
+  throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`);
 }

@@ -7,11 +7,7 @@ export interface PriceCatalog {
   readonly find: (provider: string, id: string) => ModelInfo | undefined;
 }
 
-/**
- * The prices of about a thousand models, from the package `@pydantic/genai-prices`. It is loaded here and not
- * before (2 MB, and 20 MB of memory), so ask for it only where the built-in figures do not reach. No network
- * is used.
- */
+/** The prices of the package `@pydantic/genai-prices`, loaded here (20 MB of memory). No network. */
 export async function loadPriceCatalog(): Promise<PriceCatalog> {
   const { calcPrice, findProvider } = await import("@pydantic/genai-prices");
   return {

@@ -130,7 +130,6 @@ export function redact(message: string, target?: Pick<WireTarget, "apiKey">): st
  */
 export type FailureReason = "model_loading" | "unreadable_output";
 
-/** A kind of failure. */
 interface Kind {
   readonly code: ErrorCode;
   /** Follows the provider's name. */

@@ -1,7 +1,4 @@
-/**
- * Until when requests to one provider should wait because it refused one as too many. Shared by all requests
- * that count against the same limit, so that those which run side by side do not all run into it.
- */
+/** Until when requests to a provider wait that refused one as too many; shared by all of one limit. */
 export class RatePause {
   #untilMs = 0;
 

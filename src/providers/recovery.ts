@@ -49,7 +49,6 @@ export class Recovery {
     this.images = new RefusedImages(options.info?.images === false);
   }
 
-  /** The rule for one request. */
   begin(request: ModelRequest): RequestRecovery {
     return new RequestRecovery(this, request);
   }
@@ -77,7 +76,6 @@ export class RequestRecovery {
     return this.#sent;
   }
 
-  /** The step after an attempt that failed. */
   after(error: NanoAgentError): NextStep {
     const { images, options } = this.#recovery;
     const { limits, prefix = "network." } = options;

@@ -26,10 +26,7 @@ export class RefusedImages {
     return { ...request, messages };
   }
 
-  /**
-   * Learns from a failed request, as it was sent. True when `error` is about images that were in it: the next
-   * request goes without them. Those the model has answered to before are suspected last.
-   */
+  /** Learns from a failed request. True when `error` is about its images: the next goes without them. */
   learn(sent: ModelRequest, error: NanoAgentError): boolean {
     if (!isAboutImages(error)) return false;
     const { messages } = sent;

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { findPreset, PRESETS, type Preset, standardVariables } from "./catalog.ts";
@@ -130,21 +130,16 @@ function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModel
     options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options)?.value ?? preset.baseUrl;
   const text = given.trim().replace(/\/+$/, "");
   if (text === "") {
-    throw new NanoAgentError(
-      "invalid_config",
+    throw invalidConfig(
       `The provider ${preset.name} has no base URL. Set ${preset.baseUrlVariables[0] ?? "its base URL"}, or providers.${preset.name}.baseUrl in the configuration.`,
       { details: { provider: preset.name } },
     );
   }
   const url = URL.parse(text);
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return text;
-  throw new NanoAgentError(
-    "invalid_config",
-    `The base URL of ${preset.name}, "${text}", is not an http or https address.`,
-    {
-      details: { provider: preset.name, baseUrl: text },
-    },
-  );
+  throw invalidConfig(`The base URL of ${preset.name}, "${text}", is not an http or https address.`, {
+    details: { provider: preset.name, baseUrl: text },
+  });
 }
 
 /** `openai` speaks Responses to OpenAI alone: nearly all who copied its API copied Chat Completions. */

@@ -84,10 +84,7 @@ export function wireHeaders(
   return all;
 }
 
-/**
- * Where and with which headers a request of the OpenAI family is posted. A query in the base URL
- * (`?api-version=…`) stays behind the path.
- */
+/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
 export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
   const { apiKey = "", baseUrl } = target;
   const [base = "", ...query] = baseUrl.split(/(?=\?)/);

@@ -133,16 +133,6 @@ export class JsonlJournal implements LocalJournal {
     return this.path;
   }
 
-  /** Names this opening of the session for writing and no other. */
-  get writer(): string {
-    return this.#lock.token;
-  }
-
-  /** The {@link writer} of a process that was killed at work on the session, if this one goes on after it. */
-  get killedWriter(): string | undefined {
-    return this.#lock.takenFrom;
-  }
-
   /** Records known to be on the disk. */
   get stored(): number {
     return this.#stored;

@@ -7,7 +7,6 @@ import type { IndexedRecord } from "./scan-journal.ts";
 /** A record of any type, parsed: also one of a type this version does not know. */
 export type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
 
-/** Bytes that are read at once. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** Reads records from an open file, one piece of the file at a time: not all of them are held in memory. */
@@ -86,7 +85,6 @@ const OF_RUN = { sessionId: isText };
 const OF_CALL = { callId: isText };
 const OF_FILES = { root: isText, changes: areChanges };
 
-/** What each type of record must have. */
 const FIELDS: ReadonlyMap<string, readonly (readonly [string, Holds])[]> = new Map(
   Object.entries({
     session: OF_RUN,

@@ -31,7 +31,6 @@ export interface RewindEntry extends EntryBase {
 /** Everything this version writes to a session file. */
 export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
-/** A record ready to be written. */
 interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;
@@ -49,9 +48,9 @@ export function encodeRecord<E extends EntryBase & { readonly type: string }>(en
   const record = { v: RECORD_VERSION, id, parent, time, type, ...fields };
   const text = plainJson(record);
   if (text !== undefined) return { bytes: toLine(text, type), entry };
-  const plain = JSON.stringify(toPlainValue(record));
-  const { v: _version, ...stored } = JSON.parse(plain) as E & { readonly v: unknown };
-  return { bytes: toLine(plain, type), entry: stored as unknown as E };
+  const careful = JSON.stringify(plain(record, []));
+  const { v: _version, ...stored } = JSON.parse(careful) as E & { readonly v: unknown };
+  return { bytes: toLine(careful, type), entry: stored as unknown as E };
 }
 
 /** Bytes of `,"sum":"<8 hex digits>"}`, the end of every line. */
@@ -84,13 +83,8 @@ function toLine(text: string, type: string): Uint8Array {
 
 /**
  * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a cycle, a BigInt, a throwing getter or `toJSON` and
- * anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets. Never throws.
+ * anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets. `above` holds the objects around it. Never throws.
  */
-function toPlainValue(value: unknown): unknown {
-  return plain(value, []);
-}
-
-/** `above` holds the objects around the value. */
 function plain(value: unknown, above: readonly object[]): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "bigint") return `${value}`;

@@ -54,7 +54,6 @@ function droppedResults(entries: Iterable<JournalEntry>): string[] {
 
 const TURN_STARTS = new Set(["history", "user_message", "assistant_message"]);
 
-/** The records from the last message on. */
 function lastTurn(path: readonly IndexedRecord[]): readonly IndexedRecord[] {
   return path.slice(
     Math.max(

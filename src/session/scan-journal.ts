@@ -29,7 +29,6 @@ export interface JournalScan {
   readonly ghosts: ReadonlyMap<string, string | null>;
   /** Set when a line is of a newer version; the rest of the file was not looked at. */
   readonly newer?: { readonly line: number; readonly version: number };
-  /** Bytes of the file when it was read. */
   readonly size: number;
 }
 
@@ -61,7 +60,12 @@ export function scanJournal(descriptor: number): JournalScan {
       records.push(indexed(place, line));
     }
   }
-  return { records, damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort(byLine), ghosts, size };
+  return {
+    records,
+    damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
+    ghosts,
+    size,
+  };
 }
 
 function indexed(
@@ -87,8 +91,4 @@ function gaps(
     before = line;
   }
   return found;
-}
-
-function byLine(left: DamagedLine, right: DamagedLine): number {
-  return left.line - right.line;
 }

@@ -104,7 +104,6 @@ export function makeSessionFolder(folder: string): readonly string[] {
   }
 }
 
-/** True when the folder had to be made. */
 function makePrivate(path: string): boolean {
   const isNew = !isFolder(path);
   if (isNew) makePrivateFolders(path);

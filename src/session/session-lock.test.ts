@@ -66,7 +66,7 @@ it.runIf(process.platform === "linux")("is taken over from a zombie", async () =
   const [said] = (await once(parent.stdout, "data")) as [Buffer];
   const pid = Number(said.toString());
   const state = (): string => readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2] ?? "";
-  await expect.poll(state, { timeout: 20_000 }).toBe("Z");
+  await expect.poll(state).toBe("Z");
   const start = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[21] ?? "";
   writeFileSync(path, JSON.stringify({ ...ownIdentity(), pid, start, token: "old" }));
   expect((await takeLock(path, QUICK)).isHeld()).toBe(true);

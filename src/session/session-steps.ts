@@ -47,7 +47,6 @@ export function subagentEntries(): (entry: JournalEntry) => boolean {
 
 /** Tells the steps of entries that come one after the other, from the first of a session, numbered from 1. */
 export class StepCounter {
-  /** The steps that have an answer so far. */
   readonly steps: SessionStep[] = [];
   readonly #isOfSubagent = subagentEntries();
   #next = 0;

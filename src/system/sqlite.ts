@@ -45,11 +45,8 @@ function hasCode(error: unknown, codes: readonly number[]): boolean {
   return typeof error.errcode === "number" && codes.includes(error.errcode & 0xff);
 }
 
-/**
- * The database of Node; undefined in a runtime that was built without it, whatever its types say. Loaded without the warning some
- * versions print for it: a library prints nothing.
- */
-export function loadSqlite(): typeof import("node:sqlite") | undefined {
+/** The database of Node, loaded without the warning some versions print. Throws in a runtime without it. */
+export function loadSqlite(): typeof import("node:sqlite") {
   const host: { emitWarning: unknown } = process;
   const emit = host.emitWarning;
   host.emitWarning = (warning: string | Error, ...rest: readonly unknown[]): void => {
@@ -57,7 +54,9 @@ export function loadSqlite(): typeof import("node:sqlite") | undefined {
       Reflect.apply(emit, process, [warning, ...rest]);
   };
   try {
-    return process.getBuiltinModule("node:sqlite");
+    const sqlite: typeof import("node:sqlite") | undefined = process.getBuiltinModule("node:sqlite");
+    if (sqlite !== undefined) return sqlite;
+    throw new Error(`This runtime (${process.version}) has no node:sqlite. Use Node 22.19 or newer.`);
   } finally {
     host.emitWarning = emit;
   }

@@ -20,7 +20,6 @@ const MAX_TIMEOUT_MS = 600_000;
 /** Longer than the longest time between TERM and KILL, so that an aborted call can say how it ended. */
 const ABORT_GRACE_MS = 7000;
 
-/** Why a call came to its end. */
 type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
 
 /**

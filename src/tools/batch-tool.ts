@@ -9,7 +9,6 @@ import { shareBytes } from "./share-bytes.ts";
 
 const NAME = "batch";
 const MAX_CALLS = 10;
-/** Bytes of text all results together may take. */
 const MAX_BYTES = 48_000;
 /** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
 const ABORT_GRACE_MS = 8000;
@@ -144,7 +143,6 @@ function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["con
   return joined.length === 1 && first?.type === "text" ? first.text : joined;
 }
 
-/** The access of several calls together. */
 function joinAccess(all: readonly ToolAccess[]): ToolAccess {
   if (all.includes("exclusive")) return "exclusive";
   const lists = all.filter((access) => typeof access !== "string");

@@ -21,7 +21,6 @@ export function findProgram(name: string, { path, avoid }: ProgramSearch): strin
   return undefined;
 }
 
-/** The real path of a file that may be run. */
 function executableAt(path: string): string | undefined {
   try {
     accessSync(path, constants.X_OK);

@@ -58,7 +58,6 @@ const MAX_FOLDER_ENTRIES = 1000;
 const MAX_IMAGE_BYTES = 3_750_000;
 
 interface ReadRequest {
-  /** Canonical path. */
   readonly target: string;
   /** The path as the model wrote it. */
   readonly shown: string;

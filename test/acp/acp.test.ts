@@ -83,6 +83,20 @@ test("a call is announced before it is asked about; a yes runs it, a no makes it
   }
 });
 
+test("what is asked about shows characters that turn a text round", async () => {
+  const server = await modelServer([calls("write", { path: "a\u202Etxt.sh", content: "" }), says("ok")]);
+  const titles: unknown[] = [];
+  const editor = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      titles.push(toolCall.title);
+      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
+    },
+  });
+  await prompt(editor, await newSession(editor), "Make it");
+  expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
+});
+
 test("an answer that was not offered is a no, whatever number it may be read as", async () => {
   const ids = ["", " 0", "00", "0x0", "-0", "0.0", "1e0", "no such option"];
   const server = await modelServer(
@@ -117,7 +131,7 @@ test("a cancel that was written before a prompt does not end it, also in the sam
   const asked = { jsonrpc: "2.0", id: "mine", method: session.prompt, params: { sessionId, prompt: [text] } };
   editor.write(`${JSON.stringify(cancel)}\n${JSON.stringify(asked)}`);
   const answer = (): string | undefined => answers.find((line) => line.includes('"id":"mine"'));
-  await expect.poll(answer, { timeout: 20_000 }).toContain('"stopReason":"end_turn"');
+  await expect.poll(answer).toContain('"stopReason":"end_turn"');
 });
 
 test("a session is listed, loaded with its whole conversation before the answer, and goes on", async () => {
@@ -301,12 +315,10 @@ test("an editor that goes away in the middle ends the run and the program", asyn
   const id = await newSession(editor);
   prompt(editor, id, "Sleep").catch(() => undefined);
   await expect
-    .poll(
-      () =>
-        editor.updates.some(
-          (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      editor.updates.some(
+        (update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress",
+      ),
     )
     .toBe(true);
   editor.leave();

@@ -16,3 +16,14 @@ test("a question about a command line names every part that needs a yes, the mos
   const { denials } = await session.send("Clean up");
   expect([asked, denials.length]).toEqual([[["rm -f ../../p2", "touch ../../p1"]], 1]);
 });
+
+test("what is no function cannot listen", async () => {
+  await using session = await place({}).open([]);
+  const fault = "The listener is 5; it must be a function.";
+  // @ts-expect-error JavaScript may pass anything
+  expect(() => session.onQuestion(5)).toThrow(fault);
+  // @ts-expect-error JavaScript may pass anything
+  expect(() => session.onNotice(5)).toThrow(fault);
+  // @ts-expect-error JavaScript may pass anything
+  expect(() => session.onChange(5)).toThrow(fault);
+});

@@ -178,3 +178,12 @@ test("a choice of a tool that is not there is refused before any request", async
   });
   expect(scripted.requests).toEqual([]);
 });
+
+test("a call without a model refuses an input that is no object", async () => {
+  const agent = new Agent({ model });
+  // @ts-expect-error JavaScript may pass anything
+  await expect(agent.callTool("read", null)).rejects.toMatchObject({
+    code: "invalid_argument",
+    message: "The input of read is null; pass an object with its arguments.",
+  });
+});

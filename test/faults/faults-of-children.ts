@@ -141,11 +141,7 @@ export const FAULTS_OF_CHILDREN: readonly Fault[] = [
     silent: true,
   },
   {
-    ...child(
-      "a command that kills the program and leaves processes behind",
-      "going on with the session ends them",
-      "",
-    ),
+    ...child("a command that kills the program and leaves processes behind", "they end with it", ""),
     steps: () => [
       calls("bash", {
         command:

@@ -2,9 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import { replies } from "../../src/testing/server-step.ts";
 import { modelServer } from "../e2e/command.ts";
 import { sessionPlace } from "../e2e/session-place.ts";
+import { missingForSandbox } from "../sandbox-room.ts";
 import { isFullSweep } from "./sweep.ts";
+import { isAlive, until } from "./until.ts";
 
 const TURNS = 20;
 /** Lines of standard output after which the command is killed: the first, then an answer and a result a turn. */
@@ -41,6 +44,61 @@ it.each(LINES)(
       repeated: effects.filter((n, at) => effects.indexOf(n) !== at),
       refused: server.requests.flatMap(({ violations }) => violations),
     }).toEqual({ code: 0, stdout: "done\n", repeated: [], refused: [] });
+  },
+);
+
+/** Each writes the number of a process that goes on for long, in the way that is hardest to find it by. */
+const LEFT: Readonly<Record<string, { readonly input?: object; readonly config?: object }>> = {
+  "a command at work": { input: { command: "echo $$ >> pids; exec sleep 1000" } },
+  "a command that nothing but KILL ends": {
+    input: { command: "trap '' TERM HUP; echo $$ >> pids; while :; do sleep 1; done" },
+  },
+  "a command in a session of its own": {
+    input: { command: "setsid sh -c 'echo $$ >> pids; exec sleep 1000' > /dev/null 2>&1 & wait" },
+  },
+  "a background job": { input: { command: "echo $$ >> pids; exec sleep 1000", background: true } },
+  "a hook": {
+    input: { command: "true" },
+    config: {
+      hooks: {
+        PostToolUse: [{ hooks: [{ type: "command", command: "echo $$ >> pids; exec sleep 1000" }] }],
+      },
+    },
+  },
+};
+
+it.each(Object.entries(LEFT))("leaves nothing of %s when it is killed", async (_what, { input, config }) => {
+  const place = sessionPlace({}, config);
+  const server = await modelServer((_request, index) =>
+    index === 0 ? calls("bash", { ...input }, "call_0") : replies({ stall: "before_headers" }),
+  );
+  const command = place.start(["-p", "--yolo", "--no-session", "go"], server);
+  const pids = join(place.cwd, "pids");
+  const named = (): readonly number[] =>
+    existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
+  await until(() => named().some(isAlive));
+  command.child.kill("SIGKILL");
+  const { code } = await command.end;
+  await until(() => !named().some(isAlive));
+  expect(code).toBe(null);
+});
+
+it.skipIf(missingForSandbox() !== "")(
+  "leaves nothing of a sandbox, nor of what serves it, when it is killed",
+  async () => {
+    const place = sessionPlace();
+    const server = await modelServer([
+      calls("bash", { command: "touch begun; setsid sleep 1000 & sleep 1000" }),
+    ]);
+    const command = place.start(["-p", "--yolo", "--sandbox", "on", "go"], server);
+    await until(() => existsSync(join(place.cwd, "begun")));
+    const { pid } = command.child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    const names = children.map((child) => readFileSync(`/proc/${child}/comm`, "utf8").trim());
+    command.child.kill("SIGKILL");
+    await command.end;
+    await until(() => !children.some(isAlive));
+    expect(names.filter((name) => name !== "sh").toSorted()).toEqual(["bwrap", "socat"]);
   },
 );
 

@@ -19,7 +19,7 @@ const TRIED = LIBRARY_FAULTS.map((fault, number) => ({ fault, number, scenario: 
   ({ fault }) => isFullSweep || fault.slow !== true,
 );
 
-it.each(TRIED)("$scenario", { timeout: 60_000 }, async ({ fault, number }) => {
+it.each(TRIED)("$scenario", async ({ fault, number }) => {
   const path = join(tempFolder(), "s.jsonl");
   if (fault.stopReason === "process") await endsProcess(number, path);
   else await endsWith(fault, path);

@@ -11,6 +11,6 @@ const TRIED = LOCAL_FAULTS.filter(
   ({ sampled, mounts }) => (isFullSweep || sampled === true) && (mounts !== true || canMount),
 );
 
-it.each(TRIED)("$scenario", { timeout: 120_000 }, async (fault) => {
+it.each(TRIED)("$scenario", async (fault) => {
   await expect(tryFault(fault, "openai_chat")).resolves.toBeUndefined();
 });

@@ -13,6 +13,6 @@ const CASES = PROVIDER_FAULTS.flatMap((fault) => {
       : [];
 });
 
-it.each(CASES)("$wire: $scenario", { timeout: 120_000 }, async ({ fault, wire }) => {
+it.each(CASES)("$wire: $scenario", async ({ fault, wire }) => {
   await expect(tryFault(fault, wire)).resolves.toBeUndefined();
 });

@@ -4,8 +4,8 @@ import { systemClock } from "../../src/core/base/clock.ts";
 import type { ListedTool, McpHost } from "../../src/extensions/mcp/connection.ts";
 import { McpServer, type McpServerOptions } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
-import { createProcessWatcher } from "../../src/extensions/mcp/process-watcher.ts";
 import { type McpServerDefinition, parseServer } from "../../src/extensions/mcp/server-definition.ts";
+import { createProcessWatcher } from "../../src/system/process-watcher.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { type FaultPlan, type FaultyHttp, startFaultyHttp } from "./faulty-server.ts";
 

@@ -62,7 +62,6 @@ function readTrace(folder: string) {
 
 test.skipIf(!STRACE).each(MALICIOUS_REPOSITORIES.map((repository) => [repository.name, repository] as const))(
   "opening a repository with %s starts no process and opens no connection but to the model (needs strace)",
-  { timeout: 120_000 },
   async (_, repository) => {
     const evil = await evilAddress();
     const cwd = planted(repository, evil.url);

@@ -34,6 +34,13 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
     expect(readdirSync(room.outside)).toEqual(["probe"]);
   });
 
+  test("do not have the kernel start something outside: its settings are root's, and cannot be uncovered", async () => {
+    const room = await openSandboxRoom();
+    const command =
+      "f=/proc/sys/kernel/core_pattern; umount /proc/sys; umount -l /proc; test -r $f && test ! -w $f && echo held";
+    expect(textOf((await room.bash({ command: `(${command}) 2> /dev/null` })).content)).toContain("held\n");
+  });
+
   test("write where the user allows it, and do not read what the user hides", async () => {
     const extra = join((await openSandboxRoom()).outside, "extra");
     mkdirSync(extra);

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -21,6 +21,11 @@ interface Attack {
 
 const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
 const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
+
+/** An index that has no repository in it for whoever takes its hashes for longer ones, because of a long name in front. */
+const HIDING = `cp -r . ../sub; mv ../sub .; git add sub; x=$(printf 'a%.0s' $(seq 200)); git update-index --add --cacheinfo 100644,$(git hash-object -w f.t),$x/$x/$x/$x/$x; git rm -q --cached f.t .gitattributes; ${FILTER} sub/.git/config;`;
+/** A repository that only commits name, whose settings have a program show differences; \`git diff\` is to show what is in it. */
+const IN_COMMITS = `cp -r . ../sub; git checkout -qf; mv ../sub .; git add sub; git commit -qm 1; git -C sub commit -qam y; git add sub; git commit -qm 2; git rm -q --cached sub; git commit -qm 3; git -C sub config diff.external "$EVIL"`;
 
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
@@ -71,9 +76,12 @@ const ATTACKS: readonly Attack[] = [
     prepare: `cp -r . ../sub; mv ../sub .; git add sub; git update-index --split-index; ${FILTER} sub/.git/config`,
   },
   {
-    what: "what shows differences in a repository in the index",
-    prepare: `cp -r . ../sub; mv ../sub .; git add sub; git -C sub commit -qam y; git -C sub config diff.external "$EVIL"; git config diff.submodule diff`,
-    line: "git diff --no-ext-diff --no-textconv",
+    what: "a repository in an index that an extension calls longer hashes",
+    prepare: `${HIDING} git config core.repositoryformatversion 0; git config extensions.worktreeConfig true; printf '[extensions]\\n\\tobjectformat = sha256\\n' > .git/config.worktree`,
+  },
+  {
+    what: "a repository in an index whose format has no version",
+    prepare: `${HIDING} printf '[extensions]\\n\\tobjectformat = sha256\\n' > .git/config`,
   },
   {
     what: "a submodule of a work tree",
@@ -110,6 +118,29 @@ const ATTACKS: readonly Attack[] = [
     rule: "git *",
   },
   {
+    what: "differences in a repository that only commits name",
+    prepare: IN_COMMITS,
+    line: "git log -p --no-ext-diff --no-textconv --submodule=diff",
+    rule: "git log *",
+  },
+  {
+    what: "a search in a repository that only commits name and that misses something",
+    prepare: `git checkout -qf; git init -q sub; git config submodule.recurse true; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git rm -q --cached sub; git commit -qm g; cd sub; rm -r .git/objects/??; git config extensions.partialclone o; git config core.repositoryformatversion 1; git config remote.o.url ssh://x/y; git config remote.o.promisor true; git config core.sshCommand "$EVIL"`,
+    line: "git grep 1 HEAD~1",
+  },
+  {
+    what: "a setting on the command line, behind a digit",
+    prepare: "true",
+    line: "git clone -4c core.sshCommand=../evil ssh://x/y z",
+    rule: "git clone *",
+  },
+  {
+    what: "a pager for what is found, behind a digit",
+    prepare: "true",
+    line: "git grep -n3O../evil b",
+    rule: "git grep *",
+  },
+  {
     what: "a form of archives",
     prepare: 'git config tar.foo.command "$EVIL"',
     line: "git archive --format=foo HEAD",
@@ -133,6 +164,60 @@ test("git asks where it would find its large files' program in the workspace", (
   expect(decided).toEqual(["ask", "allow"]);
 });
 
+/** Ways to have git show what lies outside: a file `$HOME/out`, or a repository `$HOME/other`, with `outside` in it. */
+const LEAKS: readonly Attack[] = [
+  ...["packed-refs", "shallow", "info/grafts", "objects/info/alternates"].map((name) => ({
+    what: `${name} as a link`,
+    prepare: `ln -s "$HOME/out" .git/${name}`,
+    line: "git log",
+  })),
+  { what: "attributes as a link", prepare: 'ln -s "$HOME/out" .git/info/attributes' },
+  {
+    what: "a remote as a link",
+    prepare: 'mkdir -p .git/branches; ln -s "$HOME/out" .git/branches/q',
+    line: "git remote get-url q",
+  },
+  {
+    what: "the place of a work tree as a link",
+    prepare: 'git worktree add -q ../w; ln -sf "$HOME/out" .git/worktrees/w/locked',
+    line: "git worktree list -v",
+  },
+  {
+    what: "a file of commits to pass over",
+    prepare: 'git config blame.ignoreRevsFile "$HOME/out"',
+    line: "git blame f.t",
+  },
+  {
+    what: "a file of commits to pass over, behind a link",
+    prepare: 'ln -s "$HOME/out" revs; git config blame.ignoreRevsFile revs',
+    line: "git blame f.t",
+  },
+  {
+    what: "a file of names",
+    prepare: 'echo "outside <q@q> <a@b>" > "$HOME/out"; git config mailmap.file ../out',
+    line: "git log --format=%aN",
+  },
+  {
+    what: "a file of attributes",
+    prepare: 'git config core.attributesFile "$HOME/out"',
+  },
+  { what: "a pointer", prepare: "rm -r .git; echo 'gitdir: ../other/.git' > .git", line: "git show" },
+  { what: "a link", prepare: "rm -r .git; ln -s ../other/.git .git", line: "git show" },
+  {
+    what: "the settings of another repository",
+    prepare: "rm -r .git; mkdir .git; cp ../other/.git/HEAD .git; echo ../../other/.git > .git/commondir",
+    line: "git show",
+  },
+  {
+    what: "the objects of another repository",
+    prepare:
+      'ln -sf "$HOME/other/.git/refs/heads/main" .git/refs/heads/main; echo "$HOME/other/.git/objects" > .git/objects/info/alternates',
+    line: "git show",
+  },
+];
+
+const OTHER = `printf '= outside/login password\\n' > "$HOME/out"; git init -qb main ../other; cd ../other; echo outside > s; git add s; git commit -qm s; cd ../r;`;
+
 class Room {
   readonly folder: string = tempFolder();
   readonly #mark = join(this.folder, "ran");
@@ -155,17 +240,21 @@ class Room {
 
   /** Whether the program runs in what rules alone would allow. */
   ran(line: string, cwd: string): boolean {
-    rmSync(this.#mark, { force: true });
-    this.#run(line, cwd, unattendedEnvironment(coveredEnvironment(this.#env)));
+    this.shown(line, cwd);
     return existsSync(this.#mark);
   }
 
-  #run(line: string, cwd = "r", env: NodeJS.ProcessEnv = this.#env): void {
-    try {
-      execFileSync("/bin/bash", ["-c", line], { cwd: join(this.folder, cwd), env, stdio: "ignore" });
-    } catch {
-      // That git fails is one of the ways in which the program fails.
-    }
+  /** What that shows. */
+  shown(line: string, cwd = "r"): string {
+    rmSync(this.#mark, { force: true });
+    return this.#run(line, cwd, unattendedEnvironment(coveredEnvironment(this.#env)));
+  }
+
+  #run(line: string, cwd = "r", env: NodeJS.ProcessEnv = this.#env): string {
+    const options = { cwd: join(this.folder, cwd), env, input: "", encoding: "utf8" } as const;
+    // That git fails is one of the ways in which the program fails.
+    const { stdout, stderr } = spawnSync("/bin/bash", ["-c", line], options);
+    return stdout + stderr;
   }
 }
 
@@ -184,6 +273,21 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
     });
 
+    test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {
+      const room = new Room(`${OTHER} ${attack.prepare}`);
+      const decided = decisionOn(room, attack);
+      expect([decided, room.shown(attack.line ?? "git status").includes("outside")]).toEqual(["ask", true]);
+    });
+
+    test.each([
+      ["settings of the repository", `${IN_COMMITS}; git config diff.submodule diff`],
+      ["settings of the user", `${IN_COMMITS}; git config --global diff.submodule diff`],
+    ])("shows no differences within a repository that commits name by %s", (_, prepare) => {
+      const room = new Room(prepare);
+      const line = "git log -p --no-ext-diff --no-textconv";
+      expect([decisionOn(room, { what: "", prepare, line }), room.ran(line, "r")]).toEqual(["allow", false]);
+    });
+
     test.each([
       ["a repository in the index", "cp -r . ../sub; mv ../sub .; git add sub"],
       ["a work tree", "cp -r . ../w; git worktree add -q w; cd w"],
@@ -191,14 +295,28 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a submodule",
         "cp -r . ../s; git -c protocol.file.allow=always submodule --quiet add ../s sub; git commit -qm s",
       ],
+      [
+        "a submodule from within",
+        "cp -r . ../s; git -c protocol.file.allow=always submodule --quiet add ../s sub",
+        "r/sub",
+      ],
+      ["a work tree elsewhere", "git worktree add -q ../w", "w"],
+      [
+        "files of the repository that settings name",
+        "git config blame.ignoreRevsFile f.t; git config core.excludesFile .skip",
+      ],
+      [
+        "links within",
+        "git pack-refs --all; mv .git/packed-refs p; ln -s ../p .git/packed-refs; rm -r .git/hooks; ln -s /usr .git/hooks",
+      ],
       ["a rebase that waits", "git checkout -qf; git rebase -q -x false HEAD~0"],
       ["an index of the short form", "git update-index --index-version 4"],
       [
         "a clone with all that its tools write",
         "git config remote.o.url https://x/y; git lfs install --local",
       ],
-    ])("does not ask for %s as such", (_, prepare) => {
-      expect(decisionOn(new Room(prepare), { what: "", prepare })).toBe("allow");
+    ])("does not ask for %s as such", (_, prepare, cwd = "r") => {
+      expect(decisionOn(new Room(prepare), { what: "", prepare, cwd })).toBe("allow");
     });
   },
 );

@@ -107,6 +107,16 @@ test("a built-in rule covers no program that lies in the workspace", () => {
   });
 });
 
+test("a built-in rule covers no program that starts one of the workspace by its name", () => {
+  const started = { egrep: "grep", "tar tzf a": "gzip", "npm --version": "node", "git status": "ssh" };
+  const covered = Object.entries(started).flatMap(([line, name]) => {
+    const work = tempFolder({ [`bin/${name}`]: "" });
+    const command = line === "egrep" ? "egrep x a" : line;
+    return [`${work}/bin:/usr/bin`, "/usr/bin"].map((searchPath) => isAllowed(command, work, { searchPath }));
+  });
+  expect(covered).toEqual([false, true, false, true, false, true, false, true]);
+});
+
 test("a rule covers no glob where it finds a file that is called like an option", () => {
   const rules = shellRules("tar * ; rm * ; npm *");
   const decided = (names: readonly string[]): readonly string[] => {

@@ -282,6 +282,23 @@ test("print hooks change what is shown and nothing that is kept", async () => {
   expect([tokens.join(""), text]).toEqual(["SECRET", "secret"]);
 });
 
+test("what a print hook hides reaches no hook behind it", async () => {
+  const seen: string[] = [];
+  const { agent } = agentWith([says("done")], {
+    hooks: {
+      pre_print: {
+        hides: (_, { event }) => (event?.type === "turn_start" ? { event: undefined } : null),
+        sees: (_, { event }) => void seen.push(`before ${event?.type}`),
+      },
+      post_print: (_, { event }) => void seen.push(`after ${event?.type}`),
+    },
+  });
+  const shown = (await all(agent.stream("go"))).map(({ type }) => type);
+  const printed = shown.filter((type) => type !== "done");
+  expect(shown).not.toContain("turn_start");
+  expect(seen).toEqual(printed.flatMap((type) => [`before ${type}`, `after ${type}`]));
+});
+
 test("a finish call is shown as the text it delivers", async () => {
   const model = new ScriptedModel([calls("Finish", {}), [says("So: "), calls("Finish", { answer: "42" })]]);
   const agent = new ReActAgent({ model, finish: "tool", hooks: { pre_print: finishPrintHook() } });

@@ -193,6 +193,19 @@ test("a stream nobody reads makes no request", async () => {
   expect(model.requests).toEqual([]);
 });
 
+test("the result of a stream settles whether its events are read or not", async () => {
+  const agent = new Agent({ model: new ScriptedModel([says("one"), says("two")]) });
+  expect((await agent.stream("go").result).text).toBe("one");
+
+  const left = agent.stream("go");
+  await left.return?.();
+  await expect(left.result).rejects.toMatchObject({ code: "aborted" });
+
+  const late = agent.stream("go");
+  const { messages } = await late.result;
+  expect((await all(late)).at(-1)).toMatchObject({ type: "done", result: { text: "two", messages } });
+});
+
 test("a signal that is aborted before the start makes no request", async () => {
   const model = new ScriptedModel([]);
   expect(await new Agent({ model }).run("go", { signal: AbortSignal.abort() })).toMatchObject({

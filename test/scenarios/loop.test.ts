@@ -3,6 +3,9 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { UNREADABLE } from "../../src/core/agent/loop.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
+import type { Message } from "../../src/core/message/message.ts";
+import { NO_USAGE } from "../../src/core/message/usage.ts";
+import type { Model } from "../../src/core/model/model.ts";
 import { calls, fails, finishes, says, thinks, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, eventTypes, lines, tool } from "./conversation.ts";
@@ -118,11 +121,43 @@ test.each([
   expect(await new Agent({ model }).run("go")).toMatchObject({ stopReason, text: "text" });
 });
 
-test("a paused answer is sent back and goes on", async () => {
-  const model = new ScriptedModel([[says("part one"), finishes("pause")], says("part two")]);
-  const result = await new Agent({ model }).run("go");
-  expect(lines(result.messages)).toEqual(["user: go", "assistant: part one", "assistant: part two"]);
-  expect(result.iterations).toBe(2);
+test.each([
+  [
+    "an answer that the provider could not go on with",
+    [says("half"), finishes({ unified: "error", raw: "BROKE" })],
+  ],
+  ["an answer without a text under a word nobody knows", [finishes({ unified: "other", raw: "BROKE" })]],
+] as const)("%s is an error", async (_name, answer) => {
+  const { stopReason, error } = await new Agent({ model: new ScriptedModel([answer]) }).run("go");
+  expect([stopReason, error?.code, error?.message]).toEqual([
+    "error",
+    "provider_error",
+    'scripted ended the answer of scripted with "BROKE". Run again without an input to go on, or ask in other words.',
+  ]);
+});
+
+test("a refusal says what the provider said about it", async () => {
+  const reason = { unified: "refusal", raw: "SAFETY", detail: "It is about weapons." } as const;
+  const model = new ScriptedModel([finishes(reason)]);
+  const { stopReason, detail } = await new Agent({ model }).run("go");
+  expect([stopReason, detail]).toEqual(["refusal", "It is about weapons."]);
+});
+
+test("what a provider did by itself goes back to it when a paused answer goes on", async () => {
+  const provider_data = { anthropic: { block: { type: "server_tool_use", id: "s" } } };
+  const own = { type: "text", text: "", provider_data } as const;
+  const requests: (readonly Message[])[] = [];
+  const model: Model = {
+    provider: "acme",
+    id: "m",
+    stream: async function* ({ messages }) {
+      const unified = requests.push(messages) === 1 ? "pause" : "stop";
+      yield { type: "block", index: 0, block: own };
+      yield { type: "finish", finishReason: { unified, raw: unified }, usage: NO_USAGE };
+    },
+  };
+  await new Agent({ model }).run("go");
+  expect(requests[1]?.[1]).toEqual({ role: "assistant", content: [own] });
 });
 
 test("a steering message reaches the model at its next request, and makes it go on when it was about to end", async () => {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
 import type { Fold } from "../../src/core/agent/plugin.ts";
-import { throughEventPlugins } from "../../src/core/agent/plugins.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import { performRun, runLoop } from "../../src/core/agent/run.ts";
 import type { RunContext, RunPlugin } from "../../src/core/agent/run-context.ts";
@@ -178,21 +176,4 @@ test("plugins around the whole run replace its input and its result; one that th
     error: { message: "early" },
   });
   expect(model.requests).toHaveLength(2);
-});
-
-test("events pass the plugins in order, and one that hides an event keeps it from those behind it", () => {
-  const seen: string[] = [];
-  const warning = (message: string): AgentEvent => ({ type: "warning", message });
-  const show = throughEventPlugins(
-    [
-      { beforeEvent: (event) => (event.type === "warning" && event.message === "hide" ? undefined : event) },
-      { beforeEvent: () => warning("changed"), afterEvent: ({ type }) => void seen.push(`after ${type}`) },
-    ],
-    (event) => void seen.push(JSON.stringify(event)),
-  );
-
-  show(warning("hide"));
-  show(warning("show"));
-
-  expect(seen).toEqual(['{"type":"warning","message":"changed"}', "after warning"]);
 });

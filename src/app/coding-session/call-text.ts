@@ -5,9 +5,7 @@ import { textOf } from "../../core/message/message.ts";
 
 const MAX_TITLE = 200;
 
-/**
- * The argument a person would look for, on one line: the command, the pattern, the path; else all of them.
- */
+/** The argument a person would look for, on one line: command, pattern, path; else all of them. */
 export function callTitle(input: ToolInput): string {
   const value = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"]
     .map((key) => input[key])
@@ -17,10 +15,7 @@ export function callTitle(input: ToolInput): string {
   return oneLine(text, MAX_TITLE);
 }
 
-/**
- * The result of a call in a few words: what its tool says of it, else how much it is; of a failure the first
- * line.
- */
+/** A result in a few words: what its tool says of it, else its size; of a failure the first line. */
 export function briefResult({
   title,
   status,

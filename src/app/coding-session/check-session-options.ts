@@ -7,23 +7,20 @@ import {
   isOf,
   texts,
 } from "../../core/base/check-option.ts";
-import { misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig, misuse } from "../../core/base/errors.ts";
 import { assertTool } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { CONFIG_SHAPE } from "../config/setting-table.ts";
 import { findMisfit } from "../config/shape.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
-/**
- * Throws `invalid_argument` for options of a coding session that nobody knows or that cannot work, `invalid_config` for settings that do
- * not fit.
- */
+/** Throws `invalid_argument` for options that cannot work, `invalid_config` for settings that do not fit. */
 export function assertSessionOptions(options: CopyOptions): void {
   assertEach(options, OPTIONS);
   const { permissionMode } = options;
   const settings = { ...options.settings, ...(permissionMode !== undefined && { permissionMode }) };
   const misfit = findMisfit(settings, CONFIG_SHAPE);
-  if (misfit !== undefined) throw new NanoAgentError("invalid_config", `settings: ${misfit.message}.`);
+  if (misfit !== undefined) throw invalidConfig(`settings: ${misfit.message}.`);
 }
 
 const OPTIONS: Checks<CopyOptions> = {

@@ -58,15 +58,11 @@ export interface CodingSessionOptions {
   readonly mcp?: McpSources | undefined;
   /** Asks a person what an MCP server wants to know. Default: that is refused. */
   readonly elicit?: Elicit | undefined;
-  /**
-   * Asks a person whether a local server that was found, and not chosen, is to be used. Default: it is not.
-   */
+  /** Asks a person whether to use a local server that was found, not chosen. Default: it is not used. */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Gets each notice from the first on, while the session is still being opened. */
   readonly onNotice?: OnNotice;
-  /**
-   * Puts in what a text names, such as files behind `@`, before it is sent. Default: texts go as they are.
-   */
+  /** Puts in what a text names, such as files behind `@`, before it is sent. Default: nothing. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
   /**
    * For hosts that listen to `uncaughtException`: gets, for each extension file that is loaded, a function
@@ -79,10 +75,7 @@ export interface CodingSessionOptions {
    * answers on to a reader that may be slower than the model. Default: nothing is waited for.
    */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
-  /**
-   * The command that goes on with a session, for advice, from the options that do. Default: `nano-agent -p
-   * OPTIONS "…"`.
-   */
+  /** The command that goes on with a session, made from its options. Default: `nano-agent -p OPTIONS "…"`. */
   readonly goOnCommand?: (options: string) => string;
 }
 
@@ -160,10 +153,7 @@ export interface CommandView {
   readonly hint?: string;
 }
 
-/**
- * Prompts, to be offered as commands, and resources, to be mentioned as `@server:uri`; what the tools of each
- * server cost.
- */
+/** Prompts to offer as commands, resources to mention as `@server:uri`, what tools cost by server. */
 export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
 /** A server of tools. */
@@ -181,9 +171,7 @@ export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" |
 export interface UndoOptions {
   /** Files, and folders with all below them. Default: all. */
   readonly paths?: readonly string[];
-  /**
-   * The run to go back to before, from 1, and the turn within it. Default: the newest whose changes stand.
-   */
+  /** The run to go back to before, from 1, and its turn. Default: the newest whose changes stand. */
   readonly to?: { readonly run: number; readonly turn?: number };
   /** Also puts back what somebody else changed since. */
   readonly force?: boolean;
@@ -273,23 +261,14 @@ export interface CodingSession extends AsyncDisposable {
    * `queue`.
    */
   send(input?: Input, options?: SendOptions): SessionRun;
-  /**
-   * Reaches the model with its next request; between runs it starts a run. Returns the id of the waiting
-   * message.
-   */
+  /** Reaches the model with its next request; between runs it starts a run. Returns the message's id. */
   steer(input: Input): string;
-  /**
-   * Takes a steering message back that the model has not got yet, and returns its text; `undefined`: too
-   * late.
-   */
+  /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */
   unsteer(id: string): string | undefined;
   readonly queue: MessageQueue;
   /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
   readonly lastOutcome: Outcome | undefined;
-  /**
-   * Ends the run at work and holds the queue; the answer is kept as far as it has come. Resolves when the run
-   * has ended.
-   */
+  /** Ends the run, keeps the answer so far and holds the queue. Resolves when the run has ended. */
   stop(reason?: string): Promise<void>;
 
   /** The open ones, oldest first. */
@@ -315,10 +294,7 @@ export interface CodingSession extends AsyncDisposable {
   addTools(tools: readonly Tool[]): void;
   removeTools(names: readonly string[]): void;
 
-  /**
-   * Makes room in the conversation now. These, down to `fork`, throw `invalid_argument` while a run is at
-   * work.
-   */
+  /** Makes room in the conversation. This and what follows, to `fork`, throw `invalid_argument` in a run. */
   compact(instructions?: string): Promise<CompactionResult>;
   /** What {@link compact} would do now; asks no model. */
   previewCompaction(): Promise<CompactionPreview>;
@@ -331,15 +307,9 @@ export interface CodingSession extends AsyncDisposable {
   rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
   /** Opens a copy of the session, or of what stands before a message of it. */
   fork(entryId?: string): Promise<CodingSession>;
-  /**
-   * One call through permission, hooks, undo and journal, without a model. What goes wrong in the call is an
-   * error result.
-   */
+  /** One call through permission, hooks, undo and journal, without a model. Failures are error results. */
   callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
-  /**
-   * Runs what a person typed: not judged, recorded, and shown to the model with the next message where it is
-   * shared (default: it is not).
-   */
+  /** Runs what a person typed: not judged, recorded; `shared` shows it to the model. Default: false. */
   shell(
     command: string,
     options?: { readonly shared?: boolean; readonly signal?: AbortSignal },
@@ -348,10 +318,7 @@ export interface CodingSession extends AsyncDisposable {
   /** What extensions show in the status line, asked for now. */
   status(): readonly string[];
 
-  /**
-   * Ends at once whatever tools have started and gives the session file back, for the moment before the
-   * process ends.
-   */
+  /** Ends whatever tools have started and releases the session file, right before the process ends. */
   killNow(): void;
   /** Ends the run at work and everything the session has started, and gives its file back. */
   close(): Promise<void>;

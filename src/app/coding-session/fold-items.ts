@@ -26,7 +26,6 @@ export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
   readonly #calls = new Map<string, number>();
-  /** The answer that is being written. */
   #writing: WrittenBlock[] = [];
   #now = 0;
 
@@ -38,7 +37,6 @@ export class ItemFold {
     return this.#calls.get(callId);
   }
 
-  /** A call waits for a person. */
   asks(callId: string): void {
     const place = this.#calls.get(callId);
     if (place !== undefined && this.list.at(place, "tool")?.state === "writing")
@@ -189,9 +187,7 @@ export class ItemFold {
     });
   }
 
-  /**
-   * Puts fields of a call anew; one that nothing was heard of yet, such as one inside another call, is added.
-   */
+  /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
     const shown = { input, title: callTitle(input), ...fields };

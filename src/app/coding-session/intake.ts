@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
@@ -86,15 +86,12 @@ async function expanded(input: Input, text: string | undefined, options: IntakeO
     const prompt = await parts.composed.mcp.findCommand(call.name, signal);
     if (prompt !== undefined) return run(prompt, call.args, options);
   }
-  if (call !== undefined && !isPath(call.name)) throw unknownCommand(call.name, commands);
+  // `/tmp` is a place as long as there is one.
+  if (call !== undefined && statSync(`/${call.name}`, { throwIfNoEntry: false }) === undefined)
+    throw unknownCommand(call.name, commands);
   const { expandInput } = parts.options;
   if (typeof input !== "string" || expandInput === undefined) return { input };
   return { input: await expandInput(input, { signal }) };
-}
-
-/** `/tmp` is a place as long as there is one. */
-function isPath(name: string): boolean {
-  return statSync(`/${name}`, { throwIfNoEntry: false }) !== undefined;
 }
 
 function unknownCommand(name: string, commands: readonly SessionCommand[]): NanoAgentError {
@@ -102,8 +99,7 @@ function unknownCommand(name: string, commands: readonly SessionCommand[]): Nano
   const guess = nearest(name, names);
   const known = names.length === 0 ? "There are none here" : `Commands: ${shortList(names)}`;
   const hint = guess === undefined ? known : `Did you mean /${guess}?`;
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     `There is no command /${name}. ${hint}. To send it as text, put a blank before it.`.replace("?.", "?"),
   );
 }
@@ -137,10 +133,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
   }
 }
 
-/**
- * What the subagent of a command has to say of it. Where there is none of that name, the conversation works
- * on it itself.
- */
+/** What the subagent of a command reports; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },
@@ -194,7 +187,7 @@ class CommandCalls {
       },
     });
     signal.throwIfAborted();
-    if (this.refusal !== undefined) throw new NanoAgentError("invalid_argument", this.refusal);
+    if (this.refusal !== undefined) throw misuse(this.refusal);
     return textOf(content);
   }
 }

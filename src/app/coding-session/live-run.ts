@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
 import type { SessionRun } from "./coding-session.ts";
 import type { EndingSignal } from "./exit-code.ts";
@@ -17,11 +17,8 @@ export class LiveRun {
   readonly #rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
-  /** True once it has its outcome. */
   isOver = false;
-  /** Whether one of its events says that it ended. */
   hasEnd = false;
-  /** What its user gets. */
   readonly handle: SessionRun;
 
   /** `rest`: what is known of it by then beside its events. */
@@ -77,10 +74,7 @@ export class LiveRun {
 
   #iterate(): AsyncIterator<AgentEvent> {
     if (this.#stream !== undefined)
-      throw new NanoAgentError(
-        "invalid_argument",
-        "The events of this run are read already. Use onEvent to listen twice.",
-      );
+      throw misuse("The events of this run are read already. Use onEvent to listen twice.");
     const stream = new EventStream<AgentEvent>({
       onCancel: async () => {
         this.abort(new NanoAgentError("aborted", "The reader of the run left."));

@@ -1,7 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { defined } from "../../core/base/defined.ts";
-import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import { type Json, misuse } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -337,9 +337,7 @@ export class LiveSession implements CodingSession {
     });
   }
 
-  /**
-   * The conversation as the journal has it by now: with another agent, for one knows what it was told itself.
-   */
+  /** The conversation as the journal has it now, with a new agent: the old one knows what it was told. */
   async #renew(): Promise<void> {
     const { composed, desk } = this.#parts;
     this.#agent = await composed.renew(this.#models.choice);
@@ -372,17 +370,14 @@ export class LiveSession implements CodingSession {
   }
 
   #assertOpen(): void {
-    if (this.#closing !== undefined)
-      throw new NanoAgentError("invalid_argument", "The session is closed: open it again.");
+    if (this.#closing !== undefined) throw misuse("The session is closed: open it again.");
   }
 
   #assertIdle(what: string): void {
     this.#assertOpen();
-    if (this.#aside !== undefined)
-      throw new NanoAgentError("invalid_argument", `${what} while ${this.#aside} is at work: wait for it.`);
+    if (this.#aside !== undefined) throw misuse(`${what} while ${this.#aside} is at work: wait for it.`);
     if (!this.#runs.isRunning) return;
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `${what} while a run is at work: steer() it, put the message into the queue, or stop() it first.`,
     );
   }

@@ -58,7 +58,6 @@ export class LiveView {
     this.#change((fold) => fold.fail(outcome));
   }
 
-  /** The conversation is another one from here on. */
   reset(): void {
     if (this.#fold === undefined) return;
     this.#fold = this.#folded([]);

@@ -6,7 +6,6 @@ import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 export interface MentionOptions {
   readonly hub: Pick<McpHub, "readResource">;
   readonly signal: AbortSignal;
-  /** Told which one cannot be read. */
   readonly warn: (message: string) => void;
 }
 

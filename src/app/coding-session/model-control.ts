@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { ComposedAgent } from "../compose.ts";
@@ -35,7 +35,6 @@ export class ModelControl {
     return this.#chosen.effort;
   }
 
-  /** `provider/id`. */
   get name(): string {
     const { provider, id } = this.#chosen.model;
     return `${provider}/${id}`;
@@ -57,10 +56,7 @@ export class ModelControl {
     return { model, effort: isNamed ? undefined : effort };
   }
 
-  /**
-   * Takes up the model that the session was changed to, unless another one is asked for. Resolves to whether
-   * there is one.
-   */
+  /** Takes up the model the session was changed to, unless another is asked for. True where it did. */
   async resume({ newestOf }: OpenSession, notices: NoticeBoard): Promise<boolean> {
     const change = this.#chosen.why === "flag" ? undefined : newestOf("model_change");
     if (change === undefined || change.model === this.name) return false;
@@ -94,10 +90,7 @@ export class ModelControl {
 
   async setEffort(effort: Effort | undefined): Promise<void> {
     if (effort !== undefined && !EFFORTS.includes(effort))
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`,
-      );
+      throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
     const { isNamed, effort: named } = this.#chosen;
     const hasNamed = isNamed && named !== undefined;
     const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;

@@ -1,3 +1,4 @@
+import { assertFunction } from "../../core/base/check-option.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { Notice, OnNotice } from "./notice.ts";
@@ -33,10 +34,7 @@ export function fault(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
-/**
- * Those who want to hear of something. What one of them throws first goes to `onFault`; it keeps nobody else
- * from hearing.
- */
+/** Listeners of something. The first throw of each goes to `onFault` and keeps nobody else from hearing. */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
   readonly #onFault: (error: unknown) => void;
@@ -45,8 +43,9 @@ export class Listeners<A extends readonly unknown[]> {
     this.#onFault = onFault;
   }
 
-  /** Returns the function that ends the listening. */
+  /** Returns the function that ends the listening. Throws `invalid_argument` for what is no function. */
   add(listener: (...args: A) => void): () => void {
+    assertFunction("The listener", listener);
     // An entry of its own, so that a function that listens twice stops once.
     let hasFailed = false;
     const entry = (...args: A): void => {

@@ -10,10 +10,7 @@ export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | 
 /** What a notice is about, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (
   | {
-      /**
-       * The model of the session, and why it is this one. `source`: the file, variable or server that speaks
-       * for it.
-       */
+      /** The model of the session and why. `source`: the file, variable or server that speaks for it. */
       readonly code: "model_chosen";
       readonly model: string;
       readonly why: ModelReason;
@@ -52,7 +49,6 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
 export type NoticeTopic =
   | "undo"
   | "memory"
-  | "left_running"
   | "sandbox"
   | "instructions"
   | "extension"

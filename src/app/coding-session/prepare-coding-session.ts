@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
@@ -24,10 +24,7 @@ export interface PreparedSession {
   readonly redact: Redaction | undefined;
   /** Id of the session, as far as it is known by now. */
   readonly sessionId: string;
-  /**
-   * Opens it. Throws for a session, model, tool name or folder that does not exist, missing credentials, and
-   * a sandbox that does not work.
-   */
+  /** Opens it. Throws for a missing session, model, tool or folder, credentials, or a broken sandbox. */
   readonly open: () => Promise<CodingSession>;
   /** Ends at once whatever was started by now, for the moment before the process ends. */
   readonly killNow: () => void;
@@ -149,10 +146,7 @@ function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNo
 
 function assertResumable({ keep, resume }: CopyOptions): void {
   if (keep !== false || resume === undefined) return;
-  throw new NanoAgentError(
-    "invalid_argument",
-    "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.",
-  );
+  throw misuse("A session that is not kept cannot go on with one that is. Leave out keep: false or resume.");
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
+import { assertFunction } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
@@ -49,12 +50,12 @@ export class QuestionDesk implements ApprovalPrompt {
     return this.#listeners.size > 0;
   }
 
-  /** The open ones, oldest first. */
   get questions(): readonly Question[] {
     return this.#questions;
   }
 
   onQuestion(listener: QuestionListener): () => void {
+    assertFunction("The listener", listener);
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.add(own);
     return () => {
@@ -106,10 +107,7 @@ export class QuestionDesk implements ApprovalPrompt {
     return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
 
-  /**
-   * Asks for a value or a choice on behalf of a server or a tool. `undefined`: declined, also where nobody
-   * listens.
-   */
+  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.isAttended) return undefined;
     const reply = await this.#wait(
@@ -231,10 +229,7 @@ function assertFits(schema: Question["schema"], value: Json): void {
   throw misuse(`The value does not fit what was asked for: ${faults.join("; ")}.`);
 }
 
-/**
- * Puts what an MCP server wants to know to the person of a session, after `onAsk`. Declines where nobody
- * listens.
- */
+/** Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens. */
 export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
   return async ({ server, message, schema, url }, signal) => {
     const wanted = (schema ?? { type: "object" }) as JsonSchema;

@@ -28,9 +28,7 @@ export interface QuestionPart {
 export interface Question {
   /** Names it in {@link import("./coding-session.ts").CodingSession.answer}. */
   readonly id: string;
-  /**
-   * `permission`: may this call run? `elicitation`: a value that fits `schema`. `choice`: one of `options`.
-   */
+  /** `permission`: may this call run? `elicitation`: a value for `schema`. `choice`: one of `options`. */
   readonly type: "permission" | "elicitation" | "choice";
   /** When it was asked, in milliseconds since the epoch. */
   readonly time: number;

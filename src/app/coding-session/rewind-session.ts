@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { type RollbackPlace, redo, undo } from "../../session/checkpoints/rollback.ts";
 import { rollbackPlace } from "../../session/checkpoints/session-checkpoints.ts";
@@ -24,8 +24,7 @@ export async function rewindSession(
   const { session } = parts;
   const point = rewindPoints(session.journal.entries()).find((each) => each.entryId === entryId);
   if (point === undefined)
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `${JSON.stringify(entryId)} is not a message of the user in this conversation. rewindPoints() lists them.`,
     );
   const { run, turn, text } = point;
@@ -67,10 +66,7 @@ export async function redoFiles(
 async function placeOf({ settings, composed, session }: UndoParts): Promise<RollbackPlace> {
   const { checkpoints } = composed;
   if (checkpoints === undefined)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "Nothing is kept for undo: it is switched off, or the session is not kept on the disk.",
-    );
+    throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");
   // One of both looks after the workspace at a time.
   await checkpoints.close();
   return rollbackPlace({

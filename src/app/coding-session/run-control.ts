@@ -3,7 +3,7 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -28,10 +28,7 @@ export interface RunControlOptions {
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
-  /**
-   * Whether nothing may begin now: the session is closed, or something is at work that no run may overlap
-   * with.
-   */
+  /** True when nothing may begin: the session is closed, or something works that no run may overlap. */
   readonly isBlocked: () => boolean;
   readonly isCommand: (text: string) => boolean;
   readonly lendModel: IntakeOptions["lendModel"];
@@ -247,10 +244,7 @@ export class RunControl {
     return (facts) => outcomeOf(result, facts);
   }
 
-  /**
-   * After a run that did not come to its end nothing goes out by itself; what was meant for it waits where a
-   * person sees it.
-   */
+  /** After a run that was cut nothing goes out by itself; what was meant for it waits in the queue. */
   #keepWaiting(): void {
     const agent = this.#options.agent();
     const messages = agent.pendingSteering;
@@ -289,6 +283,6 @@ function steeringOf(input: Input): string | readonly UserBlock[] {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
   if (messages.some(({ role }) => role === "assistant"))
-    throw new NanoAgentError("invalid_argument", "steer() takes messages of the user: set role to user.");
+    throw misuse("steer() takes messages of the user: set role to user.");
   return messages.flatMap(({ content }) => content as readonly UserBlock[]);
 }

@@ -4,6 +4,7 @@ import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../
 import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
+import { counted } from "../../core/base/text.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
 
@@ -119,7 +120,7 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
     case "error_denied":
       return denialAdvice(facts);
     case "error_max_turns":
-      return `Turn limit: ${requestsMade(facts.turns)}. ${again}, with a higher --max-turns.`;
+      return `Turn limit: ${counted(facts.turns, "model request was", "model requests were")} made. ${again}, with a higher --max-turns.`;
     case "error_max_budget_usd":
       return `The budget is used up.${detailOf(result)} ${again}, with a higher --max-budget-usd.`;
     case "error_max_wall_time":
@@ -142,10 +143,6 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
 function cutText(result: RunResult): string {
   const detail = detailOf(result);
   return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
-}
-
-function requestsMade(turns: number): string {
-  return turns === 1 ? "1 model request was made" : `${turns} model requests were made`;
 }
 
 /** What is known of the end beyond its kind, as one more sentence. */
@@ -225,10 +222,7 @@ export class RunTally {
   #turns = 0;
   #lastFailure: string | undefined;
 
-  /**
-   * Text of the newest answer, as far as it has come, or the beginning of it: who reads it has an answer that
-   * was cut.
-   */
+  /** Text of the newest answer so far, or its beginning. */
   get partialText(): string {
     return this.#partialText.toString();
   }

@@ -12,7 +12,6 @@ export interface SessionChoices {
   readonly model: ModelView;
   readonly effort: Effort | undefined;
   readonly mode: PermissionMode;
-  /** Names of tools that were added. */
   readonly lateTools: readonly string[];
 }
 

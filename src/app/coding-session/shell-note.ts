@@ -1,6 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { NoteEntry } from "../../core/agent/entry.ts";
-import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ShellOutcome } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -11,11 +10,6 @@ export type ShellNote = Pick<ShellItem, "command" | "output" | "exitCode" | "sha
 
 /** The kind of its `note` entry. */
 export const SHELL_NOTE = "shell";
-
-/** Its data. */
-export function shellNote({ command, output, exitCode, shared }: ShellNote): Json {
-  return { command, output, exitCode, shared };
-}
 
 /** The command that a `note` entry holds; `undefined` for any other note. */
 export function parseShellNote({ kind, data }: Pick<NoteEntry, "kind" | "data">): ShellNote | undefined {
@@ -42,7 +36,6 @@ export interface UserCommandOptions {
   readonly shared: boolean;
   readonly signal: AbortSignal | undefined;
   readonly agent: Agent;
-  /** Told the entry that records it. */
   readonly onEntry: (entry: NoteEntry) => void;
 }
 
@@ -54,7 +47,7 @@ export async function runUserCommand(
 ): Promise<ShellOutcome> {
   const outcome = await composed.runShell(command, { cwd: settings.cwd, signal });
   const note = { command, ...outcome, shared };
-  onEntry(await agent.note(SHELL_NOTE, shellNote(note)));
+  onEntry(await agent.note(SHELL_NOTE, note));
   if (shared) await agent.observe(sharedText(note));
   return outcome;
 }

@@ -134,10 +134,7 @@ export class ViewFold {
     }
   }
 
-  /**
-   * What the model is told of a command was shown when it was run; what is said inside a pattern is no
-   * message of the user.
-   */
+  /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
     return source === "observed" && this.#told.delete(textOf(message.content));

@@ -60,10 +60,7 @@ export interface JobView {
   readonly exitCode?: number | null;
 }
 
-/**
- * What is the same for all items. `id`: the call of a tool, else the entry it came from; where there is none
- * yet, one of its own.
- */
+/** What all items have. `id`: that of a tool's call, else of its entry, else one of its own. */
 export interface ItemBase {
   readonly id: string;
   readonly version: number;

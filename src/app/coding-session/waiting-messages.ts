@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -81,10 +81,7 @@ export class WaitingMessages implements MessageQueue {
     if (item !== undefined) this.#options.sendNow(joined([item]));
   }
 
-  /**
-   * Takes out what goes next: the messages up to the first command as one, or that command. `undefined`:
-   * nothing does.
-   */
+  /** Takes out what goes next: the messages up to the first command as one, or that command. */
   next(): Input | undefined {
     const { isCommand } = this.#options;
     const [first] = this.#items;
@@ -99,10 +96,7 @@ export class WaitingMessages implements MessageQueue {
   #at(id: string): number {
     const at = this.#items.findIndex((item) => item.id === id);
     if (at !== -1) return at;
-    throw new NanoAgentError(
-      "invalid_argument",
-      `No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`,
-    );
+    throw misuse(`No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`);
   }
 
   #set(items: readonly QueuedMessage[]): void {
@@ -121,7 +115,7 @@ function joined(messages: readonly QueuedMessage[]): Input {
 
 function assertText(text: string): void {
   if (typeof text === "string" && text.trim() !== "") return;
-  throw new NanoAgentError("invalid_argument", "A message of the queue is empty: write what is to be sent.");
+  throw misuse("A message of the queue is empty: write what is to be sent.");
 }
 
 /** A message that waits. */
@@ -142,10 +136,7 @@ export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
   /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
-  /**
-   * Adds a message at the end and returns its id. While no run is at work and nothing is held, it goes out at
-   * once.
-   */
+  /** Adds a message at the end and returns its id. It goes out at once when nothing runs or is held. */
   add(text: string, images?: readonly ImageBlock[]): string;
   /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
   edit(id: string, text: string): void;

@@ -23,10 +23,7 @@ export type ExtraTool = (typeof EXTRA_TOOLS)[number];
 /** Whether commands are confined: always, where the system can do it, or never. */
 export const SANDBOX_MODES = ["on", "auto", "off"] as const;
 
-/**
- * `on`: no command runs without the sandbox, and a run refuses to start where it does not work · `auto`:
- * where it works · `off`: never.
- */
+/** `on`: commands run in the sandbox or nothing starts · `auto`: where it works · `off`: never. */
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
 /** Settings of the network, as config files hold them. */
@@ -83,10 +80,7 @@ export interface EnvironmentConfig {
   readonly set?: { readonly [name: string]: string };
 }
 
-/**
- * What commands may reach beside the workspace and the temporary folder, and whether they are confined at
- * all.
- */
+/** Whether commands are confined, and what they may reach beside the workspace and temporary folder. */
 export interface SandboxConfig {
   readonly mode?: SandboxMode;
   /** Hosts commands may talk to: `example.com`, `*.example.com`. */
@@ -111,10 +105,7 @@ export interface OpenTelemetryConfig {
 
 /** What is remembered across sessions. */
 export interface MemoryConfig {
-  /**
-   * `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing is
-   * remembered.
-   */
+  /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing. */
   readonly longTerm?: LongTermMemoryMode;
 }
 
@@ -166,10 +157,7 @@ export interface ConfigFile {
   /** False leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
-  /**
-   * Commands that run at events, by event; see docs/command-hooks.md. What is in it is checked where it is
-   * used.
-   */
+  /** Commands that run at events, by event; see docs/command-hooks.md. Checked where it is used. */
   readonly hooks?: { readonly [event: string]: unknown };
   /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
   readonly extensions?: readonly string[];

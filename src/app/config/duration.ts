@@ -3,9 +3,7 @@ const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000,
 /** What a duration looks like, for messages. */
 export const DURATION_FORM = 'a time such as "90s", "10m" or "1h"';
 
-/**
- * Milliseconds of a time such as `500ms`, `90s`, `10m`, `1.5h`; `undefined` for anything else, zero included.
- */
+/** Milliseconds of `500ms`, `90s`, `10m`, `1.5h`; `undefined` for anything else, zero included. */
 export function parseDuration(text: string): number | undefined {
   const [, figure, unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/.exec(text.trim()) ?? [];
   const milliseconds = Math.round(Number(figure) * (UNITS[unit] ?? Number.NaN));

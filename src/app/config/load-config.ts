@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/parse-rule.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { readSettingsFile } from "./private-file.ts";
@@ -50,10 +50,7 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   return { path, config: await checkConfigText(text, path) };
 }
 
-/**
- * The config a text holds; `path` names it in messages. Throws `invalid_config` with file and line for any
- * other text.
- */
+/** The config a text holds; `path` names it in errors. Throws `invalid_config` with file and line. */
 export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
@@ -101,9 +98,7 @@ function ruleFault(permissions: PermissionConfig = {}, path: readonly string[]):
   return undefined;
 }
 
-/**
- * Deepest nesting of brackets, those in texts and comments counted too: an upper bound that needs no parser.
- */
+/** Deepest nesting of brackets, those in texts and comments included: an upper bound without a parser. */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -115,5 +110,5 @@ function nestingOf(text: string): number {
 }
 
 function invalid(where: string, what: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${where}: ${what}`);
+  return invalidConfig(`${where}: ${what}`);
 }

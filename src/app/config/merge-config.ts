@@ -22,10 +22,7 @@ export interface ConfigLayers {
 /** The settings in force. */
 export interface EffectiveConfig {
   readonly values: ConfigFile;
-  /**
-   * Where each value comes from, by dotted key: a flag, a variable or a file. Keys that nobody set are
-   * absent.
-   */
+  /** Where each value comes from, by dotted key: a flag, a variable or a file. Unset keys are absent. */
   readonly sources: ReadonlyMap<string, string>;
   /** What was left out of project files, one sentence a file. */
   readonly notices: readonly string[];

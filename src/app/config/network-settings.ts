@@ -4,10 +4,7 @@ import { placedSettings, readVariables, type Setting, withSetting } from "./sett
 
 const MILLISECONDS = { type: "number", minimum: 0 } as const;
 
-/**
- * How model requests use the network. Apart from the other settings: models given by name read its variables,
- * in a browser too.
- */
+/** How model requests use the network. Apart, for models given by name read its variables in browsers. */
 export const NETWORK: Setting<NetworkConfig> = {
   type: "object",
   help: "How model requests use the network. Milliseconds; 0 switches a timeout off.",
@@ -79,10 +76,7 @@ export function networkVariables(environment: Environment): NetworkConfig {
   );
 }
 
-/**
- * The variable of the first network setting a text names, `network.maxRetries` say; undefined where it names
- * none.
- */
+/** The variable of the first network setting a text names, such as `network.maxRetries`. */
 export function networkVariableIn(text: string): string | undefined {
   const key = /\bnetwork\.(\w+)/.exec(text)?.[1] ?? "";
   return placedSettings(NETWORK.fields).find(({ path }) => path.join(".") === key)?.setting.variable;

@@ -9,10 +9,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
-/**
- * A config text as data; `lineOf` finds the line of a key or list item, counting from 1. Or what is wrong
- * with it, and where.
- */
+/** A config text as data, with the line (from 1) of each key or list item; or its fault and line. */
 export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { type Environment, variable } from "./env.ts";
 
 /** Places on this machine that belong to the user, after the XDG Base Directory specification. */
@@ -11,9 +11,7 @@ export interface UserPaths {
   readonly stateFolder: string;
 }
 
-/**
- * The user's folders. `XDG_*` variables that hold a relative path are ignored, as the specification demands.
- */
+/** The user's folders. Relative paths in `XDG_*` variables are ignored, as their specification says. */
 export function userPaths(environment: Environment): UserPaths {
   const home = variable(environment, "HOME") ?? homedir();
   const folder = (name: string, fallback: string): string => {
@@ -42,40 +40,30 @@ export function currentFolder(): string {
   }
 }
 
-/**
- * Says what an error means that Node throws wherever it looks for a working folder that was removed; any
- * other error stays as it is.
- */
+/** Replaces what Node throws for a working folder that was removed by an error that says so. */
 export function withGoneFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
   return isGone ? goneFolder(error) : error;
 }
 
 function goneFolder(cause: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
-    "The working folder was removed. Change into a folder that exists, or name one with --cwd.",
-    { cause },
-  );
+  return misuse("The working folder was removed. Change into a folder that exists, or name one with --cwd.", {
+    cause,
+  });
 }
 
-/**
- * The folder `path` names, links resolved. Throws `invalid_argument` when it is no folder that can be
- * entered.
- */
+/** The folder `path` names, links resolved. Throws `invalid_argument` when it cannot be entered. */
 export function existingFolder(path: string, option: string, base?: string): string {
   const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
   try {
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw new NanoAgentError(
-      "invalid_argument",
-      `${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`,
-      { cause: error },
-    );
+    throw misuse(`${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`, {
+      cause: error,
+    });
   }
-  throw new NanoAgentError("invalid_argument", `${option} ${absolute} is not a folder. Name a folder.`);
+  throw misuse(`${option} ${absolute} is not a folder. Name a folder.`);
 }
 
 /**

@@ -1,6 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
+import {
+  errorMessage,
+  invalidConfig,
+  isNanoAgentError,
+  type NanoAgentError,
+} from "../../core/base/errors.ts";
 import { takeLock } from "../../session/session-lock.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { replaceFile } from "../../system/replace-file.ts";
@@ -32,10 +37,7 @@ export async function changePrivateFile(
   }
 }
 
-/**
- * The text of one of the user's own files; `undefined` when there is none. Throws as {@link readSettingsFile}
- * does.
- */
+/** The text of a file of the user's; `undefined` when there is none. Throws as {@link readSettingsFile}. */
 export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
@@ -91,5 +93,5 @@ function replace(path: string, text: string): void {
 }
 
 function broken(path: string, what: string, cause?: unknown): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${path}: ${what}.`, { cause });
+  return invalidConfig(`${path}: ${what}.`, { cause });
 }

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { type Environment, variable } from "./env.ts";
 import { readText, type Shape } from "./shape.ts";
@@ -27,10 +27,7 @@ export interface SettingWords {
   readonly variable?: string;
 }
 
-/**
- * A setting of type `T`: what it takes, checked against the type, and what is said about it; of an object for
- * each of its fields.
- */
+/** A setting of type `T`: what it takes, checked against the type, and its words, field by field. */
 export type Setting<T> = ShapeOf<Exclude<T, undefined>> & SettingWords;
 
 type ShapeOf<T> = unknown extends T
@@ -104,10 +101,7 @@ export interface FromVariable {
   readonly name: string;
 }
 
-/**
- * What the variables of some settings say. Throws `invalid_config`, naming the variable, for one that does
- * not fit.
- */
+/** The values variables give. Throws `invalid_config`, naming the variable, for one that does not fit. */
 export function readVariables(
   settings: readonly PlacedSetting[],
   environment: Environment,
@@ -118,9 +112,6 @@ export function readVariables(
     if (name === undefined || text === undefined) return [];
     const read = readText(text, setting);
     if ("value" in read) return [{ path, value: read.value, name }];
-    throw new NanoAgentError(
-      "invalid_config",
-      `${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`,
-    );
+    throw invalidConfig(`${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`);
   });
 }

@@ -32,10 +32,7 @@ export type Shape =
     }
   | { readonly type: "map"; readonly of: Shape; readonly key?: RegExp };
 
-/**
- * A value that does not fit, and where. `path` leads from the root to it, or to the key that must not be
- * there.
- */
+/** A value that does not fit. `path` leads to it from the root, or to the key that must not be there. */
 export interface Misfit {
   readonly path: readonly string[];
   readonly message: string;
@@ -69,7 +66,7 @@ function fits(value: unknown, shape: Scalar): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "duration":
-      return isDuration(value);
+      return typeof value === "string" && parseDuration(value) !== undefined;
     case "number":
       return fitsNumber(value, shape);
     case "string":
@@ -204,8 +201,4 @@ function describe(value: unknown): string {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "string" && parseDuration(value) !== undefined;
 }

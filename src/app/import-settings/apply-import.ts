@@ -17,9 +17,7 @@ export interface ImportReport {
 type Setting = Extract<ImportItem, { readonly kind: "setting" | "rule" | "hook" | "mcp_server" }>;
 type FileItem = Exclude<ImportItem, Setting>;
 
-/**
- * A place in the settings, and what is put there: at the end of a list (`-1`), or under a key that was free.
- */
+/** A place in the settings and its value: at the end of a list (`-1`), or under a free key. */
 interface Edit {
   readonly path: readonly (string | number)[];
   readonly value: unknown;

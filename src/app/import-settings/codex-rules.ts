@@ -1,9 +1,6 @@
 import { isRecord, safeParse } from "../../core/base/json.ts";
 
-/**
- * A rule of a `.rules` file of Codex: the words a command begins with, several where there are alternatives,
- * and what becomes of it.
- */
+/** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
 export interface CodexRule {
   readonly words: readonly (readonly string[])[];
   readonly action: "allow" | "ask" | "deny";
@@ -22,10 +19,7 @@ const ACTIONS: { readonly [decision: string]: CodexRule["action"] | undefined } 
   forbidden: "deny",
 };
 
-/**
- * Reads `prefix_rule(pattern = […], decision = "…")`, written with plain texts. Everything else of that
- * language is told by its line. Never throws.
- */
+/** Reads `prefix_rule(pattern = […], decision = "…")` with plain texts; the rest is told by line. */
 export function readCodexRules(text: string): CodexRules {
   const tokens = tokensOf(text);
   const rules: CodexRule[] = [];

@@ -52,7 +52,6 @@ export class ForeignFile {
     return undefined;
   }
 
-  /** Its JSON, comments allowed, as an object. */
   json(): Fields | undefined {
     const text = this.text();
     if (text === undefined) return undefined;
@@ -63,7 +62,6 @@ export class ForeignFile {
     return undefined;
   }
 
-  /** Its TOML as an object. */
   async toml(): Promise<Fields | undefined> {
     const text = this.text();
     if (text === undefined) return undefined;
@@ -111,9 +109,7 @@ export class ForeignFile {
     }
   }
 
-  /**
-   * Adds hooks that are commands; those of other kinds and events are left. `isPeers` knows the names of tools that their scripts are told.
-   */
+  /** Adds hooks that are commands and leaves others. `isPeers` knows the tool names their scripts get. */
   addHooks(hooks: unknown, isPeers: (name: string) => boolean = isPeerName): void {
     if (hooks === undefined) return;
     const { hooks: commands, problems } = readHooks(hooks, "hooks");

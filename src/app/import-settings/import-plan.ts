@@ -8,7 +8,6 @@ export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 /** Something that can be taken over. */
 export type ImportItem = {
-  /** The file it stands in. */
   readonly from: string;
   /** What it is or does, in one line for people. */
   readonly does: string;
@@ -25,9 +24,7 @@ export type ImportItem = {
       readonly name: string;
       readonly definition: { readonly [key: string]: Json };
     }
-  /**
-   * A file, or a folder with all that is in it; `to` is relative to the folder of the user's configuration.
-   */
+  /** A file, or a folder with all in it; `to` is relative to the user's configuration folder. */
   | {
       readonly kind: "command" | "agent" | "skill";
       readonly name: string;

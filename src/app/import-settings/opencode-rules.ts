@@ -28,7 +28,6 @@ export function readOpenCodeRules({ permission, tools, mcp }: Fields): readonly 
 
 interface RuleFacts {
   readonly action: unknown;
-  /** The MCP servers of the file. */
   readonly servers: readonly string[];
 }
 
@@ -83,10 +82,7 @@ function toolOf(given: string, servers: readonly string[]): string | undefined {
 /** Ways to write a pattern whose stars can be written in two ways each. */
 const MAX_STARS = 5;
 
-/**
- * A pattern whose `*` also stands for folders, in patterns where it does not; `undefined` for what would be
- * another pattern here.
- */
+/** A pattern whose `*` crosses folders, in ours, where it does not; `undefined` where none is the same. */
 function acrossFolders(pattern: string): readonly string[] | undefined {
   const parts = pattern.split(/\*+/);
   if (/[[\]{}!\\]/.test(pattern) || parts.length - 1 > MAX_STARS) return undefined;

@@ -195,9 +195,7 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
   PreCompress: "PreCompact",
 };
 
-/**
- * Its groups have the form of ours, with a time in milliseconds. Their names of tools are known here.
- */
+/** Its groups have the form of ours, with milliseconds; their tool names are known here. */
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
 import { configPath } from "../config/paths.ts";
@@ -25,7 +25,6 @@ interface Definition {
   readonly source: string;
   readonly value: unknown;
   readonly isLiteral?: boolean;
-  /** A project wrote it. */
   readonly isOfProject?: boolean;
 }
 
@@ -117,11 +116,8 @@ function readGiven(path: string): string {
   try {
     text = readPrivateFile(path);
   } catch (error) {
-    throw new NanoAgentError("invalid_config", `--mcp-config: ${errorMessage(error)}`, { cause: error });
+    throw invalidConfig(`--mcp-config: ${errorMessage(error)}`, { cause: error });
   }
   if (text !== undefined) return text;
-  throw new NanoAgentError(
-    "invalid_argument",
-    `--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`,
-  );
+  throw misuse(`--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`);
 }

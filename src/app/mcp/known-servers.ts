@@ -9,10 +9,7 @@ import type { UserPaths } from "../config/paths.ts";
 const VERSION = 1;
 const MAX_BYTES = 5_000_000;
 
-/**
- * Remembers servers as files of the user's state, one a configuration. What cannot be read or written is not
- * remembered.
- */
+/** Remembers servers in the user's state, a file each. What cannot be read or written is forgotten. */
 export function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
   const folder = join(stateFolder, "mcp", "tools");
   const pathOf = (hash: string): string => join(folder, `${hash}.json`);

@@ -7,10 +7,7 @@ import type { HttpServer } from "../../extensions/mcp/server-definition.ts";
 import type { UserPaths } from "../config/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
 
-/**
- * The login for a server, in a file of the user's state that only the user can read. It counts for this name
- * at this address alone.
- */
+/** The login for a server, in a private file of the user's state; for this name and address alone. */
 export function loginStore(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): LoginStore {
   const { url } = server;
   const path = loginFile(server, paths);

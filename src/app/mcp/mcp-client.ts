@@ -2,6 +2,5 @@
 
 export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
 export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
-export { createProcessWatcher } from "../../extensions/mcp/process-watcher.ts";
 export { loginStore } from "./login-store.ts";
 export { proxiedFetch } from "./proxied-fetch.ts";

@@ -1,12 +1,13 @@
 import { systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
 import { McpHub, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { SessionCommand } from "../coding-session/session-command.ts";
 import { networkOptions } from "../network-options.ts";
 import { commandVariables } from "../secrets.ts";
@@ -20,14 +21,13 @@ export interface HubParts {
   readonly servers: readonly McpServerDefinition[];
   /** What servers may ask for. Default: the folder of the settings, and nothing else. */
   readonly host?: Omit<McpHost, "environment">;
+  /** Ends their processes when this one is killed. Default: one of their own. */
+  readonly watcher?: ProcessWatcher | undefined;
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * MCP servers over files of their user; none is started yet, and the client itself is loaded with the first
- * start. Close it.
- */
-export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts): McpHub {
+/** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
+export function hubFor(settings: Settings, { servers, host, watcher, onNotice }: HubParts): McpHub {
   const { environment, config, paths, cwd } = settings;
   return new McpHub({
     servers,
@@ -35,15 +35,17 @@ export function hubFor(settings: Settings, { servers, host, onNotice }: HubParts
     clock: systemClock,
     onNotice,
     known: knownServerFiles(paths),
-    loadOpener: () => loadOpener(settings),
+    loadOpener: () => loadOpener(settings, watcher ?? createProcessWatcher()),
     ...(config.values.mcp?.defer === false ? { defer: false } : {}),
   });
 }
 
-async function loadOpener({ paths, config, environment }: Settings): Promise<OpenConnection> {
+async function loadOpener(
+  { paths, config, environment }: Settings,
+  watcher: ProcessWatcher | undefined,
+): Promise<OpenConnection> {
   const client = await import("./mcp-client.ts");
   const fetch = client.proxiedFetch(networkOptions(config.values.network, environment).proxy);
-  const watcher = client.createProcessWatcher();
   const open = client.connectionOpener({ version: NANO_AGENT_VERSION, watcher, fetch });
   return (server, host, options) => {
     const authorization: McpHost["authorization"] = (each) =>
@@ -52,10 +54,7 @@ async function loadOpener({ paths, config, environment }: Settings): Promise<Ope
   };
 }
 
-/**
- * Lets MCP servers that may do so ask the model of the run. What is asked and answered is no part of the
- * conversation.
- */
+/** Lets MCP servers that may do so ask the run's model, outside of the conversation. */
 export function samplingWith(model: Model): Sample {
   return async ({ system, messages, maxOutputTokens }, signal) => {
     const request = {
@@ -106,7 +105,7 @@ export async function findPromptCommand(
 
 function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return error;
-  return new NanoAgentError("invalid_argument", `/${name} did not work: ${errorMessage(error)}`);
+  return misuse(`/${name} did not work: ${errorMessage(error)}`);
 }
 
 /** Each word is an argument; the last one gets what is left. */

@@ -4,6 +4,7 @@ import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import type { McpServerView } from "../coding-session/coding-session.ts";
 import type { CommandSource, SessionCommand } from "../coding-session/session-command.ts";
 import type { Settings } from "../settings.ts";
@@ -17,6 +18,8 @@ export interface OpenMcpOptions {
   readonly roots: readonly string[];
   /** Asks a person what a server wants to know. Absent: it is refused. */
   readonly elicit?: Elicit | undefined;
+  /** Ends the processes of servers when this one is killed. */
+  readonly watcher: ProcessWatcher | undefined;
   readonly onNotice: (message: string) => void;
 }
 
@@ -26,18 +29,13 @@ export interface OpenMcp {
   /** Undefined where there is no server to be used. */
   readonly hub: McpHub | undefined;
   readonly commands: CommandSource;
-  /**
-   * The prompt of that name as a command; its server is started where it is not known. Rejects when that does
-   * not work.
-   */
+  /** The prompt of that name as a command; starts its server where needed. Rejects when that fails. */
   readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
   /** Every server with its status, those included that cannot be used. */
   readonly statuses: () => readonly McpServerView[];
   /** The model, beside whose first request the servers start. */
   readonly modelFor: (model: Model) => Model;
-  /**
-   * The tools of the agent, which get what comes later, and names of those that its conversation has used.
-   */
+  /** Gives the agent's registry what comes later; `used`: tools its conversation has used. */
   readonly attach: (registry: ToolRegistry, used: () => ReadonlySet<string>) => void;
   readonly close: () => Promise<void>;
   readonly killNow: () => void;
@@ -45,7 +43,7 @@ export interface OpenMcp {
 
 /** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
 export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
-  const { found, roots, elicit, onNotice } = options;
+  const { found, roots, elicit, watcher, onNotice } = options;
   const { servers, faults } = found;
   for (const fault of faults) onNotice(faultText(fault));
   const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
@@ -54,7 +52,7 @@ export async function openMcp(settings: Settings, options: OpenMcpOptions): Prom
     if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
     return parts.samplingWith(sampled)(request, signal);
   };
-  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, onNotice });
+  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, watcher, onNotice });
   let cancel = (): void => undefined;
   return {
     tools: () => hub?.tools() ?? [],

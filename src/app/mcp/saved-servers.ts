@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig } from "../../core/base/errors.ts";
 import { equalJson, isRecord } from "../../core/base/json.ts";
 import { checkConfigText } from "../config/load-config.ts";
 import { editConfigText, parseConfigText } from "../config/parse-config.ts";
@@ -29,7 +29,7 @@ export async function saveServer(
     // Read back before anything is written: nothing else may come out of an edit.
     if (equalJson((await serversIn(after, { path, isSettings }))[name] ?? null, definition ?? null))
       return after;
-    throw new NanoAgentError("invalid_config", `${path} could not be changed. Change "mcpServers" by hand.`);
+    throw invalidConfig(`${path} could not be changed. Change "mcpServers" by hand.`);
   });
   return before;
 }
@@ -40,8 +40,7 @@ async function serversIn(
 ): Promise<{ readonly [name: string]: unknown }> {
   if (isSettings) return (await checkConfigText(text, path)).mcpServers ?? {};
   const parsed = parseConfigText(text);
-  if ("fault" in parsed)
-    throw new NanoAgentError("invalid_config", `${path}:${parsed.line}: ${parsed.fault}.`);
+  if ("fault" in parsed) throw invalidConfig(`${path}:${parsed.line}: ${parsed.fault}.`);
   const servers = isRecord(parsed.value) ? parsed.value["mcpServers"] : undefined;
   return isRecord(servers) ? servers : {};
 }

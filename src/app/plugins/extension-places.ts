@@ -12,10 +12,7 @@ export interface FoundExtensions {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Finds extensions: the user's folder, packages that the user names, then the folders of a project that is
- * trusted with them.
- */
+/** Finds extensions: the user's folder, packages the user names, then folders of a trusted project. */
 export function findExtensionFiles({ paths, folders, config, trust }: Settings): FoundExtensions {
   const { configFolder, home } = paths;
   const findings: Finding[] = [];

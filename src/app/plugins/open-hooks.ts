@@ -3,7 +3,8 @@ import { defined } from "../../core/base/defined.ts";
 import { EventHooks } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
-import { CALL_VARIABLE } from "../../tools/shell/shell.ts";
+import { markedEnvironment } from "../../system/process-watcher.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Settings } from "../settings.ts";
 import { SessionHooks } from "./session-hooks.ts";
@@ -12,8 +13,8 @@ import { SessionHooks } from "./session-hooks.ts";
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly handlers: readonly HookHandler[];
-  /** What commands of the agent see: never credentials. */
-  readonly shell: { readonly env?: { readonly [name: string]: string | undefined } };
+  /** What commands of the agent see, never credentials, and how a killed agent's are found. */
+  readonly shell: Pick<ShellOptions, "env" | "mark" | "watcher">;
   readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;
 }
@@ -26,20 +27,21 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
     readHooks({ [event]: groups }, config.sources.get(`hooks.${event}`) ?? "settings"),
   );
   for (const problem of read.flatMap(({ problems }) => problems)) onNotice(problem);
+  const { mark = "", watcher } = shell;
   const project = folders[0] ?? cwd;
   const mode = config.values.permissionMode ?? "default";
   const hooks = new EventHooks({
     commands: read.flatMap(({ hooks: commands }) => commands),
     handlers,
-    place: () => ({
-      cwd,
-      env: {
-        ...defined(shell.env ?? {}),
-        CLAUDE_PROJECT_DIR: project,
-        NANO_AGENT_PROJECT_DIR: project,
-        ...markOf(opened()),
-      },
-    }),
+    place: () => {
+      watcher?.add(mark);
+      const env = markedEnvironment(defined(shell.env ?? {}), `${mark}.hook`);
+      return {
+        cwd,
+        watcher,
+        env: { ...env, CLAUDE_PROJECT_DIR: project, NANO_AGENT_PROJECT_DIR: project },
+      };
+    },
     facts: () => ({
       session_id: opened()?.journal.sessionId ?? "",
       transcript_path: opened()?.kept?.path ?? "",
@@ -49,9 +51,4 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
   });
   const session = new SessionHooks({ hooks, cwd, mode, onNotice, clock: systemClock });
   return session;
-}
-
-/** By this mark what a killed run left behind is found. */
-function markOf(session: OpenSession | undefined): { readonly [name: string]: string } {
-  return session?.kept === undefined ? {} : { [CALL_VARIABLE]: `${session.kept.writer}/hook` };
 }

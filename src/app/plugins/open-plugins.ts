@@ -107,9 +107,7 @@ async function extensionCommands(
 /** Faults told at every start; the rest is in the lists. */
 const MAX_FAULTS = 3;
 
-/**
- * Tells the first of what cannot be used, and how many more there are; `lists`: the commands that show them.
- */
+/** Tells the first of what cannot be used and how many more; `lists`: the commands that show them. */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { CommandFile } from "../../extensions/commands/command-file.ts";
@@ -54,10 +54,7 @@ export function extensionCommand(
   }
 
   function failed(what: string): NanoAgentError {
-    return new NanoAgentError(
-      "invalid_argument",
-      `The command /${name} of the extension ${extension} ${what}`,
-    );
+    return misuse(`The command /${name} of the extension ${extension} ${what}`);
   }
 }
 
@@ -69,7 +66,7 @@ export function skillCommand(skill: Skill, isTrusted: IsTrusted): SessionCommand
     expand: async (args) => {
       const { content, isError } = await loadSkill({ name: skill.name, arguments: args }, [skill], isTrusted);
       const text = textOf(content);
-      if (isError === true) throw new NanoAgentError("invalid_argument", text);
+      if (isError === true) throw misuse(text);
       return text;
     },
   };

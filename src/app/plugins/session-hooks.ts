@@ -33,7 +33,6 @@ interface CallState {
 
 /** What hooks say to a message. */
 export interface SubmitVerdict {
-  /** Why it is not sent. */
   readonly blocked?: string;
   readonly context: readonly string[];
 }
@@ -172,9 +171,7 @@ export class SessionHooks {
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }
 
-  /**
-   * Why the run is to go on although the answer is there; `isActive`: it goes on for such a reason already.
-   */
+  /** Why the run is to go on after its answer; `isActive`: it goes on for such a reason already. */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
@@ -185,7 +182,6 @@ export class SessionHooks {
     return this.#options.hooks.has("Stop");
   }
 
-  /** Tells hooks that the session is closed. */
   async end(): Promise<void> {
     this.#idle.abort();
     const signal = AbortSignal.any([AbortSignal.timeout(MAX_END_MS), this.#closing.signal]);

@@ -30,19 +30,13 @@ export interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */
   readonly workspace: string;
-  /**
-   * Default `acceptEdits`: reads and edits in the copy, commands that only read, and what the configuration
-   * allows.
-   */
+  /** Default `acceptEdits`: reads and edits in the copy, commands that read, and what settings allow. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
   readonly onNotice: OnNotice;
 }
 
-/**
- * Copies the workspace and makes tools that work in the copy. What permission does not allow there does not
- * run.
- */
+/** Copies the workspace and makes tools that work in the copy, as far as permission allows. */
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const scratch = new ScratchWorkspace(options.workspace);
   try {

@@ -4,10 +4,7 @@ import type { Conductor } from "../../session/replay/replay-run.ts";
 import type { PatternName } from "../config/config-schema.ts";
 import { createPatternAgent } from "../pattern-agent.ts";
 
-/**
- * What conducts a run that was worked out in the phases of a pattern; undefined for a plain loop and for
- * phases nobody here knows.
- */
+/** Conducts a run worked out in phases of a pattern; undefined for a plain loop and unknown phases. */
 export function patternConductor(run: RecordedRun): Conductor | undefined {
   const pattern = patternOf(run);
   if (pattern === undefined) return undefined;

@@ -1,9 +1,8 @@
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 
-/** Most that is copied. */
 const MAX_FILES = 100_000;
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
@@ -11,7 +10,6 @@ const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 export class ScratchWorkspace {
   /** The workspace it is a copy of, links resolved. */
   readonly origin: string;
-  /** The copy. */
   readonly folder: string;
   /** For temporary files of what runs in the copy. */
   readonly temporary: string;
@@ -34,7 +32,7 @@ export class ScratchWorkspace {
       });
     } catch (error) {
       this.remove();
-      throw new NanoAgentError("invalid_argument", `${origin} cannot be copied: ${errorMessage(error)}.`, {
+      throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, {
         cause: error,
       });
     }
@@ -50,7 +48,6 @@ export class ScratchWorkspace {
     return withPath(value, this.folder, this.origin);
   }
 
-  /** Removes the copy and its temporary files. */
   remove(): void {
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -71,8 +68,7 @@ function assertSmallEnough(origin: string): void {
       if (entry.isDirectory()) folders.push(path);
       else if (entry.isFile()) bytes += lstatSync(path).size;
       if (++files <= MAX_FILES && bytes <= MAX_BYTES) continue;
-      throw new NanoAgentError(
-        "invalid_argument",
+      throw misuse(
         `${origin} is too large to be copied for a replay: more than ${MAX_FILES} files or ${MAX_BYTES} bytes. Leave --live-tools out, or name a smaller copy with --workspace.`,
       );
     }

@@ -32,7 +32,7 @@ function markupOf(value: HtmlValue): string {
   if (value === undefined) return "";
   if (value instanceof Html) return value.markup;
   if (Array.isArray(value)) return value.map(markupOf).join("");
-  return escapeHtml(String(value));
+  return terminalText(String(value)).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
 }
 
 const ESCAPES: { readonly [character: string]: string } = {
@@ -42,7 +42,3 @@ const ESCAPES: { readonly [character: string]: string } = {
   '"': "&quot;",
   "'": "&#39;",
 };
-
-function escapeHtml(text: string): string {
-  return terminalText(text).replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
-}

@@ -15,12 +15,8 @@ export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
-  /** Of all models. */
   readonly total: Spending;
-  /**
-   * Milliseconds from the beginning to the end of each run, added up; of a run that was cut, to its last
-   * entry.
-   */
+  /** Milliseconds of all runs; of a run that was cut, to its last entry. */
   readonly runMs: number;
   /** Milliseconds in calls of tools; calls that overlap count each. */
   readonly toolMs: number;
@@ -28,10 +24,7 @@ export interface SessionUsage {
   readonly stopReason: string | undefined;
 }
 
-/**
- * Adds up what the entries of a session say. Calls made by calls count for their tool and not for the time in
- * tools.
- */
+/** Adds up entries. Calls made by calls count for their tool and not for the time in tools. */
 export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
   const models: { [model: string]: Spending } = {};
   const tools: { [tool: string]: ToolStats } = {};

@@ -41,18 +41,12 @@ export async function findActingFiles(
   return items;
 }
 
-/**
- * A server of a project's `.mcp.json`, or a file of that name that cannot be read. `path` is relative to the
- * project.
- */
+/** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };
 
-/**
- * The servers in the `.mcp.json` files of a project, the nearest last. One whose definition changes is
- * another one.
- */
+/** Servers of a project's `.mcp.json` files, the nearest last. A changed definition is another server. */
 export function findProjectServers(root: string, folders: readonly string[]): readonly ProjectServer[] {
   return folders.flatMap((folder) => serversOf(root, folder));
 }
@@ -77,10 +71,7 @@ function serversOf(root: string, folder: string): readonly ProjectServer[] {
   }));
 }
 
-/**
- * The item of one MCP server; `path` is that of the file, `#` and the server's name. `server` is its
- * definition as it stands there.
- */
+/** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): TrustItem {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
@@ -148,10 +139,7 @@ function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustI
   return { hash: contentHash(parts.join("\n")) };
 }
 
-/**
- * The item of a folder of extensions, as one: what a file in it does, another one of it may change. None
- * where there is no extension.
- */
+/** The item of a folder of extensions, as one: its files may change each other. None without any. */
 export function extensionItems(root: string, folder: string): readonly TrustItem[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];

@@ -1,10 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/**
- * The bytes of a regular file; `undefined` when there is none, it cannot be read, or it is larger than
- * `maxBytes`. Never waits.
- */
+/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never waits. */
 export function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -10,10 +10,7 @@ export function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): stri
   return join(stateFolder, "trust.json");
 }
 
-/**
- * What the user approved so far: nothing where there is no file, or one we may not look at. Throws
- * `invalid_config` for a damaged one.
- */
+/** What the user approved so far: nothing without a readable file. Throws `invalid_config` for damage. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
   const path = trustFile(paths);
   const text = readable(path);

@@ -1,7 +1,8 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
+import { isRecord } from "../base/json.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -26,11 +27,14 @@ type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
- * Runs the admitted calls of one answer, together where they do not conflict, and records exactly one result for
- * each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
+ * Runs the admitted calls of one answer, together where they do not conflict, and records exactly one result
+ * for each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the
+ * journal.
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
-  const due = admissions.filter(({ type }) => type === "ready" || type === "refused");
+  // Nothing could bring an answer into a nested run.
+  const mayWait = run.scope === undefined;
+  const due = admissions.filter(({ type }) => type === "ready" || type === "refused" || !mayWait);
   const settled = await settleAll(run, due);
   return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
 }
@@ -127,8 +131,8 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, after its plugins and without secrets, theirs included. What was refused or stopped stays
- * so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
+ * What a call ended with, after its plugins and without secrets, theirs included. What was refused or stopped
+ * stays so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
  */
 async function finished(
   run: RunContext,
@@ -222,8 +226,8 @@ function toolContext(
 }
 
 /**
- * The function with which a call makes calls of its own. They are admitted in the order in which they are made, and conflict with one
- * another as any calls do. Throws only for the journal.
+ * The function with which a call makes calls of its own. They are admitted in the order in which they are
+ * made, and conflict with one another as any calls do. Throws only for the journal.
  */
 export function callMaker(
   run: RunContext,
@@ -242,6 +246,8 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
+    if (!isRecord(input))
+      throw misuse(`The input of ${name} is ${JSON.stringify(input)}; pass an object with its arguments.`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);

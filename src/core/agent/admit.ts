@@ -13,7 +13,7 @@ import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** What became of a call: it may run, it is answered already, the caller answers it, or it waits for approval. */
+/** What became of a call: it may run, has its answer, or waits: for the caller's answer or for approval. */
 export type Admission =
   | {
       readonly type: "ready";

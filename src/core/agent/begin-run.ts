@@ -19,8 +19,8 @@ export function hasBegun({ isTouched, transcript }: SessionState): boolean {
 }
 
 /**
- * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on, what stands before the
- * input, the input, which has been found to fit. Throws for the journal.
+ * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on,
+ * what stands before the input, the input, which has been found to fit. Throws for the journal.
  */
 export async function beginRun(
   run: RunContext,
@@ -48,7 +48,7 @@ export async function beginRun(
   for (const message of messages) await recordInput(run, message as UserMessage);
 }
 
-/** Whether messages are a conversation of their own, with answers of the model, and not what somebody says now. */
+/** Whether messages are a conversation with answers of the model, and not what somebody says now. */
 export function isConversation(messages: readonly Message[]): boolean {
   return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
 }
@@ -58,7 +58,7 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
   return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
-/** Whether a run with this input is the newest one, which was cut or waits: it brings answers to open calls at most. */
+/** Whether this input goes on with the newest run, which was cut or waits: it answers open calls at most. */
 export function goesOn(state: SessionState, messages: readonly Message[]): boolean {
   return state.isUnfinished && !saysSomething(messages);
 }

@@ -38,7 +38,7 @@ export class CallAbort {
     return this.#call.controller.signal;
   }
 
-  /** What the call begins inside the run hears: it ends with the call, for nobody would wait for it any more. */
+  /** The signal of what the call begins inside the run; aborted with the end of the call. */
   get inner(): AbortSignal {
     this.#inner ??= linkController(this.signal);
     if (this.#hasEnded) this.#endInner();

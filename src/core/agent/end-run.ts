@@ -13,13 +13,13 @@ export function overBudget(run: RunContext, limit: BudgetLimit): Ending {
   return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
-/** The end of an aborted run. The wall time of the budget aborts with a `timeout`; other aborts are the caller's. */
+/** The end of an aborted run. Wall time aborts with a `timeout`; other aborts are the caller's. */
 export function aborted(run: RunContext): Ending {
   if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
   return { stopReason: "aborted" };
 }
 
-/** Records how a run ended and makes its result. Throws for the journal and for `onMaxIterations: "throw"`. */
+/** Records the end and makes the result. Throws for the journal and for `onMaxIterations: "throw"`. */
 export async function endRun(run: RunContext, ending: Ending): Promise<RunResult> {
   const { text = "" } = ending;
   if (ending.addsText === true && text.trim() !== "")

@@ -9,16 +9,18 @@ import type { FileChange, Omission } from "./file-change.ts";
 import type { DecisionCode } from "./gate.ts";
 
 /**
- * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which makes a journal a tree:
- * a fork or a rewind appends an entry with an older parent. `time` is milliseconds since the epoch.
+ * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which
+ * makes a journal a tree: a fork or a rewind appends an entry with an older parent. `time` is milliseconds
+ * since the epoch.
  */
 export interface EntryBase {
   readonly id: string;
   readonly parent: string | null;
   readonly time: number;
   /**
-   * Names the nested run the entry belongs to, e.g. `planning` or `execution/2`; absent in the conversation itself. What a nested
-   * run spends counts for the session, what is said in it is no part of the conversation.
+   * Names the nested run the entry belongs to, e.g. `planning` or `execution/2`; absent in the conversation
+   * itself. What a nested run spends counts for the session, what is said in it is no part of the
+   * conversation.
    */
   readonly scope?: string;
 }
@@ -37,16 +39,16 @@ export interface RunStartEntry extends EntryBase {
 }
 
 /**
- * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model requests and its time count on.
- * The fields say what it goes on with.
+ * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model
+ * requests and its time count on. The fields say what it goes on with.
  */
 export interface RunResumeEntry extends Omit<RunStartEntry, "type" | "agent"> {
   readonly type: "run_resume";
 }
 
 /**
- * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired, which stands before
- * everything that follows; or the answer of a run that was worked out in nested runs.
+ * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired,
+ * which stands before everything that follows; or the answer of a run that was worked out in nested runs.
  */
 export interface HistoryEntry extends EntryBase {
   readonly type: "history";
@@ -54,8 +56,8 @@ export interface HistoryEntry extends EntryBase {
 }
 
 /**
- * Input: what started the run, a steering message taken in while it ran, what others said, what the loop itself had to say, what was
- * found in the long-term memory.
+ * Input: what started the run, a steering message taken in while it ran, what others said, what the loop
+ * itself had to say, what was found in the long-term memory.
  */
 export interface UserEntry extends EntryBase {
   readonly type: "user_message";
@@ -70,8 +72,9 @@ export interface UserEntry extends EntryBase {
 }
 
 /**
- * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a tool, and the model answered in
- * text · `unreadable`: what it wrote could not be read · `summarize`: its requests are used up · `loop_warning`: it goes in circles.
+ * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a
+ * tool, and the model answered in text · `unreadable`: what it wrote could not be read · `summarize`: its
+ * requests are used up · `loop_warning`: it goes in circles.
  */
 export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning";
 
@@ -96,7 +99,7 @@ export interface ModeChangeEntry extends EntryBase {
   readonly mode: string;
 }
 
-/** What a host keeps in the journal beside the run, such as a question to a person. Nothing in the loop depends on it. */
+/** What a host keeps in the journal, such as a question to a person. The loop does not depend on it. */
 export interface NoteEntry extends EntryBase {
   readonly type: "note";
   /** Names what `data` is, e.g. `question`. */
@@ -105,8 +108,8 @@ export interface NoteEntry extends EntryBase {
 }
 
 /**
- * An attempt at a model request failed and another follows after `delayMs`. What streamed of the answer so far is void. `time` is when
- * it failed.
+ * An attempt at a model request failed and another follows after `delayMs`. What streamed of the answer so
+ * far is void. `time` is when it failed.
  */
 export interface RetryEntry extends EntryBase {
   readonly type: "retry";
@@ -117,8 +120,8 @@ export interface RetryEntry extends EntryBase {
 }
 
 /**
- * The conversation was edited between runs: messages are left out of what is sent from here on, or marks are put on them or taken
- * off. What they were stays in the journal.
+ * The conversation was edited between runs: messages are left out of what is sent from here on, or marks are
+ * put on them or taken off. What they were stays in the journal.
  */
 export interface MemoryEditEntry extends EntryBase {
   readonly type: "memory_edit";
@@ -141,7 +144,7 @@ export interface AssistantEntry extends EntryBase {
   readonly durationMs: number;
   /** From the request to the first part of this answer, with the retries between them. */
   readonly firstTokenMs?: number;
-  /** True when the answer was cut by an abort: the text stands as far as it had come, tool calls are left out. */
+  /** True when an abort cut the answer: its text as far as it had come, without tool calls. */
   readonly interrupted?: boolean;
 }
 
@@ -164,7 +167,7 @@ export interface PermissionEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly action: "allow" | "deny";
-  /** `rule`: settled without a question. `person`: somebody was asked. `nobody`: an ask with nobody to answer. */
+  /** `rule`: settled without a question · `person`: asked · `nobody`: nobody was there to ask. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
   /** What the gate asks, where somebody answered or nobody could. */
@@ -178,7 +181,7 @@ export interface PermissionEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
-/** A call waits for approval, which a later run will bring: see {@link import("./gate.ts").ApprovalAnswer}. */
+/** A call waits for the approval that a later run brings: {@link import("./gate.ts").ApprovalAnswer}. */
 export interface ApprovalRequestEntry extends EntryBase {
   readonly type: "approval_request";
   readonly callId: string;
@@ -204,18 +207,18 @@ export interface ToolResultEntry extends EntryBase {
   readonly result: ToolResultBlock;
   readonly title?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
-  /** Equal for results that say the same, where the text alone does not tell: see `essence` of a tool's result. */
+  /** Equal for results that say the same although their texts differ: see `essence` of a tool's result. */
   readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
 }
 
-/** A model request that is no part of the conversation, and what it cost. `costUsd` is absent when the price is unknown. */
+/** What a model request beside the conversation cost. `costUsd` is absent when the price is unknown. */
 export interface ModelUsageEntry extends EntryBase {
   readonly type: "model_usage";
   /**
-   * What was asked for: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the model had begun, and what it is
-   * charged with is an estimate.
+   * What was asked for: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the model had
+   * begun, and what it is charged with is an estimate.
    */
   readonly purpose: string;
   readonly model: string;
@@ -225,12 +228,12 @@ export interface ModelUsageEntry extends EntryBase {
   readonly durationMs: number;
 }
 
-/** Why a compaction was made: near the end of the window, refused by the provider as too long, or asked for. */
+/** Why: near the end of the window, refused by the provider as too long, or asked for. */
 export type CompactionReason = "threshold" | "overflow" | "manual";
 
 /**
- * The conversation was made to fit: from here on it is `messages` and then the newest `kept` messages of what it was. Everything
- * before stays in the journal.
+ * The conversation was made to fit: from here on it is `messages` and then the newest `kept` messages of what
+ * it was. Everything before stays in the journal.
  */
 export interface CompactionEntry extends EntryBase {
   readonly type: "compaction";
@@ -264,7 +267,7 @@ export interface RunEndEntry extends EntryBase {
   readonly detail?: string;
 }
 
-/** What a tool call did to files, as far as it is kept to be put back. A call that changed many files has several. */
+/** What a tool call did to files, to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {
   readonly type: "checkpoint";
   /** The call that was at work. */
@@ -280,13 +283,13 @@ export interface CheckpointEntry extends EntryBase {
   readonly interrupted?: boolean;
 }
 
-/** Files are about to be put back (`undo`) or forth again (`redo`). `changes` is all that will be done, in the order of the journal. */
+/** Files are about to be put back (`undo`) or forth (`redo`): all `changes`, in the order of the journal. */
 export interface RollbackEntry extends EntryBase {
   readonly type: "rollback";
   readonly direction: "undo" | "redo";
   readonly root: string;
   readonly changes: readonly FileChange[];
-  /** The run, counting from 1, and the turn within it the files are put back before; 0: before the run. Absent for `redo`. */
+  /** Put back to before this run (from 1) and turn (0: before the run). Absent for `redo`. */
   readonly to?: { readonly run: number; readonly turn: number };
   /** Entry of the undo that a `redo` takes back. */
   readonly redoes?: string;

@@ -19,7 +19,10 @@ export interface ToolUpdateEvent extends ToolUpdate {
 /** A phase of a pattern begins: what follows, up to the next one, belongs to it. */
 export interface PhaseEvent {
   readonly type: "phase";
-  /** Planning: `planning`, `execution`, `final_answer`. Reflecting: `initial_execution`, `reflection`, `refinement`. */
+  /**
+   * Planning: `planning`, `execution`, `final_answer`. Reflecting: `initial_execution`, `reflection`,
+   * `refinement`.
+   */
   readonly phase:
     | "planning"
     | "execution"
@@ -36,8 +39,9 @@ export interface PhaseEvent {
 }
 
 /**
- * Something that happened in a subagent: an event of its run, which in turn may be one of a subagent of its own. Wrapped, so that its
- * words are never taken for those of the run around it. It begins with `run_start` and ends with `run_end`; it has no `done`.
+ * Something that happened in a subagent: an event of its run, which in turn may be one of a subagent of its
+ * own. Wrapped, so that its words are never taken for those of the run around it. It begins with `run_start`
+ * and ends with `run_end`; it has no `done`.
  */
 export interface SubagentEvent {
   readonly type: "subagent";
@@ -56,7 +60,7 @@ export interface WarningEvent {
   readonly message: string;
 }
 
-/** Room is about to be made in the conversation, which may take a model request. A `compaction` entry or a `warning` follows. */
+/** A compaction begins, which may take a model request. A `compaction` entry or a `warning` follows. */
 export interface CompactionStartEvent {
   readonly type: "compaction_start";
   readonly reason: CompactionReason;
@@ -69,8 +73,9 @@ export interface DoneEvent {
 }
 
 /**
- * What a run publishes, in order: journal entries as they are written (a `retry` voids the deltas of its turn so far), and between them
- * ephemeral parts: the deltas of the model's stream as they arrive, progress of tools. Exactly one `done` event ends it.
+ * What a run publishes, in order: journal entries as they are written (a `retry` voids the deltas of its turn
+ * so far), and between them ephemeral parts: the deltas of the model's stream as they arrive, progress of
+ * tools. Exactly one `done` event ends it.
  */
 export type AgentEvent =
   | JournalEntry

@@ -2,20 +2,20 @@ import { abortError, orAborted } from "../base/abort.ts";
 import { type NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
-import type { BudgetLimit } from "../model/ledger.ts";
+import type { BudgetLimit, Grant } from "../model/ledger.ts";
 import type { FinishReason, ModelRequest, RetryPart, StreamPart } from "../model/model.ts";
 import { redactError } from "../tool/redact-call.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { answerWatch, LeftAnswer } from "./plugins.ts";
-import { RequestAccount } from "./request-account.ts";
+import { RequestAccount, setAside } from "./request-account.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
- * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid for · `exhausted`: it was not
- * made, for the budget is used up or does not pay for it.
+ * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid
+ * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
  */
 export type Reasoned =
   | {
@@ -39,8 +39,8 @@ export interface AnswerReceiver {
 }
 
 /**
- * One model request, with what is set aside for it. It waits for requests that share its budget. The error of an answer that a plugin left is
- * a {@link LeftAnswer}. Throws only for the journal.
+ * One model request, with what is set aside for it. It waits for requests that share its budget. The error of
+ * an answer that a plugin left is a {@link LeftAnswer}. Throws only for the journal.
  */
 export async function exchange(
   run: RunContext,
@@ -48,13 +48,14 @@ export async function exchange(
   receiver: AnswerReceiver,
 ): Promise<Reasoned> {
   await recorded(run);
-  let account: RequestAccount | BudgetLimit;
+  let grant: Grant | BudgetLimit;
   try {
-    account = await RequestAccount.open(run, request);
+    grant = await setAside(run, request);
   } catch (error) {
     return failed(run, error);
   }
-  if (typeof account === "string") return { type: "exhausted", limit: account };
+  if (typeof grant === "string") return { type: "exhausted", limit: grant };
+  const account = new RequestAccount(run, grant);
   const { cut = (open, why) => open.void(why === "aborted" ? why : "failed") } = receiver;
   try {
     await orAborted(receive(run, account, receiver), run.signal, GRACE_MS);
@@ -110,8 +111,9 @@ async function recordRetry(run: RunContext, account: RequestAccount, part: Retry
 }
 
 /**
- * A model request beside the conversation. Its answer is no message of it and its deltas are not published; retries are. What it
- * cost is recorded under `purpose` and counts for the budget, which is looked at first. Throws only for the journal.
+ * A model request beside the conversation. Its answer is no message of it and its deltas are not published;
+ * retries are. What it cost is recorded under `purpose` and counts for the budget, which is looked at first.
+ * Throws only for the journal.
  */
 export async function askAside(run: RunContext, request: ModelRequest, purpose: string): Promise<Reasoned> {
   return (

@@ -32,15 +32,15 @@ export type FileVersion =
 /** What happened to one path; `null` where nothing stands. */
 export interface FileChange {
   /**
-   * Below the root, parts separated by `/`. A path that is not valid UTF-8 is a NUL character followed by its bytes, each as the
-   * character of that number.
+   * Below the root, parts separated by `/`. A path that is not valid UTF-8 is a NUL character followed by its
+   * bytes, each as the character of that number.
    */
   readonly path: string;
   readonly before: FileVersion | null;
   readonly after: FileVersion | null;
 }
 
-/** A place that was not looked at, so that changes below it are not known. `changed` is set where it is known that there are some. */
+/** A place not looked at: changes below it are not known. `changed`: some are known to be there. */
 export interface Omission {
   readonly path: string;
   readonly reason: OmissionReason;

@@ -39,12 +39,13 @@ export interface GateDecision {
 }
 
 /**
- * Why a call was decided about as it was, for programs: a code of the loop, of the permission room (`deny_rule`,
- * `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of your own gate.
+ * Why a call was decided about as it was, for programs: a code of the loop, of the permission room
+ * (`deny_rule`, `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of
+ * your own gate.
  */
 export type DecisionCode = LoopDecisionCode | (string & {});
 
-/** Codes of the loop. `cannot_wait`: inside another call · `answered_otherwise`: a message came instead of a yes. */
+/** Codes of the loop. `cannot_wait`: inside another call · `answered_otherwise`: by a message, not a yes. */
 export type LoopDecisionCode =
   | "needs_approval"
   | "nobody_to_ask"
@@ -68,8 +69,9 @@ export interface ApprovalRequest extends GateRequest {
 
 /**
  * A person's answer. `input` of a yes runs instead of what was asked about; `reason` of a refusal reaches the
- * model; `stop` ends the whole run after this turn (`denied`), and nothing more is asked. `"later"`: the run ends
- * with `awaiting_approval`, and a later run brings the answer; for a call inside another one it is a refusal.
+ * model; `stop` ends the whole run after this turn (`denied`), and nothing more is asked. `"later"`: the run
+ * ends with `awaiting_approval`, and a later run brings the answer; for a call inside another one it is a
+ * refusal.
  */
 export type ApprovalAnswer =
   | boolean

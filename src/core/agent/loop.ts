@@ -3,7 +3,7 @@ import { defined } from "../base/defined.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
-import type { FinishReason, ToolChoice } from "../model/model.ts";
+import type { FinishReason, Model, ToolChoice } from "../model/model.ts";
 import { act, type Finish } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
@@ -35,9 +35,9 @@ const MAX_NUDGES = 3;
 type AnsweredTurn = Extract<Reasoned, { readonly type: "answer" }>;
 
 /**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or something
- * ends the run. One model request per turn. Throws only for the journal; everything else is a stop reason, which
- * {@link endRun} records.
+ * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or
+ * something ends the run. One model request per turn. Throws only for the journal; everything else is a stop
+ * reason, which {@link endRun} records.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
   const open = run.state.transcript.pending;
@@ -102,7 +102,7 @@ async function afterCalls(
   return undefined;
 }
 
-/** What the next request asks of the model. It follows from options and entries: a run that goes on asks the same. */
+/** What is asked of the model next. Follows from options and entries: a run that goes on asks the same. */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
@@ -154,7 +154,7 @@ function finished(run: RunContext, { text, output }: Finish): Ending {
 }
 
 function isCut(finish: FinishReason): boolean {
-  return finish.unified === "length" || finish.unified === "refusal";
+  return ["length", "refusal", "error"].includes(finish.unified);
 }
 
 /** Share of the window from which on an answer that was cut was cut by the window. */
@@ -170,9 +170,22 @@ function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
 
 function answered(run: RunContext, { finishReason, message }: AnsweredTurn): Ending {
   const text = messageText(message);
-  if (finishReason.unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
-  if (finishReason.unified === "refusal") return { stopReason: "refusal", text };
+  const { unified, raw, detail } = finishReason;
+  if (unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
+  if (unified === "refusal") return { stopReason: "refusal", text, ...defined({ detail }) };
+  if (unified === "error" || (unified === "other" && text === "" && raw !== ""))
+    return { stopReason: "error", text, error: couldNotGoOn(run.model, finishReason) };
   return { stopReason: "completed", text };
+}
+
+/** An answer that broke off is no answer, whatever text there is. */
+function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
+  const said = detail === undefined ? "." : `: ${detail}`;
+  return new NanoAgentError(
+    "provider_error",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}${said} Run again without an input to go on, or ask in other words.`,
+    { details: { provider, model: id, finishReason: raw }, retryable: true },
+  );
 }
 
 function neverFinished(tool: string): NanoAgentError {

@@ -1,8 +1,7 @@
 import { defined } from "../base/defined.ts";
 import type { Message, UserMessage } from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
-import { errorResult } from "../tool/output.ts";
-import { ToolRegistry } from "../tool/registry.ts";
+import type { ToolRegistry } from "../tool/registry.ts";
 import { resultOf } from "./end-run.ts";
 import { runTurns } from "./loop.ts";
 import { foldsOf } from "./plugins.ts";
@@ -10,7 +9,7 @@ import type { Ending, RunResult } from "./result.ts";
 import { type OnMaxIterations, type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
-/** What is different in a nested run. Model, limits, permission, journal, abort and steering are those of the run around it. */
+/** What differs in a nested run. All else, journal, limits and abort too, is that of the run around it. */
 export interface NestedRun {
   /** Tags its entries in the journal, below the scope of the run around it. */
   readonly scope: string;
@@ -30,9 +29,10 @@ export interface NestedRun {
 }
 
 /**
- * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the session; its entries
- * stand in the same journal, tagged, and are no part of the conversation. A tool that waits for the caller is answered with an error,
- * for nothing could bring the answer in. Throws only for the journal; `onMaxIterations: "throw"` is for the run around it to keep.
+ * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the
+ * session; its entries stand in the same journal, tagged, and are no part of the conversation. A tool that
+ * waits for the caller is answered with an error, for nothing could bring the answer in. Throws only for the
+ * journal; `onMaxIterations: "throw"` is for the run around it to keep.
  */
 export async function runNested(run: RunContext, nested: NestedRun): Promise<RunResult> {
   const scope = run.scope === undefined ? nested.scope : `${run.scope}/${nested.scope}`;
@@ -40,7 +40,7 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
     ...run,
     scope,
     state: new SessionState(foldsOf(run.plugins), { scope, parent: run.state }),
-    tools: answerable(nested.tools),
+    tools: nested.tools,
     finishTool: nested.finishTool,
     toolChoice: nested.toolChoice,
     maxIterations: nested.maxIterations ?? run.maxIterations,
@@ -56,20 +56,4 @@ export async function runNested(run: RunContext, nested: NestedRun): Promise<Run
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
   return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
-}
-
-/** The registry itself, so that later changes count, unless one of its tools could never be answered. */
-function answerable(tools: ToolRegistry): ToolRegistry {
-  const list = tools.list();
-  if (list.every(({ execute }) => execute !== undefined)) return tools;
-  return new ToolRegistry(
-    list.map((tool) =>
-      tool.execute === undefined
-        ? {
-            ...tool,
-            execute: () => errorResult(`${tool.name} is answered by the caller and cannot be nested.`),
-          }
-        : tool,
-    ),
-  );
 }

@@ -40,7 +40,7 @@ export function isExternal(tools: ToolRegistry, name: string): boolean {
   return tool !== undefined && tool.execute === undefined;
 }
 
-/** Refuses the calls that wait for approval and are not answered: who says something else has not approved. */
+/** Refuses the calls that wait for approval: who says something else instead has not approved. */
 export async function refuseAsked(run: RunContext, answered: ReadonlySet<string>): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
@@ -53,8 +53,8 @@ export async function refuseAsked(run: RunContext, answered: ReadonlySet<string>
 }
 
 /**
- * The open calls of the last answer as a run goes on with them: those with an answer as the answer says, those a run was cut in are
- * answered with that, the others wait on.
+ * The open calls of the last answer as a run goes on with them: those with an answer as the answer says,
+ * those a run was cut in are answered with that, the others wait on.
  */
 export async function admitOpen(run: RunContext): Promise<readonly Admission[]> {
   const admissions: Admission[] = [];
@@ -78,7 +78,7 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   return admit({ ...run, permission, approve: answeredBy(asked, answer) }, call);
 }
 
-/** A rule of today may forbid what was asked about; whatever it does not forbid is for the person's answer to settle. */
+/** A rule of today may forbid what was asked about; all else is for the person's answer to settle. */
 function answeredGate(gate: Gate | undefined, asked: ApprovalRequestEntry): Gate {
   return {
     check: async (request) => {
@@ -89,7 +89,7 @@ function answeredGate(gate: Gate | undefined, asked: ApprovalRequestEntry): Gate
   };
 }
 
-/** An answer holds for what was shown: a call that has become another one (by a hook, say) is asked about again. */
+/** An answer holds for what was shown: a call that a hook has changed since is asked about again. */
 function answeredBy(asked: ApprovalRequestEntry, answer: ApprovalAnswer): Approver {
   return ({ input }) => (equalJson(input, asked.input) ? answer : "later");
 }

@@ -1,13 +1,13 @@
 import type { SubagentEvent } from "./event.ts";
 
 /**
- * What an observer keeps for each subagent at work, found by the events of a run: events of several subagents come mixed, and one
- * tool call may start more than one.
+ * What an observer keeps for each subagent at work, found by the events of a run: events of several subagents
+ * come mixed, and one tool call may start more than one.
  */
 export class OpenSubagents<T> {
   readonly #open = new Map<string, T>();
 
-  /** Keeps `make()` when the event is the first one of a subagent; finds what is kept for the subagent of any other event. */
+  /** What is kept for the subagent of an event; `make()` gives it at the first event. */
   of(event: SubagentEvent, make: () => T): T | undefined {
     if (event.event.type === "run_start") this.#open.set(keyOf(event), make());
     return this.#open.get(keyOf(event));

@@ -22,9 +22,9 @@ export interface Permit {
 }
 
 /**
- * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a call
- * that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever is not a
- * clear yes refuses. Throws only for the journal.
+ * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
+ * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
+ * is not a clear yes refuses. Throws only for the journal.
  */
 export async function permit(
   run: RunContext,

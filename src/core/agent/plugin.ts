@@ -4,7 +4,6 @@ import type { AssistantMessage, Message } from "../message/message.ts";
 import type { FinishReason, ModelRequest, StreamPart } from "../model/model.ts";
 import type { Tool, ToolResult } from "../tool/tool.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
-import type { AgentEvent } from "./event.ts";
 import type { Ending, RunResult } from "./result.ts";
 
 /** What a run begins with. */
@@ -42,9 +41,10 @@ export interface Fold {
 export type Change<T> = Promise<T | undefined> | undefined;
 
 /**
- * The port for whatever plugs in around the steps of a run, those of nested runs and subagents included; only `beforeRun` and `afterRun` are
- * for the run as a whole. Plugins are asked in order, before and after alike, and each sees what those before it made. Where one throws, the
- * run ends with `error` after the step it stands at: a call does not run, or its result is withheld. `Run` is
+ * The port for whatever plugs in around the steps of a run, those of nested runs and subagents included; only
+ * `beforeRun` and `afterRun` are for the run as a whole. Plugins are asked in order, before and after alike,
+ * and each sees what those before it made. Where one throws, the run ends with `error` after the step it
+ * stands at: a call does not run, or its result is withheld. `Run` is
  * {@link import("./run-context.ts").RunContext}, which holds the plugins itself.
  */
 export interface Plugin<Run> {
@@ -54,25 +54,20 @@ export interface Plugin<Run> {
   readonly fold?: new () => Fold;
 
   beforeRun?(run: Run, beginning: RunBeginning): Change<RunBeginning>;
-  /** A model request of the conversation is due and not put together yet: the place to make room for it. Must not throw. */
+  /** Before a request of the conversation is put together: the place to make room for it. Must not throw. */
   beforeTurn?(run: Run): Promise<void> | undefined;
   /** What is changed in a request holds for this one alone and is not recorded. */
   beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
-  /** Makes what looks at each part of an answer; it throws {@link import("./plugins.ts").LeftAnswer} to leave it. */
+  /** Makes an observer of an answer's parts, which may throw {@link import("./plugins.ts").LeftAnswer}. */
   watchAnswer?(): (part: StreamPart) => void;
   afterRequest?(run: Run, answer: Answer, request: ModelRequest): Change<Answer>;
-  /** `again`: one more request is worth it · `in_vain`: it is not · nothing: it is for others. Must not throw. */
+  /** `again`: try once more · `in_vain`: do not · nothing: ask the other plugins. Must not throw. */
   afterFailure?(run: Run, error: NanoAgentError): Change<"again" | "in_vain">;
   /** Before the call is checked and judged by permission. */
   beforeCall?(run: Run, call: MadeCall): Change<CallVerdict>;
   /** Before the result is recorded; of refused and failed calls too. */
   afterCall?(run: Run, result: ToolResult, call: MadeCall): Change<ToolResult>;
-  /** The calls of an answer have their results: an ending, if that is to be all. Throws for the journal only. */
+  /** When the calls of an answer have their results; may end the run. Throws for the journal only. */
   afterTurn?(run: Run): Change<Ending>;
   afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
-
-  /** The event as it is to be shown; `undefined`: not at all. Must not throw. `done` does not pass here. */
-  beforeEvent?(event: AgentEvent): AgentEvent | undefined;
-  /** Must not throw. */
-  afterEvent?(event: AgentEvent): void;
 }

@@ -1,45 +1,29 @@
 import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import type { StreamPart } from "../model/model.ts";
-import type { AgentEvent } from "./event.ts";
 import type { Change, Fold } from "./plugin.ts";
 import type { RunContext, RunPlugin } from "./run-context.ts";
 
 /** What plugins make of a value, one after the other. At once where they leave it as it is. */
 export function throughPlugins<T>(
-  [plugin, ...others]: readonly RunPlugin[],
+  plugins: readonly RunPlugin[],
   value: T,
   step: (plugin: RunPlugin, value: T) => Change<T>,
 ): T | Promise<T> {
-  if (plugin === undefined) return value;
-  const making = step(plugin, value);
-  return making === undefined
-    ? throughPlugins(others, value, step)
-    : making.then((made) => throughPlugins(others, made ?? value, step));
+  for (const [at, plugin] of plugins.entries()) {
+    const making = step(plugin, value);
+    if (making === undefined) continue;
+    const others = plugins.slice(at + 1);
+    return making.then((made) => throughPlugins(others, made ?? value, step));
+  }
+  return value;
 }
 
-/** A request of the conversation is due. Patterns call it once for their nested runs, each of which would else. */
+/** A request of the conversation is due. Patterns call it once, for all their nested runs. */
 export async function beforeTurn(run: RunContext): Promise<void> {
   for (const plugin of run.plugins) {
     const preparing = plugin.beforeTurn?.(run);
     if (preparing !== undefined) await preparing;
   }
-}
-
-/** Shows events as the plugins leave them. */
-export function throughEventPlugins(
-  plugins: readonly RunPlugin[],
-  show: (event: AgentEvent) => void,
-): (event: AgentEvent) => void {
-  const looking = plugins.filter((plugin) => "beforeEvent" in plugin || "afterEvent" in plugin);
-  return (event) => {
-    let current: AgentEvent | undefined = event;
-    for (const plugin of looking) {
-      if (plugin.beforeEvent !== undefined) current = plugin.beforeEvent(current);
-      if (current === undefined) return;
-    }
-    show(current);
-    for (const plugin of looking) plugin.afterEvent?.(current);
-  };
 }
 
 /** What looks at the parts of one attempt at an answer. */
@@ -56,14 +40,14 @@ export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold
   return plugins.flatMap(({ fold }) => fold ?? []);
 }
 
-/** Keeps what a plugin threw where it cannot end the run at once; the run ends after the turn. An abort is no failure. */
+/** Keeps what a plugin threw, aborts left out, where it cannot end the run before the turn ends. */
 export function pluginFailure(run: RunContext, error: unknown): NanoAgentError {
   const failure = toNanoAgentError(error);
   if (!run.signal.aborted) run.failure.error ??= failure;
   return failure;
 }
 
-/** Thrown to leave an answer: it is kept without the end of its text, and the run ends with `loop_detected`. */
+/** Thrown to leave an answer: it is kept without its end, and the run ends with `loop_detected`. */
 export class LeftAnswer extends NanoAgentError {
   /** Characters at the end of its text that are not kept. */
   readonly surplus: number;

@@ -9,7 +9,7 @@ import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record, withChoice } from "./run-context.ts";
 
-/** The next answer of the model. Plugins make room for it, and again where it failed. Throws only for the journal. */
+/** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
 export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<Reasoned> {
   const run = withChoice(given);
   await beforeTurn(run);
@@ -61,13 +61,24 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   };
 }
 
+/** Where a plugin fails, the answer is the model's own, which was paid for and is kept. */
 async function recordAnswer(
   run: RunContext,
   account: RequestAccount,
   { message: said, finish }: CollectedAnswer,
 ): Promise<Reasoned> {
-  const own = { message: said, finishReason: finish.finishReason };
-  const { message, finishReason, failure } = await throughAnswer(run, account.request, own);
+  const own: Answer = { message: said, finishReason: finish.finishReason };
+  let answer = own;
+  let failure: unknown;
+  try {
+    const changed = await throughPlugins(run.plugins, own, (plugin, made) =>
+      plugin.afterRequest?.(run, made, account.request),
+    );
+    if (changed !== own) answer = replacedAnswer(run, own, changed);
+  } catch (error) {
+    failure = error;
+  }
+  const { message, finishReason } = answer;
   await record(run, {
     type: "assistant_message",
     message,
@@ -76,33 +87,17 @@ async function recordAnswer(
     ...account.timing(),
     ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
   });
-  if (failure !== undefined) return failed(run, failure);
+  if (failure !== undefined) return failed(run, toNanoAgentError(failure));
   const { cappedBy } = account;
   return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
 }
 
-/**
- * The answer as plugins leave it. Where one fails it is the model's own, which was paid for and is kept.
- * Never throws.
- */
-async function throughAnswer(
-  run: RunContext,
-  request: ModelRequest,
-  own: Answer,
-): Promise<Answer & { readonly failure?: NanoAgentError }> {
-  try {
-    const answer = await throughPlugins(run.plugins, own, (plugin, made) =>
-      plugin.afterRequest?.(run, made, request),
-    );
-    if (answer === own) return own;
-    const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
-    assertCallIds(answer, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
-    // A message of its own: a plugin may give the same one again and again.
-    const message = answer.message === own.message ? own.message : { ...answer.message };
-    return { ...answer, message };
-  } catch (error) {
-    return { ...own, failure: toNanoAgentError(error) };
-  }
+/** The answer that plugins put in the place of the model's own. Throws for call ids that cannot be. */
+function replacedAnswer(run: RunContext, own: Answer, changed: Answer): Answer {
+  const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
+  assertCallIds(changed, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
+  // A message of its own: a plugin may give the same one again and again.
+  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
 }
 
 /** One id for two calls would leave one of them without a result. */

@@ -17,9 +17,9 @@ export interface Charge {
 }
 
 /**
- * The account of one model request: what was set aside for it, and what it is charged with. What providers charge
- * for and do not report is estimated: attempts that broke off, failed or were cut after the model had begun to
- * write, and answers whose usage is missing or negative.
+ * The account of one model request: what was set aside for it, and what it is charged with. What providers
+ * charge for and do not report is estimated: attempts that broke off, failed or were cut after the model had
+ * begun to write, and answers whose usage is missing or negative.
  */
 export class RequestAccount {
   /** The request to send. */
@@ -37,26 +37,17 @@ export class RequestAccount {
   readonly #startedAt: number;
   #firstPartAt: number | undefined;
 
-  private constructor(run: RunContext, grant: Grant, measured: Measured | undefined) {
+  constructor(run: RunContext, grant: Grant) {
     this.#run = run;
     this.#startedAt = run.clock.elapsed();
-    this.#measured = measured;
+    this.#measured = measuredOf(run, grant.request);
     this.request = grant.request;
     this.cappedBy = grant.cappedBy;
     this.#release = grant.release;
     this.collector = new AnswerCollector(run.state.transcript.callIds);
   }
 
-  /** Opens the account, or resolves to the limit that does not pay for the request. Rejects when the run is aborted meanwhile. */
-  static async open(run: RunContext, request: ModelRequest): Promise<RequestAccount | BudgetLimit> {
-    const { ledger, model, state, signal } = run;
-    const measured = measuredOf(run, request);
-    const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measured) : 0;
-    const grant = await ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
-    return typeof grant === "string" ? grant : new RequestAccount(run, grant, measured);
-  }
-
-  /** Takes a part of the stream; returns it as it is to be shown. One that says `retry` is for {@link RequestAccount.void} first. */
+  /** Takes a part and returns it as it is to be shown. Before `retry` comes {@link RequestAccount.void}. */
   take(part: StreamPart): StreamPart {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
@@ -97,8 +88,8 @@ export class RequestAccount {
   }
 
   /**
-   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is charged in any case: a model may
-   * have been thinking.
+   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is
+   * charged in any case: a model may have been thinking.
    */
   async void(purpose: "retry" | "aborted" | "failed"): Promise<void> {
     const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && this.#run.ledger.isLimited);
@@ -135,6 +126,13 @@ export class RequestAccount {
   #inputTokens(): number {
     return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
   }
+}
+
+/** Sets aside what a request may cost. Rejects when the run is aborted while it waits for others. */
+export function setAside(run: RunContext, request: ModelRequest): Grant | Promise<Grant | BudgetLimit> {
+  const { ledger, model, state, signal } = run;
+  const inputTokens = ledger.isLimited ? ledger.estimates.ofRequest(request, measuredOf(run, request)) : 0;
+  return ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
 }
 
 /** What a provider counted of the beginning of this very request. */

@@ -8,8 +8,8 @@ import type { LoopCircle } from "./entry.ts";
 import type { DecisionCode } from "./gate.ts";
 
 /**
- * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that `error` is.
- * `runOrThrow` of the agents is for code that wants exceptions.
+ * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that
+ * `error` is. `runOrThrow` of the agents is for code that wants exceptions.
  */
 export type RunResult<Output = unknown> = RunReport & RunEnding<Output>;
 
@@ -32,19 +32,19 @@ export type StructuredResult<Output> = Extract<
 
 /** What a {@link RunResult} says of every run. */
 export interface RunReport {
-  /** The answer: all text of the final assistant message, or the text of a finish tool, or what `onMaxIterations` made. */
+  /** The answer: the text of the final message, of a finish tool, or what `onMaxIterations` made. */
   readonly text: string;
   /** Which limit, when `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
   /** Which calls, when `stopReason` is `loop_detected`. */
   readonly circle?: LoopCircle;
-  /** One sentence for people about `budget`, `loop_detected`, or an `output_limit` that is the window's. */
+  /** For people, about `budget`, `loop_detected`, an `output_limit` that is the window's, or a `refusal` that was explained. */
   readonly detail?: string;
   /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
   readonly pending?: readonly PendingCall[];
   /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
   readonly iterations: number;
-  /** The whole conversation, this run included, as far as no compaction replaced it; can be sent again as it is. */
+  /** The whole conversation as far as no compaction replaced it; can be sent again as it is. */
   readonly messages: readonly Message[];
   /** Tokens of this run. */
   readonly usage: Usage;
@@ -104,8 +104,9 @@ export class MaxIterationsError extends NanoAgentError {
 }
 
 /**
- * Thrown by `runOrThrow` and `sendMessage` for a run without an answer; carries everything it produced. `code` is that of
- * the run's error, `aborted` for a run that was stopped, and `incomplete` for every other end.
+ * Thrown by `runOrThrow` and `sendMessage` for a run without an answer; carries everything it produced.
+ * `code` is that of the run's error, `aborted` for a run that was stopped, and `incomplete` for every other
+ * end.
  */
 export class RunError extends NanoAgentError {
   readonly result: RunResult;

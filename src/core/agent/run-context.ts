@@ -24,8 +24,9 @@ export interface MaxIterationsContext {
 }
 
 /**
- * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more request with tools
- * forbidden, whose text is the answer · `last`: the last text · `throw`: {@link import("./result.ts").MaxIterationsError} · a function: its text.
+ * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more
+ * request with tools forbidden, whose text is the answer · `last`: the last text · `throw`:
+ * {@link import("./result.ts").MaxIterationsError} · a function: its text.
  */
 export type OnMaxIterations =
   | "summarize"
@@ -34,13 +35,13 @@ export type OnMaxIterations =
   | ((context: MaxIterationsContext) => string | Promise<string>);
 
 /**
- * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can refer to them.
- * `final-only`: the question and the answer; tool calls stand in the journal and in the events, and are not sent again; a tool
- * that the caller answers cannot be used then.
+ * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can
+ * refer to them. `final-only`: the question and the answer; tool calls stand in the journal and in the
+ * events, and are not sent again; a tool that the caller answers cannot be used then.
  */
 export type ConversationMemory = "full" | "final-only";
 
-/** What a run is bound by. The options of an agent and of a run have the same names, and say what each is for. */
+/** What a run is bound by. Options of agents and runs have the same names, and say what each is for. */
 export interface RunSettings {
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
@@ -103,7 +104,7 @@ export interface ModelChoice {
 /** What plugs in around the steps of a run. */
 export type RunPlugin = Plugin<RunContext>;
 
-/** Everything one run works with. Made by the agent, used by the loop and its phases; what changes is in `state`. */
+/** Everything one run works with. Made by the agent, used by the loop; what changes is in `state`. */
 export interface RunContext extends RunSettings {
   /** What this request is made with. */
   readonly model: Model;
@@ -165,9 +166,9 @@ export type Recorder = Pick<RunContext, "journal" | "state" | "emit" | "scope"> 
   Partial<Pick<RunContext, "isReleased">>;
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order. An answer is published when it is stored, which the records that
- * follow from it may share: {@link recorded} waits for that. Rejects with `journal` when an entry cannot be stored, and with
- * `aborted` when the run was let go of.
+ * Stores an entry, folds it into the state and publishes it, in this order. An answer is published when it is
+ * stored, which the records that follow from it may share: {@link recorded} waits for that. Rejects with
+ * `journal` when an entry cannot be stored, and with `aborted` when the run was let go of.
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.isReleased?.() === true)
@@ -188,14 +189,14 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
 
 function ignored(): void {}
 
-/** Resolves when all that was recorded is stored and published: for what must not happen before. Nothing where it is already. Rejects with `journal`. */
+/** Resolves when all records are stored and published; nothing where they are. Rejects with `journal`. */
 export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
   return journal.flush?.().catch((error: unknown) => {
     throw notStored("assistant_message", error);
   });
 }
 
-/** Says something to the model in the name of the loop, a pattern or a plugin. Rejects like {@link record}. */
+/** Says something to the model in the name of loop, pattern or plugin. Rejects like {@link record}. */
 export async function remark(
   run: Recorder,
   text: string,

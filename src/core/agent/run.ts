@@ -20,8 +20,8 @@ export interface RunParts {
 }
 
 /**
- * A run from its input to its result, inside its plugins. A plugin that fails ends it with `error`; the journal keeps how it had
- * ended until then. Rejects with what {@link beginRun} and `conduct` throw.
+ * A run from its input to its result, inside its plugins. A plugin that fails ends it with `error`; the
+ * journal keeps how it had ended until then. Rejects with what {@link beginRun} and `conduct` throw.
  */
 export async function performRun(
   run: RunContext,
@@ -66,7 +66,7 @@ export async function runLoop(run: RunContext): Promise<RunResult> {
   return endRun(run, await converse(run));
 }
 
-/** The turns of a run, of which the conversation keeps what {@link import("./run-context.ts").ConversationMemory} says. */
+/** The turns of a run; {@link import("./run-context.ts").ConversationMemory} says what is kept of them. */
 export function converse(run: RunContext): Promise<Ending> {
   return run.memory === "full" ? runTurns(run) : converseAside(run);
 }

@@ -22,7 +22,7 @@ const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
 
-/** What the provider counted: `tokens` of the last request and its answer, which are the first `messages` of the conversation. */
+/** Tokens the provider counted for the last request and answer, the first `messages` of the conversation. */
 export interface MeasuredContext {
   readonly tokens: number;
   readonly messages: number;
@@ -35,8 +35,8 @@ export interface NestedState {
 }
 
 /**
- * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Entries of other scopes count as
- * spending and as nothing else.
+ * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Entries of
+ * other scopes count as spending and as nothing else.
  */
 export class SessionState {
   readonly transcript: Transcript;
@@ -104,7 +104,7 @@ export class SessionState {
     return this.#endedWaiting && this.transcript.hasPending;
   }
 
-  /** Whether a person wants the newest run to end: refused with `stop` were a call of it, of a nested run or of a subagent. */
+  /** Whether a person refused a call of the newest run, or of one inside it, with `stop`. */
   get isStopped(): boolean {
     return this.#nested?.parent.isStopped ?? this.#isStopped;
   }
@@ -144,7 +144,7 @@ export class SessionState {
     return this.#compaction?.id;
   }
 
-  /** Whether the newest compaction was taken back: the next one is made when it is asked for, or cannot be done without. */
+  /** Whether the newest compaction was taken back: then none is made unasked while requests still fit. */
   get isUndone(): boolean {
     return this.#isUndone;
   }

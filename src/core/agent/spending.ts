@@ -36,7 +36,7 @@ export function isUnpaid(entry: SpendingEntry): boolean {
   return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
 }
 
-/** What was used up, with one more entry. Figures of a journal from elsewhere that cannot be are not counted. */
+/** What was used up, with one more entry. Impossible figures of a foreign journal are not counted. */
 export function addSpending(before: Spending, entry: SpendingEntry): Spending {
   const isCut = entry.type === "assistant_message" && entry.interrupted === true;
   const isFree = isUnpaid(entry);

@@ -19,8 +19,8 @@ export interface Checkpointed {
 }
 
 /**
- * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes could not be taken back does
- * not run. Throws only for the journal.
+ * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes
+ * could not be taken back does not run. Throws only for the journal.
  */
 export async function withCheckpoint(
   run: RunContext,

@@ -6,7 +6,7 @@ export interface LinkedController {
   readonly unlink: () => void;
 }
 
-/** Makes a controller that follows `parent`, reason included. Cheaper than `AbortSignal.any`, and leaves no listener behind. */
+/** A controller that follows `parent`, reason included; cheaper than `AbortSignal.any` and without leaks. */
 export function linkController(parent: AbortSignal | undefined): LinkedController {
   const controller = new AbortController();
   (controller.signal as OwnSignal)[SOURCE] = new SharedSource(controller.signal);
@@ -23,7 +23,7 @@ export function linkController(parent: AbortSignal | undefined): LinkedControlle
 
 const NOTHING_TO_UNLINK = (): void => undefined;
 
-/** The error an aborted signal stands for: its reason when that is an error of ours, else one with code `aborted`. */
+/** The error of an aborted signal: its reason when that is one of ours, else one with code `aborted`. */
 export function abortError(
   { reason }: Pick<AbortSignal, "reason">,
   what = "The run was aborted.",
@@ -40,8 +40,8 @@ interface AbortSource {
 }
 
 /**
- * One listener for all that wait for a signal which lives as long as they do: a run waits several times a turn, and with a listener each the
- * loop without a network takes 1.05 of the time.
+ * One listener for all that wait for a signal which lives as long as they do: a run waits several times a
+ * turn, and with a listener each the loop without a network takes 1.05 of the time.
  */
 class SharedSource implements AbortSource {
   /** A list, for there are seldom more than a few. */
@@ -66,7 +66,7 @@ class SharedSource implements AbortSource {
   }
 }
 
-/** Where a signal of our own keeps its source; a weak map with short-lived keys is looked through at every garbage collection. */
+/** Where our signals keep their source: a weak map of short-lived keys slows garbage collections. */
 const SOURCE = Symbol("source");
 
 type OwnSignal = AbortSignal & { [SOURCE]?: SharedSource };
@@ -82,8 +82,9 @@ function sourceOf(signal: AbortSignal): AbortSource {
 }
 
 /**
- * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is aborted, whichever
- * comes first. The grace lets work that honours the signal end by itself and say how it ended.
+ * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is
+ * aborted, whichever comes first. The grace lets work that honours the signal end by itself and say how it
+ * ended.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
   const source = sourceOf(signal);

@@ -3,7 +3,7 @@ import { canonicalJson } from "./json.ts";
 import { numberKeyword, type SchemaNode, schemaKeyword, schemasKeyword } from "./schema-keywords.ts";
 import { type Check, type SchemaRun } from "./schema-run.ts";
 
-/** The checks for arrays, in the words of draft 2020-12 (`prefixItems`, `items`) and draft 7 (`items`, `additionalItems`). */
+/** Checks for arrays, in the words of draft 2020-12 (`prefixItems`, `items`) and 7 (`additionalItems`). */
 export function arrayChecks(node: SchemaNode): readonly Check[] {
   const checks: Check[] = [];
   const isTuple = Array.isArray(node.schema["items"]);

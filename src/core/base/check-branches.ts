@@ -49,7 +49,7 @@ function conditionChecks(node: SchemaNode): readonly Check[] {
   ];
 }
 
-/** No branch takes the value as it is: repair it if that can be done in one way only, else say what is wrong with it. */
+/** No branch takes the value as it is: repaired if there is one way only, else what is wrong is said. */
 function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
   if (run.quiet) {
     run.fail(() => "");
@@ -76,7 +76,7 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   return value;
 }
 
-/** Whether an issue means that another branch was intended: the wrong type altogether, or the wrong mark of a tagged form. */
+/** Whether an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
 function saysOtherForm(issue: { readonly path: string; readonly kind: string }): boolean {
   return issue.path === "" ? issue.kind !== "other" : issue.kind === "choice" && !/[.[]/.test(issue.path);
 }

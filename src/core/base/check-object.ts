@@ -24,8 +24,8 @@ interface ObjectKeywords {
 }
 
 /**
- * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional property that does
- * not take it is dropped: many models write it for "nothing".
+ * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional
+ * property that does not take it is dropped: many models write it for "nothing".
  */
 export function objectChecks(node: SchemaNode): readonly Check[] {
   const keywords: ObjectKeywords = {
@@ -183,7 +183,7 @@ function missingMessage(
   return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
 }
 
-/** What a property is to be: its values where they are few, else its type; empty where the schema names neither. */
+/** What a property should be: its values where they are few, else its type, if the schema names one. */
 function typeOf(schema: unknown): string {
   const { enum: values, type, items } = isRecord(schema) ? schema : {};
   if (Array.isArray(values) && values.length > 0 && values.length <= 10)

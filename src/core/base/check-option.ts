@@ -8,7 +8,7 @@ export type Check = (value: unknown, name: string) => void;
 /** The check of every option there is. */
 export type Checks<Options> = { readonly [K in keyof Required<Options>]: Check };
 
-/** Throws `invalid_argument` for what is no object, an option nobody knows, and a value that cannot be that of its option. */
+/** Throws `invalid_argument` for what is no object, unknown options, and values that do not fit. */
 export function assertEach<Options extends object>(
   options: Options,
   checks: Checks<Options>,
@@ -86,7 +86,12 @@ export function assertType(name: string, value: unknown, type: OptionType): void
   throw misuse(`${name} is ${shown(value)}; it must be ${type === "object" ? "an" : "a"} ${type}.`);
 }
 
-/** Throws `invalid_argument` for a value that is given and no number from `least` (above it: `isAbove`) to `most`. */
+/** Throws `invalid_argument` for what is no function, whether it is given or not. */
+export function assertFunction(name: string, value: unknown): void {
+  if (typeof value !== "function") throw misuse(`${name} is ${shown(value)}; it must be a function.`);
+}
+
+/** Throws `invalid_argument` for what is no number from `least` (`isAbove`: above it) to `most`. */
 export function assertNumber(
   name: string,
   value: unknown,

@@ -4,8 +4,9 @@ import { type Check, typeName } from "./schema-run.ts";
 import { nearest } from "./text.ts";
 
 /**
- * The check for `type` (a name or several) and `nullable`. A value that fails it is repaired where only one thing can have been
- * meant: the text of a number, of a boolean, or of the JSON array or object that is expected.
+ * The check for `type` (a name or several) and `nullable`. A value that fails it is repaired where only one
+ * thing can have been meant: the text of a number, of a boolean, or of the JSON array or object that is
+ * expected.
  */
 export function typeCheck(node: SchemaNode): Check | undefined {
   const { type, nullable } = node.schema;
@@ -66,7 +67,7 @@ export function numberCheck(node: SchemaNode): Check | undefined {
   };
 }
 
-/** The check for length and pattern of strings. Lengths count code points. The time of a pattern is its author's business. */
+/** Length and pattern of strings, in code points. How long a pattern takes is up to its author. */
 export function stringCheck(node: SchemaNode): Check | undefined {
   const min = numberKeyword(node, "minLength") ?? 0;
   const max = numberKeyword(node, "maxLength") ?? Number.POSITIVE_INFINITY;

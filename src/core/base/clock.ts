@@ -5,13 +5,15 @@ export interface Clock {
   /** Milliseconds since some moment, for measuring: the same whatever anybody sets the time of day to. */
   elapsed(): number;
   /**
-   * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects with the signal's
-   * reason as soon as `signal` is aborted, also when it was before the call. Leaves no timer and no listener behind.
+   * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects
+   * with the signal's reason as soon as `signal` is aborted, also when it was before the call. Leaves no
+   * timer and no listener behind.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls back after `ms` milliseconds, soon for 0 or less, unless the function it returns was called before. Every tool call has a limit that it hardly ever
-   * reaches: by `sleep`, which is the default, that takes a tenth of the time of the loop.
+   * Calls back after `ms` milliseconds, soon for 0 or less, unless the function it returns was called before.
+   * Every tool call has a limit that it hardly ever reaches: by `sleep`, which is the default, that takes a
+   * tenth of the time of the loop.
    */
   timer?(ms: number, callback: () => void): () => void;
 }

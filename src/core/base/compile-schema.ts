@@ -14,9 +14,10 @@ import { MAX_ISSUES } from "./schema-run.ts";
 import { compileValidator, type JsonValidator } from "./validate-json.ts";
 
 /**
- * Makes a schema ready for use: the JSON Schema a model is shown, and the check of what it answers. Takes JSON Schema, which is
- * copied and frozen, or a schema of any library with Standard Schema and its JSON Schema extension (zod ≥ 4.2).
- * Both are lenient alike: see {@link compileValidator}. Throws `invalid_argument` for what cannot be written as JSON Schema.
+ * Makes a schema ready for use: the JSON Schema a model is shown, and the check of what it answers. Takes
+ * JSON Schema, which is copied and frozen, or a schema of any library with Standard Schema and its JSON
+ * Schema extension (zod ≥ 4.2). Both are lenient alike: see {@link compileValidator}. Throws
+ * `invalid_argument` for what cannot be written as JSON Schema.
  */
 export function compileSchema<const S extends SchemaInput>(schema: S): CompiledSchema<InferSchema<S>> {
   const compiled = isStandardSchema(schema) ? compileStandard(schema) : compileJson(schema);
@@ -84,7 +85,7 @@ function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaRes
   }
 }
 
-/** The library refused the value: see whether it takes the repaired one, else report in the words that help a model most. */
+/** After the library refused a value: does it take the repaired one, or what is to be reported? */
 function mended(
   standard: Standard,
   check: JsonValidator,

@@ -1,4 +1,4 @@
-/** The fields of an object that are there: those that are `undefined` are left out, as optional fields want it. */
+/** The fields that are there: what is `undefined` is left out, as optional fields want it. */
 export function defined<T extends object>(given: T): Defined<T> {
   const there: { [name: string]: unknown } = {};
   for (const name in given) if (given[name] !== undefined) there[name] = given[name];

@@ -1,4 +1,4 @@
-/** Stable identifiers of every failure nano-agent reports. New codes may be added; existing ones keep their meaning. */
+/** Stable identifiers of every failure. Codes may be added; existing ones keep their meaning. */
 export type ErrorCode =
   /** Wrong use of the library: a missing or malformed argument. Thrown before any side effect. */
   | "invalid_argument"
@@ -24,13 +24,13 @@ export type ErrorCode =
   | "network"
   /** No answer, or no progress, for longer than the configured time. */
   | "timeout"
-  /** The provider answered something that is not its protocol (an HTML page, broken JSON, a stream cut short). */
+  /** The provider's answer is not its protocol (an HTML page, broken JSON, a stream cut short). */
   | "invalid_response"
   /** The caller's signal was aborted. */
   | "aborted"
   /** `onMaxIterations: "throw"`; `details.result` is not set, the result is on {@link MaxIterationsError}. */
   | "max_iterations"
-  /** A run that ended without an answer, where one was asked for: `details.stopReason` says how; the result is on the error. */
+  /** A run ended without the answer asked for: see `details.stopReason`; the result is on the error. */
   | "incomplete"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
@@ -88,7 +88,12 @@ export function misuse(message: string, options?: NanoAgentErrorOptions): NanoAg
   return new NanoAgentError("invalid_argument", message, options);
 }
 
-/** Whether `error` is a {@link NanoAgentError} (of any installed copy), optionally with one of the given codes. */
+/** An error that says what is wrong with a setting. */
+export function invalidConfig(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
+  return new NanoAgentError("invalid_config", message, options);
+}
+
+/** Whether `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if given. */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
   return codes.length === 0 || ("code" in error && codes.includes(error.code as ErrorCode));

@@ -11,9 +11,10 @@ export interface StreamHooks {
 const HIGH_WATER = 1_024;
 
 /**
- * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes them. It ends exactly
- * once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed afterwards is dropped. A reader that leaves early
- * (`break`, `return()`) triggers `onCancel`, whose promise is awaited before the loop is left, so nothing runs on unseen.
+ * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes
+ * them. It ends exactly once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed
+ * afterwards is dropped. A reader that leaves early (`break`, `return()`) triggers `onCancel`, whose promise
+ * is awaited before the loop is left, so nothing runs on unseen.
  */
 export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
@@ -31,6 +32,13 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#start = hooks.onStart;
     this.#onCancel = hooks.onCancel;
     this.#onPressure = hooks.onPressure;
+  }
+
+  /** Has the writer start, as asking for the first event does. Nothing where it was asked before. */
+  begin(): void {
+    const start = this.#start;
+    this.#start = undefined;
+    start?.();
   }
 
   /** Adds an event. After the end it is dropped. */
@@ -71,7 +79,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   }
 
   next(): Promise<IteratorResult<T>> {
-    this.#begin();
+    this.begin();
     if (this.#next < this.#queue.length) {
       const value = this.#queue[this.#next++] as T;
       if (this.#next === this.#queue.length) this.discard();
@@ -106,12 +114,5 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     if (isHigh === this.#isPressed) return;
     this.#isPressed = isHigh;
     if (!this.#ended) this.#onPressure?.(isHigh);
-  }
-
-  #begin(): void {
-    const start = this.#start;
-    if (start === undefined) return;
-    this.#start = undefined;
-    start();
   }
 }

@@ -8,7 +8,7 @@ export interface Difference {
   readonly right: string;
 }
 
-/** The first place where two JSON values differ, lists in order, fields by name; `undefined` when they are equal. */
+/** The first place where two JSON values differ, lists in order, fields by name, if there is one. */
 export function firstDifference(left: unknown, right: unknown): Difference | undefined {
   return differenceAt("", left, right);
 }

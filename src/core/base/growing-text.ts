@@ -2,8 +2,9 @@
 const MAX_PIECES = 512;
 
 /**
- * A text that comes in many small pieces. A string that is only ever added to keeps all its pieces, each larger than the few characters
- * it holds, for as long as nobody reads it: a long answer would take ten times its length.
+ * A text that comes in many small pieces. A string that is only ever added to keeps all its pieces, each
+ * larger than the few characters it holds, for as long as nobody reads it: a long answer would take ten times
+ * its length.
  */
 export class GrowingText {
   #text = "";

@@ -2,8 +2,8 @@ const FIRST = 0x9e3779b1;
 const SECOND = 0x85ebca77;
 
 /**
- * A number of 53 bits for a text, equal for equal texts and almost never for others: to compare what need not be kept. No protection
- * against texts that are made to collide.
+ * A number of 53 bits for a text, equal for equal texts and almost never for others: to compare what need not
+ * be kept. No protection against texts that are made to collide.
  */
 export function hashText(text: string): number {
   let low = 0x2545f491;

@@ -2,9 +2,10 @@
 export type NewId = (prefix: string) => string;
 
 /**
- * A source of ids. They consist of `[0-9a-z]` after `prefix_`, are 22 characters long without it and sort by age: within one source
- * always, between sources by the millisecond in which the source was made. Forty random bits a source (unique, no secret) keep sources apart, a
- * counter the ids of one source, so an id costs one concatenation.
+ * A source of ids. They consist of `[0-9a-z]` after `prefix_`, are 22 characters long without it and sort by
+ * age: within one source always, between sources by the millisecond in which the source was made. Forty
+ * random bits a source (unique, no secret) keep sources apart, a counter the ids of one source, so an id
+ * costs one concatenation.
  */
 export function createIds(nowMs: number = Date.now()): NewId {
   const head = nowMs.toString(36).padStart(8, "0") + randomText(8);
@@ -16,7 +17,7 @@ export function createIds(nowMs: number = Date.now()): NewId {
   };
 }
 
-/** A single id, where there is no source at hand. Costs a random number each: use {@link createIds} for many. */
+/** A single id, at the cost of a random number; {@link createIds} is for many. */
 export function newId(prefix: string): string {
   return createIds()(prefix);
 }
@@ -28,8 +29,8 @@ const FIRST_COUNT = 36 ** 5;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * A version 4 UUID (RFC 9562). Like all ids here it is unique but no secret: it comes from `Math.random`, because the first use of
- * `crypto` costs a command a fifth of its start.
+ * A version 4 UUID (RFC 9562). Like all ids here it is unique but no secret: it comes from `Math.random`,
+ * because the first use of `crypto` costs a command a fifth of its start.
  */
 export function newUuid(): string {
   let text = "";

@@ -10,8 +10,9 @@ export interface TimeBound {
 }
 
 /**
- * What somebody else's function answers, waited for until the time is up. It gets a signal that is aborted then; rejects then with a sentence
- * that begins with "it took longer than", and with the reason of `signal` where that ends the wait.
+ * What somebody else's function answers, waited for until the time is up. It gets a signal that is aborted
+ * then; rejects then with a sentence that begins with "it took longer than", and with the reason of `signal`
+ * where that ends the wait.
  */
 export async function inTime<T>(
   work: (signal: AbortSignal) => T | Promise<T>,

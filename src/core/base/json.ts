@@ -1,6 +1,6 @@
 import { errorMessage } from "./errors.ts";
 
-/** Levels of arrays and objects a value may have. Deeper ones are refused: `JSON.stringify` could not write them again. */
+/** Levels of arrays and objects in a value. `JSON.stringify` could not write deeper ones again. */
 export const MAX_JSON_DEPTH = 500;
 
 /** What {@link safeParse} makes of a text. `error` says what is wrong with it in one line. */
@@ -20,7 +20,7 @@ export function safeParse(text: string): ParsedJson {
   }
 }
 
-/** Arguments of a tool call: always an object. Where the model wrote none, `invalid_input` holds what it did write. */
+/** Arguments of a tool call. Where the model wrote no object, `invalid_input` holds what it wrote. */
 export interface ParsedToolInput {
   readonly input: { readonly [key: string]: unknown };
   readonly invalid_input?: { readonly reason: "malformed" | "truncated"; readonly raw: string };
@@ -33,9 +33,9 @@ export interface ParseToolInputOptions {
 }
 
 /**
- * The arguments of a tool call from the JSON text a model wrote. No text at all means no arguments; an object inside a JSON string
- * (some models encode twice) is unwrapped. Anything else but an object is `{}` with `invalid_input`. Of a truncated answer only
- * a whole object is believed. Never throws.
+ * The arguments of a tool call from the JSON text a model wrote. No text at all means no arguments; an object
+ * inside a JSON string (some models encode twice) is unwrapped. Anything else but an object is `{}` with
+ * `invalid_input`. Of a truncated answer only a whole object is believed. Never throws.
  */
 export function parseToolInput(text: string, options: ParseToolInputOptions = {}): ParsedToolInput {
   const truncated = options.truncated === true;
@@ -54,7 +54,7 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text that is equal for equal JSON values, whatever the order of their keys; fields that are `undefined` are left out. */
+/** The same text for equal JSON values, whatever the order of keys; `undefined` fields are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "null";
@@ -65,7 +65,7 @@ export function canonicalJson(value: unknown): string {
   return `{${parts.join(",")}}`;
 }
 
-/** Whether two JSON values are equal, whatever the order of their keys; fields that are `undefined` are left out. */
+/** Whether two JSON values are equal, whatever the order of keys; `undefined` fields are left out. */
 export function equalJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {

@@ -6,7 +6,7 @@ export interface Redaction {
   stream(): RedactionStream;
 }
 
-/** One text that comes in pieces. What could be the beginning of a secret is held back until it is certain. */
+/** One text in pieces. What could be the beginning of a secret is held back until it is certain. */
 export interface RedactionStream {
   /** What is certain by now of this piece and what was held back before. */
   push(piece: string): string;

@@ -9,9 +9,10 @@ export interface BackoffOptions {
 }
 
 /**
- * Milliseconds to wait before retry number `attempt` (from 1): a whole number drawn evenly from the upper half of the range up to
- * `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. Jitter keeps clients that failed together from coming back together; its floor keeps
- * unlucky draws from using all attempts up before an overloaded server can recover.
+ * Milliseconds to wait before retry number `attempt` (from 1): a whole number drawn evenly from the upper
+ * half of the range up to `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. Jitter keeps clients that failed
+ * together from coming back together; its floor keeps unlucky draws from using all attempts up before an
+ * overloaded server can recover.
  */
 export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): number {
   const { baseMs = 500, maxMs = 30_000, random = Math.random } = options;
@@ -22,8 +23,9 @@ export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): n
 }
 
 /**
- * Milliseconds from a `Retry-After` header (RFC 9110, 10.2.3): seconds, also with a fraction, or an HTTP date in any of its three
- * forms, where a past one means 0. `undefined` for anything else, and for waits beyond a year: nobody means those.
+ * Milliseconds from a `Retry-After` header (RFC 9110, 10.2.3): seconds, also with a fraction, or an HTTP date
+ * in any of its three forms, where a past one means 0. `undefined` for anything else, and for waits beyond a
+ * year: nobody means those.
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";

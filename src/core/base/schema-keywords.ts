@@ -3,7 +3,7 @@ import { isRecord } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 import type { Check } from "./schema-run.ts";
 
-/** One schema object on its way to becoming a check: its keywords, its place, and the way to compile the schemas in it. */
+/** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
 export interface SchemaNode {
   readonly schema: JsonSchema;
   /** JSON pointer of the node, e.g. `#/properties/path`. */
@@ -55,7 +55,7 @@ export function schemasKeyword(node: SchemaNode, keyword: string): readonly Chec
   return value.map((each, at) => node.compile(each, `${node.where}/${keyword}/${at}`));
 }
 
-/** A keyword that holds an object whose values are compiled by `compile`, as pairs; empty when it is absent. */
+/** The values of an object keyword as `compile` makes them, with their names; empty when absent. */
 export function mapKeyword<T>(
   node: SchemaNode,
   keyword: string,

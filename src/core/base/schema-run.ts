@@ -4,12 +4,12 @@ import type { SchemaIssue } from "./schema.ts";
 export const MAX_ISSUES = 10;
 
 /**
- * One keyword, or one schema, compiled. Returns the value, or what it was repaired to, and tells the run when it does not hold.
- * A check never changes the value it is given.
+ * One keyword, or one schema, compiled. Returns the value, or what it was repaired to, and tells the run when
+ * it does not hold. A check never changes the value it is given.
  */
 export type Check = (value: unknown, run: SchemaRun) => unknown;
 
-/** `type` and `choice` (const, enum) tell {@link import("./check-branches.ts").branchChecks} which alternative was meant. */
+/** By `type` and `choice` {@link import("./check-branches.ts").branchChecks} knows which branch was meant. */
 export type IssueKind = "type" | "choice" | "other";
 
 interface Found extends SchemaIssue {
@@ -30,9 +30,10 @@ type Memory = Map<Check, Map<unknown, Outcome | "running">>;
 const MAX_REFERENCES = 500;
 
 /**
- * The state of one pass over a value. A quiet run only counts failures and stops early; a loud one collects issues and may
- * repair. What a `$ref` found out is remembered by target and value, for quiet and loud runs apart, so that the time is bounded by
- * the size of the schema times the size of the value however often its branches meet the same part again.
+ * The state of one pass over a value. A quiet run only counts failures and stops early; a loud one collects
+ * issues and may repair. What a `$ref` found out is remembered by target and value, for quiet and loud runs
+ * apart, so that the time is bounded by the size of the schema times the size of the value however often its
+ * branches meet the same part again.
  */
 export class SchemaRun {
   readonly quiet: boolean;
@@ -48,7 +49,7 @@ export class SchemaRun {
     this.repairs = mode === "repair";
   }
 
-  /** Whether there is nothing left to find out: quiet runs end at the first failure, loud ones when they have enough issues. */
+  /** Whether to stop looking: quiet runs end at the first failure, loud ones with enough issues. */
   get over(): boolean {
     return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
   }
@@ -97,8 +98,8 @@ export class SchemaRun {
   }
 
   /**
-   * Runs the check a `$ref` points to, once for each value. Meeting the same pair while it is at work means the schema refers to
-   * itself without going deeper, which says nothing about the value.
+   * Runs the check a `$ref` points to, once for each value. Meeting the same pair while it is at work means
+   * the schema refers to itself without going deeper, which says nothing about the value.
    */
   follow(target: Check, value: unknown): unknown {
     this.#memory ??= new Map();

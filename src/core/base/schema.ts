@@ -4,8 +4,9 @@ import type { Json } from "./errors.ts";
 export type JsonSchema = { readonly [key: string]: Json | undefined };
 
 /**
- * A schema of any library that follows Standard Schema (https://standardschema.dev, version 1): zod 4, valibot, arktype.
- * Only what nano-agent uses is declared. `jsonSchema` is the Standard JSON Schema extension, which zod ≥ 4.2 has.
+ * A schema of any library that follows Standard Schema (https://standardschema.dev, version 1): zod 4,
+ * valibot, arktype. Only what nano-agent uses is declared. `jsonSchema` is the Standard JSON Schema
+ * extension, which zod ≥ 4.2 has.
  */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
@@ -31,7 +32,7 @@ type StandardResult<Output> =
 /** What callers may pass where a schema is wanted. */
 export type SchemaInput<Output = unknown> = StandardSchema<Output> | JsonSchema;
 
-/** The value type a {@link SchemaInput} describes; for JSON Schema that is not a literal, an object of unknown fields. */
+/** The type a {@link SchemaInput} describes; for JSON Schema that is no literal, unknown fields. */
 export type InferSchema<S> =
   S extends StandardSchema<infer Output>
     ? Output
@@ -41,7 +42,7 @@ export type InferSchema<S> =
         ? FromJsonSchema<S>
         : never;
 
-/** TypeScript type of a literal JSON Schema (`as const`): objects, arrays, scalars, `enum`, `const`. The rest is `unknown`. */
+/** Type of a literal JSON Schema (`as const`): objects, arrays, scalars, `enum`, `const`; else `unknown`. */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
   ? C
   : S extends { readonly enum: readonly (infer E)[] }
@@ -68,7 +69,7 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** The outcome of a validation. `value` is the parsed value (defaults and transforms of a Standard Schema applied). */
+/** The outcome of a validation. `value` has defaults and transforms of a Standard Schema applied. */
 export type SchemaResult<Output = unknown> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] };

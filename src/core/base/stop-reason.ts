@@ -1,10 +1,10 @@
 /**
- * Why a run ended. Always set.
- * `completed`: the model answered without asking for a tool · `finish_tool`: a finish tool was called · `structured_output`: the
- * value for the requested schema is there · `max_iterations` · `budget`: money, tokens or time used up · `aborted`: by signal,
- * `stop()` or a reader that left · `denied`: a refused call ended the run · `awaiting_approval`, `awaiting_external`: the caller's
- * turn · `output_limit`: the answer was cut by the output limit · `refusal`: the model or a filter refused · `loop_detected` ·
- * `error`: see `result.error`.
+ * Why a run ended. Always set. `completed`: the model answered without asking for a tool · `finish_tool`: a
+ * finish tool was called · `structured_output`: the value for the requested schema is there ·
+ * `max_iterations` · `budget`: money, tokens or time used up · `aborted`: by signal, `stop()` or a reader
+ * that left · `denied`: a refused call ended the run · `awaiting_approval`, `awaiting_external`: the caller's
+ * turn · `output_limit`: the answer was cut by the output limit · `refusal`: the model or a filter refused ·
+ * `loop_detected` · `error`: see `result.error`.
  */
 export type StopReason =
   | "completed"

@@ -1,6 +1,7 @@
 /**
- * Text that every provider and every journal takes: lone surrogates, NUL and the other C0 control characters except tab, line feed
- * and carriage return become U+FFFD, one for one, so positions stay. Escape sequences of terminals lose their effect that way.
+ * Text that every provider and every journal takes: lone surrogates, NUL and the other C0 control characters
+ * except tab, line feed and carriage return become U+FFFD, one for one, so positions stay. Escape sequences
+ * of terminals lose their effect that way.
  */
 export function toCleanText(text: string): string {
   return text.toWellFormed().replaceAll(CONTROLS, "\ufffd");
@@ -15,9 +16,9 @@ export function utf8Length(text: string): number {
 export type TextLimit = number | { readonly maxBytes: number };
 
 /**
- * The text, or its beginning and end around a line that says how much is missing. The result is never longer than `limit`
- * (a number: characters) and never holds half a surrogate pair, nor, as far as that is cheap to see, half a grapheme. Where there
- * is no room for the line, only the beginning is kept.
+ * The text, or its beginning and end around a line that says how much is missing. The result is never longer
+ * than `limit` (a number: characters) and never holds half a surrogate pair, nor, as far as that is cheap to
+ * see, half a grapheme. Where there is no room for the line, only the beginning is kept.
  */
 export function truncateMiddle(text: string, limit: TextLimit): string {
   const inBytes = typeof limit !== "number";
@@ -36,7 +37,7 @@ export function truncateMiddle(text: string, limit: TextLimit): string {
   return head + gapLine(size - kept, unit) + tail;
 }
 
-/** A text as it is measured: its size, and the places of whole characters that end, or begin, nearest to a measure and within it. */
+/** A measured text: its size, and the whole characters that end or begin nearest to a measure, within it. */
 interface MeasuredText {
   readonly size: number;
   readonly endOf: (measure: number) => number;
@@ -68,9 +69,10 @@ function inUtf8(text: string): MeasuredText {
 }
 
 /**
- * The candidate that `word` was probably meant to be, for "did you mean": equal but for case, blanks, dashes and underscores, or a
- * few slips of the keyboard away, or one holding the other. `undefined` when none is close. Work is bounded: words longer than 64
- * characters have no neighbours, and at most 1,000 candidates are looked at.
+ * The candidate that `word` was probably meant to be, for "did you mean": equal but for case, blanks, dashes
+ * and underscores, or a few slips of the keyboard away, or one holding the other. `undefined` when none is
+ * close. Work is bounded: words longer than 64 characters have no neighbours, and at most 1,000 candidates
+ * are looked at.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word);
@@ -139,7 +141,7 @@ function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
-/** Insertions, deletions, changes and swaps between two words; infinite where that says nothing about what was meant. */
+/** Edits between two words; infinite where that says nothing about what was meant. */
 function distance(a: string, b: string): number {
   if (a === b) return 0;
   if (b === "" || b.length > MAX_WORD) return Number.POSITIVE_INFINITY;
@@ -151,7 +153,7 @@ function distance(a: string, b: string): number {
     : Number.POSITIVE_INFINITY;
 }
 
-/** Insertions, deletions, changes and swaps of neighbours that make one word of the other; takes time by the product of their lengths. */
+/** Insertions, deletions, changes and swaps that make one word the other; quadratic in their length. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

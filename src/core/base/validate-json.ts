@@ -11,13 +11,15 @@ import { type Check, SchemaRun } from "./schema-run.ts";
 export type JsonValidator = (value: unknown) => SchemaResult;
 
 /**
- * Compiles a JSON Schema (draft 2020-12 or 7) into a validator. A value that holds is returned as it is. One that does not is
- * repaired where its type is wrong and only one thing can have been meant: the text of a number, a boolean, an array or an
- * object; `null` at an optional property. What then still fails is reported, at most ten issues.
+ * Compiles a JSON Schema (draft 2020-12 or 7) into a validator. A value that holds is returned as it is. One
+ * that does not is repaired where its type is wrong and only one thing can have been meant: the text of a
+ * number, a boolean, an array or an object; `null` at an optional property. What then still fails is
+ * reported, at most ten issues.
  *
- * Annotations and `format` are not checked, nor are `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`; `$ref` reaches
- * within the document only. Time is bounded by the size of the schema times the size of the value, except for what the regular
- * expressions of the schema take. Throws `invalid_argument` for a schema that contradicts the specification.
+ * Annotations and `format` are not checked, nor are `unevaluatedProperties`, `unevaluatedItems` and
+ * `$dynamicRef`; `$ref` reaches within the document only. Time is bounded by the size of the schema times the
+ * size of the value, except for what the regular expressions of the schema take. Throws `invalid_argument`
+ * for a schema that contradicts the specification.
  */
 export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
   const root = new SchemaCompiler(schema).compileRoot();

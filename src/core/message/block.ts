@@ -4,12 +4,15 @@ import type { Json } from "../base/errors.ts";
 export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
 
 /**
- * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by {@link WireName}.
- * Only that wire reads its entry.
+ * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by
+ * {@link WireName}. Only that wire reads its entry.
  */
 export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 
-/** Plain text. */
+/**
+ * Plain text. An empty one with `provider_data` stands for something of the provider's own (a search it made, its summary of the
+ * conversation so far), which only the same wire sends back. Sources of a text are in `provider_data`, too.
+ */
 export interface TextBlock {
   readonly type: "text";
   readonly text: string;
@@ -17,8 +20,9 @@ export interface TextBlock {
 }
 
 /**
- * The model's reasoning. `signature` authenticates it towards the provider that made it; `redacted` holds reasoning that the
- * provider hides (then `thinking` is empty). Both go back unchanged to the same wire and to no other.
+ * The model's reasoning. `signature` authenticates it towards the provider that made it; `redacted` holds
+ * reasoning that the provider hides (then `thinking` is empty). Both go back unchanged to the same wire and
+ * to no other.
  */
 export interface ThinkingBlock {
   readonly type: "thinking";
@@ -36,14 +40,14 @@ export interface ImageBlock {
     | { readonly type: "url"; readonly url: string };
 }
 
-/** Why the arguments of a tool call cannot be used. The call is answered with an error result and never run. */
+/** Why the arguments of a call cannot be used. It is answered with an error result and never run. */
 export interface InvalidInput {
   readonly reason: "malformed" | "truncated";
   /** What the model wrote, as far as it arrived. */
   readonly raw: string;
 }
 
-/** A tool call. `input` is always an object; where the model wrote something else it is `{}` and `invalid_input` says so. */
+/** A tool call. Where the model wrote no object, `input` is `{}` and `invalid_input` has what it wrote. */
 export interface ToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;

@@ -12,8 +12,9 @@ export type GivenMessage =
 export type Input = string | readonly UserBlock[] | GivenMessage | readonly GivenMessage[];
 
 /**
- * The messages an {@link Input} stands for. What callers pass was often read from somewhere else, so its shape is looked at: throws
- * `invalid_argument`, naming the place below `what`, for a role, a content or a block that no provider could be sent.
+ * The messages an {@link Input} stands for. What callers pass was often read from somewhere else, so its
+ * shape is looked at: throws `invalid_argument`, naming the place below `what`, for a role, a content or a
+ * block that no provider could be sent.
  */
 export function toMessages(input: Input, what = "input"): readonly Message[] {
   if (typeof input === "string") return [userMessage(input)];

@@ -2,7 +2,7 @@ import { misuse } from "../base/errors.ts";
 import { type Input, toMessages } from "./given-message.ts";
 import type { Message, UserMessage } from "./message.ts";
 
-/** The messages an input stands for, as providers can take them. Throws `invalid_argument` for an input that says nothing. */
+/** The messages an input stands for. Throws `invalid_argument` for an input that says nothing. */
 export function inputMessages(input: Input): readonly Message[] {
   const messages = toMessages(input);
   const empty = messages.every((message) =>
@@ -12,7 +12,7 @@ export function inputMessages(input: Input): readonly Message[] {
   return messages.map(wellFormed);
 }
 
-/** The messages a run is given; none where it goes on. Throws `invalid_argument` also for an input that ends with an answer. */
+/** The messages of a run; none where it goes on. Throws `invalid_argument` where the last is an answer. */
 export function runMessages(input: Input | undefined): readonly Message[] {
   if (input === undefined) return [];
   const messages = inputMessages(input);
@@ -23,8 +23,8 @@ export function runMessages(input: Input | undefined): readonly Message[] {
 }
 
 /**
- * What somebody says beside the input of a run: messages of users. A result would have no call in front of it there. Throws
- * `invalid_argument` for anything else, naming the `method` it was passed to.
+ * What somebody says beside the input of a run: messages of users. A result would have no call in front of it
+ * there. Throws `invalid_argument` for anything else, naming the `method` it was passed to.
  */
 export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
   return inputMessages(input).map((message) => {

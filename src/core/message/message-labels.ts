@@ -1,8 +1,8 @@
 import type { Message } from "./message.ts";
 
 /**
- * Ids and marks of the messages of one conversation. Ids follow from the entries the messages came from, so a journal that is read
- * again gives the same ones.
+ * Ids and marks of the messages of one conversation. Ids follow from the entries the messages came from, so a
+ * journal that is read again gives the same ones.
  */
 export class MessageLabels {
   readonly #ids = new WeakMap<Message, string>();

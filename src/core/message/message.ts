@@ -16,14 +16,14 @@ export interface AssistantMessage {
 }
 
 /**
- * One message of a transcript, in the shape of the Anthropic Messages API, which every wire of this package converts from.
- * The system prompt is no message: it is a field of the request.
+ * One message of a transcript, in the shape of the Anthropic Messages API, which every wire of this package
+ * converts from. The system prompt is no message: it is a field of the request.
  */
 export type Message = UserMessage | AssistantMessage;
 
 /**
- * Name of the user message in which stands what was found in a long-term memory. The tag around it and the mark of the message are
- * called the same.
+ * Name of the user message in which stands what was found in a long-term memory. The tag around it and the
+ * mark of the message are called the same.
  */
 export const LONG_TERM_MEMORY = "long_term_memory";
 

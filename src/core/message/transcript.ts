@@ -8,8 +8,9 @@ export const OUTCOME_UNKNOWN = "interrupted, outcome unknown";
 export const NEVER_RAN = "interrupted before it ran";
 
 /**
- * A conversation that can always be sent: every tool call is answered exactly once, in call order, in the user message right after
- * it; no message is empty. Grows by appending and never copies: a fold over what happened.
+ * A conversation that can always be sent: every tool call is answered exactly once, in call order, in the
+ * user message right after it; no message is empty. Grows by appending and never copies: a fold over what
+ * happened.
  */
 export class Transcript {
   readonly #messages: Message[] = [];
@@ -22,15 +23,16 @@ export class Transcript {
   readonly #closeWith: (call: ToolUseBlock) => string;
 
   /**
-   * `closeWith` gives the text of the error result an unanswered call gets. `callIds` are ids in use elsewhere; the set is kept and
-   * added to, so that two transcripts that share one give every call its own id.
+   * `closeWith` gives the text of the error result an unanswered call gets. `callIds` are ids in use
+   * elsewhere; the set is kept and added to, so that two transcripts that share one give every call its own
+   * id.
    */
   constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN, callIds: Set<string> = new Set()) {
     this.#closeWith = closeWith;
     this.#callIds = callIds;
   }
 
-  /** The conversation as far as it is complete: an assistant message with unanswered calls is the last one. */
+  /** The complete part of the conversation; a message with unanswered calls is the last one. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
@@ -75,8 +77,8 @@ export class Transcript {
   }
 
   /**
-   * Adds the result of an open call; when it was the last one, the results become a message in call order. Returns false (and
-   * changes nothing) for a result nobody asked for or a second result of one call.
+   * Adds the result of an open call; when it was the last one, the results become a message in call order.
+   * Returns false (and changes nothing) for a result nobody asked for or a second result of one call.
    */
   addResult(result: ToolResultBlock): boolean {
     const at = this.#calls.findIndex((call) => call.id === result.tool_use_id);
@@ -88,8 +90,9 @@ export class Transcript {
   }
 
   /**
-   * Puts `head` in the place of all messages but the newest `kept`. An assistant message whose calls are open stays; a journal that
-   * lost records may have counted wrong, so results whose call is gone are dropped and missing ones added.
+   * Puts `head` in the place of all messages but the newest `kept`. An assistant message whose calls are open
+   * stays; a journal that lost records may have counted wrong, so results whose call is gone are dropped and
+   * missing ones added.
    */
   replaceOlder(head: readonly Message[], kept: number): void {
     const isOpen = this.#calls.length > 0;
@@ -121,8 +124,8 @@ export class Transcript {
   }
 
   /**
-   * Leaves out messages. An answer with tool calls and the message with their results go together, whichever of them is meant; open
-   * calls of an answer that goes are closed with it.
+   * Leaves out messages. An answer with tool calls and the message with their results go together, whichever
+   * of them is meant; open calls of an answer that goes are closed with it.
    */
   remove(isMeant: (message: Message) => boolean): void {
     const messages = this.#messages.slice();
@@ -157,9 +160,9 @@ export class Transcript {
 }
 
 /**
- * Brings messages of any origin to the invariants of a {@link Transcript}: results without a call and second results are dropped,
- * missing results are added, a call id used again is made unique together with its result, empty messages are left out. Throws
- * `invalid_argument` for what is no message.
+ * Brings messages of any origin to the invariants of a {@link Transcript}: results without a call and second
+ * results are dropped, missing results are added, a call id used again is made unique together with its
+ * result, empty messages are left out. Throws `invalid_argument` for what is no message.
  */
 export function repairTranscript(messages: readonly GivenMessage[]): readonly Message[] {
   const transcript = new Transcript();
@@ -182,7 +185,10 @@ export function repairTranscript(messages: readonly GivenMessage[]): readonly Me
   return transcript.messages;
 }
 
-/** What is wrong with a list of messages, one sentence each; empty when it can be sent. The last message may be an open question. */
+/**
+ * What is wrong with a list of messages, one sentence each; empty when it can be sent. The last message may
+ * be an open question.
+ */
 export function transcriptViolations(messages: readonly Message[]): readonly string[] {
   const violations: string[] = [];
   const seen = new Set<string>();

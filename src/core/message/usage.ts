@@ -1,7 +1,8 @@
 /**
- * Tokens of one or more model requests. `inputTokens` counts everything the model read, cache reads and writes included;
- * `outputTokens` everything it wrote, reasoning included. A figure the provider did not report is absent; the two totals are estimated then
- * where a limit or a bill depends on them, and `estimated` says so.
+ * Tokens of one or more model requests. `inputTokens` counts everything the model read, cache reads and
+ * writes included; `outputTokens` everything it wrote, reasoning included. A figure the provider did not
+ * report is absent; the two totals are estimated then where a limit or a bill depends on them, and
+ * `estimated` says so.
  */
 export interface Usage {
   readonly inputTokens: number;
@@ -14,7 +15,7 @@ export interface Usage {
   readonly cacheWrite1hTokens?: number;
   /** Part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
-  /** True when figures are estimates in whole or in part: the provider reported none, or the answer was cut. */
+  /** True when figures are estimated: the provider reported none, or the answer was cut. */
   readonly estimated?: true;
   /** The provider's own usage object, unchanged. Absent on sums. */
   readonly raw?: unknown;
@@ -40,7 +41,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
-/** A usage whose figures are whole numbers from 0: whatever else a provider reported counts as not reported. */
+/** A usage of whole numbers from 0; other figures that a provider sends count as not reported. */
 export function cleanUsage(usage: Usage): Usage {
   const clean: { -readonly [K in keyof Usage]: Usage[K] } = {
     ...usage,
@@ -51,7 +52,7 @@ export function cleanUsage(usage: Usage): Usage {
   return clean;
 }
 
-/** A token count a provider reported: negative, fractional, missing or absurd values become a whole number ≥ 0. */
+/** A reported token count; negative, fractional, missing or absurd values become a whole number ≥ 0. */
 export function tokenCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }

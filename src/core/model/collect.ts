@@ -16,15 +16,17 @@ export interface CollectedAnswer {
 }
 
 /**
- * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}. Blocks stand in the order
- * of their index; empty text is dropped; a tool call without an id, or with one that `usedIds` holds, gets a new one (some servers
- * send none, or the same one in every answer).
+ * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}.
+ * Blocks stand in the order of their index; empty text without provider data is dropped; a tool call without
+ * an id, or with one that `usedIds` holds, gets a new one (some servers send none, or the same one in every
+ * answer).
  */
 export class AnswerCollector {
-  readonly #slots: (Slot | undefined)[] = [];
+  /** By index: a provider may name any number. */
+  readonly #slots = new Map<number, Slot>();
   readonly #usedIds: Set<string>;
   /** Ids given in this answer, by index, so that start and block of one call agree. */
-  readonly #ids: (string | undefined)[] = [];
+  readonly #ids = new Map<number, string>();
   #finish: FinishPart | undefined;
 
   /** `usedIds` is added to as ids are given, so that answers collected at the same time never share one. */
@@ -48,12 +50,12 @@ export class AnswerCollector {
       case "tool_call_delta":
         return part;
       case "block":
-        this.#slots[part.index] = { kind: "done", block: this.#withId(part.index, part.block) };
+        this.#slots.set(part.index, { kind: "done", block: this.#withId(part.index, part.block) });
         return part;
       case "retry":
-        this.#slots.length = 0;
-        for (const id of this.#ids) if (id !== undefined) this.#usedIds.delete(id);
-        this.#ids.length = 0;
+        this.#slots.clear();
+        for (const id of this.#ids.values()) this.#usedIds.delete(id);
+        this.#ids.clear();
         return part;
       case "finish":
         this.#finish = part;
@@ -63,7 +65,7 @@ export class AnswerCollector {
 
   /** The text that has arrived so far, reasoning included. */
   written(): string {
-    return this.#slots.reduce((text, slot) => (slot === undefined ? text : text + writtenIn(slot)), "");
+    return this.#inOrder().map(writtenIn).join("");
   }
 
   /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
@@ -76,19 +78,19 @@ export class AnswerCollector {
     return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
   }
 
-  /** The text that had arrived when the answer was cut; reasoning and tool calls are left out, for neither can be sent again. */
+  /** The text that had arrived when the answer was cut; whatever else there is cannot be sent again. */
   partial(): AssistantMessage {
-    const blocks = this.#blocks().filter((block) => block.type === "text");
+    const blocks = this.#blocks().filter((block) => block.type === "text" && block.text !== "");
     return { role: "assistant", content: blocks };
   }
 
   #grow(index: number, kind: "text" | "thinking", text: string): void {
-    const slot = this.#slots[index];
+    const slot = this.#slots.get(index);
     if (slot?.kind === kind) slot.text.add(text);
     else if (slot === undefined) {
       const begun = { kind, text: new GrowingText() };
       begun.text.add(text);
-      this.#slots[index] = begun;
+      this.#slots.set(index, begun);
     } else
       throw new NanoAgentError(
         "invalid_response",
@@ -96,12 +98,17 @@ export class AnswerCollector {
       );
   }
 
+  #inOrder(): readonly Slot[] {
+    return [...this.#slots].toSorted(([left], [right]) => left - right).map(([, slot]) => slot);
+  }
+
   #blocks(): AssistantBlock[] {
     const blocks: AssistantBlock[] = [];
-    for (const slot of this.#slots) {
-      if (slot === undefined) continue;
+    for (const slot of this.#inOrder()) {
       if (slot.kind === "done") {
-        if (slot.block.type !== "text" || slot.block.text !== "") blocks.push(slot.block);
+        const { block } = slot;
+        if (block.type !== "text" || block.text !== "" || block.provider_data !== undefined)
+          blocks.push(block);
         continue;
       }
       const text = slot.text.toString().toWellFormed();
@@ -118,12 +125,12 @@ export class AnswerCollector {
   }
 
   #idFor(index: number, id: string): string {
-    const known = this.#ids[index];
+    const known = this.#ids.get(index);
     if (known !== undefined) return known;
     const taken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
     let unique = id;
     for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
-    this.#ids[index] = unique;
+    this.#ids.set(index, unique);
     this.#usedIds.add(unique);
     return unique;
   }

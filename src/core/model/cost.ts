@@ -2,8 +2,9 @@ import type { Usage } from "../message/usage.ts";
 import type { ModelPrice } from "./model.ts";
 
 /**
- * USD for `usage` at `price` (USD per million tokens). Cache reads and writes are parts of the input and charged at their own
- * price; where that is missing, as plain input (writes of one hour: as other writes). An unknown price stays `undefined`, never 0.
+ * USD for `usage` at `price` (USD per million tokens). Cache reads and writes are parts of the input and
+ * charged at their own price; where that is missing, as plain input (writes of one hour: as other writes). An
+ * unknown price stays `undefined`, never 0.
  */
 export function costOf(usage: Usage, price: ModelPrice): number;
 export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined;

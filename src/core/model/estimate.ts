@@ -12,8 +12,8 @@ const TOKENS_PER_OTHER = 1.5;
 const IMAGE_TOKENS = 5_000;
 
 /**
- * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code, punctuation or CJK text, less than its bytes.
- * For limits, where too many is an early stop and too few an overspent budget.
+ * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code, punctuation or CJK
+ * text, less than its bytes. For limits, where too many is an early stop and too few an overspent budget.
  */
 export function estimateTokens(text: string): number {
   let others = 0;
@@ -37,7 +37,7 @@ function isMark(unit: number): boolean {
   return !isDigit && (letter < 0x61 || letter > 0x7a);
 }
 
-/** The first `messages` of a conversation, with everything a request carries beside them, and the tokens a provider counted for them. */
+/** Tokens a provider counted for the first `messages` of a conversation and all that is sent beside them. */
 export interface Measured {
   readonly tokens: number;
   readonly messages: number;

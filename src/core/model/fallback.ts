@@ -10,11 +10,11 @@ import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } fr
 
 /** How {@link fallbackModel} chooses. */
 export interface FallbackOptions {
-  /** Whether the next model should be tried after `error`. Default {@link isFallbackError}. Not asked when the caller aborted. */
+  /** Whether to try the next model; not asked after an abort. Default {@link isFallbackError}. */
   readonly when?: (error: NanoAgentError) => boolean;
   /**
-   * True: later requests begin with the model that answered last. False (default): every request begins with the first. Sticky
-   * is per returned model, across all its requests.
+   * True: later requests begin with the model that answered last. False (default): every request begins with
+   * the first. Sticky is per returned model, across all its requests.
    */
   readonly sticky?: boolean;
 }
@@ -32,19 +32,20 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
 ];
 
 /**
- * Whether another model may succeed where `error` ended one for good: everything retryable, missing or refused credentials, an
- * unknown model, rate limit, provider error, network, timeout, invalid response. Not an abort, a refused request or one that is
- * too long (another model may have a larger window: ask for it with `when`), nor defects.
+ * Whether another model may succeed where `error` ended one for good: everything retryable, missing or
+ * refused credentials, an unknown model, rate limit, provider error, network, timeout, invalid response. Not
+ * an abort, a refused request or one that is too long (another model may have a larger window: ask for it
+ * with `when`), nor defects.
  */
 export function isFallbackError(error: NanoAgentError): boolean {
   return error.code !== "aborted" && (error.retryable || FALLBACK_CODES.includes(error.code));
 }
 
 /**
- * A model that tries `models` in order: when one fails for good, the next takes over. What was streamed until then is void, which
- * a `retry` part says; its `attempt` counts on over all models. The last model's error is thrown. `provider`, `id` and `info` are
- * those of the first model, the others its `alternatives`; `finish.answeredBy` says which of those answered. Throws `invalid_argument` for an
- * empty list.
+ * A model that tries `models` in order: when one fails for good, the next takes over. What was streamed until
+ * then is void, which a `retry` part says; its `attempt` counts on over all models. The last model's error is
+ * thrown. `provider`, `id` and `info` are those of the first model, the others its `alternatives`;
+ * `finish.answeredBy` says which of those answered. Throws `invalid_argument` for an empty list.
  */
 export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
   const [first] = models;

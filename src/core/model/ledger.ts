@@ -7,16 +7,17 @@ import type { Model, ModelPrice, ModelRequest } from "./model.ts";
 const UNKNOWN_OUTPUT_LIMIT = 8_192;
 /** A shorter answer is not worth its request. */
 const LEAST_ANSWER = 64;
-/** Room for an answer that few exceed: for less, a request waits until another one at work has ended and has not used up what it might have. */
+/** Room for most answers: with less, a request waits while others at work may leave more. */
 const AMPLE_ANSWER = 8_192;
 
 /**
- * What may be used up. Money and tokens are those of the session: all runs, those of a session that was resumed included, nested runs,
- * compactions, retries. Before each request what it may cost at most is set aside; where the rest does not pay for it, its answer is
- * held to what is paid for, or it is not sent and the run ends with `stopReason: "budget"`.
+ * What may be used up. Money and tokens are those of the session: all runs, those of a session that was
+ * resumed included, nested runs, compactions, retries. Before each request what it may cost at most is set
+ * aside; where the rest does not pay for it, its answer is held to what is paid for, or it is not sent and
+ * the run ends with `stopReason: "budget"`.
  */
 export interface Budget {
-  /** US dollars. With a model (or a fallback) whose price is unknown a run refuses to start (`invalid_argument`). */
+  /** US dollars. A run refuses to start (`invalid_argument`) with a model or fallback of unknown price. */
   readonly usd?: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
@@ -55,9 +56,10 @@ export interface Asked {
 }
 
 /**
- * Money and tokens of a session, for everything that spends them: the conversation, nested runs, requests beside it. Before a request
- * is sent it sets aside what that may cost at most; a request the rest does not pay for is held to a shorter answer, waits for others at
- * work, or is not sent. So a budget is overspent by no more than what an estimate was wrong by, in one request.
+ * Money and tokens of a session, for everything that spends them: the conversation, nested runs, requests
+ * beside it. Before a request is sent it sets aside what that may cost at most; a request the rest does not
+ * pay for is held to a shorter answer, waits for others at work, or is not sent. So a budget is overspent by
+ * no more than what an estimate was wrong by, in one request.
  */
 export class Ledger {
   readonly #budget: Budget;
@@ -80,7 +82,10 @@ export class Ledger {
     return this.#budget.usd !== undefined || this.#budget.tokens !== undefined;
   }
 
-  /** Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not pay for it. Rejects when the signal is aborted meanwhile. */
+  /**
+   * Sets aside what a request may cost; nothing where there is no limit. Resolves to the limit that does not
+   * pay for it. Rejects when the signal is aborted meanwhile.
+   */
   reserve(asked: Asked): Grant | Promise<Grant | BudgetLimit> {
     return this.isLimited
       ? this.#reserve(asked)
@@ -156,8 +161,8 @@ function paidOutput(usd: number, inputTokens: number, price: ModelPrice | undefi
 }
 
 /**
- * The highest a request to a model may be charged by: over the models that may answer, and with a cache that is written where that costs
- * more than plain input. `undefined` when the price of one of them is unknown.
+ * The highest a request to a model may be charged by: over the models that may answer, and with a cache that
+ * is written where that costs more than plain input. `undefined` when the price of one of them is unknown.
  */
 export function highestPrice(model: Model): ModelPrice | undefined {
   let highest: ModelPrice = { input: 0, output: 0 };

@@ -5,8 +5,9 @@ import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
 
 /**
- * The port to a language model. Implementations: the four wires in `providers/`, any Vercel AI SDK model through `fromAiSdk`,
- * scripted and recorded models in `testing/`, and {@link import("./fallback.ts").fallbackModel}.
+ * The port to a language model. Implementations: the four wires in `providers/`, any Vercel AI SDK model
+ * through `fromAiSdk`, scripted and recorded models in `testing/`, and
+ * {@link import("./fallback.ts").fallbackModel}.
  */
 export interface Model {
   /** Provider name, e.g. `anthropic`. */
@@ -18,9 +19,10 @@ export interface Model {
   /** Other models that may answer in its place, as far as it is made of several. */
   readonly alternatives?: readonly Model[];
   /**
-   * One request, streamed. The stream yields parts in order and ends after exactly one `finish` part; it throws a
-   * {@link NanoAgentError} when the request failed for good (retries are the implementation's business and show as `retry`
-   * parts). Aborting `options.signal`, or leaving the iteration early, cancels the request.
+   * One request, streamed. The stream yields parts in order and ends after exactly one `finish` part; it
+   * throws a {@link NanoAgentError} when the request failed for good (retries are the implementation's
+   * business and show as `retry` parts). Aborting `options.signal`, or leaving the iteration early, cancels
+   * the request.
    */
   stream(request: ModelRequest, options?: ModelCallOptions): AsyncIterable<StreamPart>;
 }
@@ -69,8 +71,8 @@ export interface ToolSpec {
 }
 
 /**
- * One request. Message and tool objects are never changed after they were passed in, so a wire may serialise each of them once
- * and keep the text.
+ * One request. Message and tool objects are never changed after they were passed in, so a wire may serialise
+ * each of them once and keep the text.
  */
 export interface ModelRequest {
   readonly system?: string;
@@ -95,15 +97,18 @@ export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolCho
 
 /**
  * Why the model stopped. `unified` is one of nano-agent's words; `raw` is the provider's own, unchanged.
- * `stop`: it was done · `tool_use`: it wants tools run · `length`: output limit · `refusal`: refused or filtered ·
- * `pause`: the provider paused a long turn, send the transcript again · `error` · `other`: a word nobody documented.
+ * `stop`: it was done · `tool_use`: it wants tools run · `length`: output limit · `refusal`: refused or
+ * filtered · `pause`: the provider paused a long turn, send the transcript again · `error`: it could not go
+ * on · `other`: a word nobody documented.
  */
 export interface FinishReason {
   readonly unified: "stop" | "tool_use" | "length" | "refusal" | "pause" | "error" | "other";
   readonly raw: string;
+  /** What the provider says about it, for people. */
+  readonly detail?: string;
 }
 
-/** A piece of text. `index` is the position of the block in the answer; positions count up, gaps are allowed. */
+/** A piece of text. `index`: position of its block in the answer, counting up, gaps allowed. */
 export interface TextDelta {
   readonly type: "text_delta";
   readonly index: number;
@@ -133,8 +138,8 @@ export interface ToolCallDelta {
 }
 
 /**
- * A finished block, replacing whatever its deltas said. Required for tool calls; for text and thinking only where there is more
- * than the deltas carried (a signature, provider data).
+ * A finished block, replacing whatever its deltas said. Required for tool calls; for text and thinking only
+ * where there is more than the deltas carried (a signature, provider data).
  */
 export interface BlockPart {
   readonly type: "block";
@@ -142,7 +147,7 @@ export interface BlockPart {
   readonly block: AssistantBlock;
 }
 
-/** The attempt failed and another follows after `delayMs`. Everything streamed so far in this call is void. */
+/** The attempt failed; another follows after `delayMs`. What was streamed in this call so far is void. */
 export interface RetryPart {
   readonly type: "retry";
   /** Number of the attempt that follows, from 2. */

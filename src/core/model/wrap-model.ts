@@ -16,7 +16,7 @@ export function modelWith(model: Model, stream: Model["stream"]): Model {
   };
 }
 
-/** The same model, whose answers are read on only when what `room` gave for the part before is settled: for a reader slower than the model. */
+/** The same model, read on only when what `room` gave for the part before is settled. */
 export function atPace(model: Model, room: () => Promise<void> | undefined): Model {
   return modelWith(model, async function* (request, options) {
     for await (const part of model.stream(request, options)) {

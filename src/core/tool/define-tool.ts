@@ -10,8 +10,9 @@ const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
 /**
- * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`. Throws `invalid_argument` for a name that a
- * provider would refuse, a missing description, or a schema that is not an object schema or cannot be expressed as JSON Schema.
+ * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`. Throws `invalid_argument`
+ * for a name that a provider would refuse, a missing description, or a schema that is not an object schema or
+ * cannot be expressed as JSON Schema.
  */
 export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
   const { parameters, ...own } = definition;

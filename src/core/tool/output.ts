@@ -6,7 +6,7 @@ import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 /** Text the model sees where a tool returned nothing. */
 const NO_OUTPUT = "(no output)";
 
-/** An error result the model can act on. The text starts with `Error: `, for models whose wire has no error flag. */
+/** An error result the model can act on. It starts with `Error: `: some wires have no error flag. */
 export function errorResult(
   message: string,
   extra: Omit<ToolResult, "content" | "isError"> = {},
@@ -15,8 +15,9 @@ export function errorResult(
 }
 
 /**
- * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators are run to their
- * end, each yielded value going to `onUpdate`; one that is still at work when its call `isOver` is closed. Throws what the tool throws.
+ * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators
+ * are run to their end, each yielded value going to `onUpdate`; one that is still at work when its call
+ * `isOver` is closed. Throws what the tool throws.
  */
 export async function toToolResult(
   output: ToolOutput,

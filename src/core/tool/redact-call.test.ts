@@ -19,7 +19,7 @@ const redaction: Redaction = {
   },
 };
 
-test("content, title and metadata lose secrets; images, names and the rest stay", () => {
+test("content, title and metadata lose secrets, names in it too; images and the rest stay", () => {
   const image = {
     type: "image",
     source: { type: "base64", media_type: "image/png", data: "hunter2" },
@@ -28,13 +28,13 @@ test("content, title and metadata lose secrets; images, names and the rest stay"
     content: [{ type: "text", text: "a hunter2" }, image],
     title: "hunter2",
     isError: true,
-    metadata: { hunter2: ["hunter2", 1, { deep: "x hunter2 y" }] },
+    metadata: { plain: ["hunter2", 1, { deep: "x hunter2 y" }], "of hunter2": 1 },
   } as const;
   expect(redactResult(redaction, result)).toEqual({
     content: [{ type: "text", text: "a …" }, image],
     title: "…",
     isError: true,
-    metadata: { hunter2: ["…", 1, { deep: "x … y" }] },
+    metadata: { plain: ["…", 1, { deep: "x … y" }], "of …": 1 },
   });
   expect(redactResult(undefined, result)).toBe(result);
 });

@@ -4,7 +4,7 @@ import type { Redaction, RedactionStream } from "../base/redaction.ts";
 import { errorResult } from "./output.ts";
 import type { ToolResult, ToolUpdate } from "./tool.ts";
 
-/** A result without secrets: what the model sees, the title and the metadata. Images and what ends a run stay as they are. */
+/** A result without secrets in content, title and metadata. Images and what ends a run stay. */
 export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
   if (redaction === undefined) return result;
   try {
@@ -40,7 +40,10 @@ export function redactError(redaction: Redaction | undefined, error: NanoAgentEr
   return new NanoAgentError(code, message, { cause, details, retryable });
 }
 
-/** The texts in a JSON value without secrets; the names in it stay. */
+/** Names below this length are none of a secret. */
+const MIN_NAME = 8;
+
+/** The texts and names in a JSON value without secrets. */
 export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
   redaction: Redaction,
   value: T,
@@ -49,7 +52,8 @@ export function redactJson<T extends Json | { readonly [key: string]: Json | und
     if (typeof item === "string") return redaction.text(item);
     if (Array.isArray(item)) return item.map(visit);
     if (!isRecord(item)) return item;
-    return Object.fromEntries(Object.entries(item).map(([key, field]) => [key, visit(field)]));
+    const shown = (name: string): string => (name.length < MIN_NAME ? name : redaction.text(name));
+    return Object.fromEntries(Object.entries(item).map(([name, field]) => [shown(name), visit(field)]));
   };
   return visit(value) as T;
 }

@@ -6,7 +6,7 @@ import type { Tool } from "./tool.ts";
 /** The tools of one agent, by name, in the order they were added. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  /** What the model is shown; kept until the set changes so that wires see the same object on every request. */
+  /** What the model is shown. Kept until the set changes: wires recognise the object. */
   #specs: readonly ToolSpec[] | undefined;
   /** Counts changes. */
   #version = 0;
@@ -33,7 +33,10 @@ export class ToolRegistry {
     return this.#tools.delete(name);
   }
 
-  /** A registry of these tools and one more, which goes along with every later change of this one. Throws as {@link add} does. */
+  /**
+   * A registry of these tools and one more, which goes along with every later change of this one. Throws as
+   * {@link add} does.
+   */
   with(tool: Tool): ToolRegistry {
     const all = new ToolRegistry([...this.list(), tool]);
     all.#base = { registry: this, names: this.names(), version: this.#version };

@@ -1,8 +1,9 @@
 import type { ToolAccess } from "./tool.ts";
 
 /**
- * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after the other in the order
- * they came; the rest overlap. A task waits only for earlier ones, so there is no deadlock.
+ * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after
+ * the other in the order they came; the rest overlap. A task waits only for earlier ones, so there is no
+ * deadlock.
  */
 export class Scheduler {
   readonly #order = new AccessOrder();

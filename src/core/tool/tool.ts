@@ -16,33 +16,34 @@ export interface ToolResult {
   /** JSON-safe facts for programs (a diff, an exit code). Never sent to the model. */
   readonly metadata?: { readonly [key: string]: Json | undefined };
   /**
-   * What it says, without what is different each time although nothing has changed, such as how long it took: so that a call that is
-   * repeated without effect is noticed. Default: `content`.
+   * What it says, without what is different each time although nothing has changed, such as how long it took:
+   * so that a call that is repeated without effect is noticed. Default: `content`.
    */
   readonly essence?: string;
-  /** Ends the run after this turn with this text as the answer (`stopReason: "finish_tool"`), unless `isError`. */
+  /** Unless `isError`: ends the run after this turn, this text being the answer (`finish_tool`). */
   readonly finish?: { readonly text: string; readonly output?: unknown };
 }
 
-/** Progress of a running tool: text that was added since the last update. For people and programs, not for the model. */
+/** Progress of a running tool, for people and programs: text added since the last update. */
 export interface ToolUpdate {
   readonly text?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
 }
 
 /**
- * What a tool may return. A string is the text for the model; an object with a `content` field of text or blocks (or, as in
- * older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null` are `(no output)`; an `Error` is what it
- * would be if it was thrown; anything else is serialised as JSON. From a generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned
- * value the result; when nothing is returned the yielded texts, joined, are the result.
+ * What a tool may return. A string is the text for the model; an object with a `content` field of text or
+ * blocks (or, as in older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null` are
+ * `(no output)`; an `Error` is what it would be if it was thrown; anything else is serialised as JSON. From a
+ * generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned value the
+ * result; when nothing is returned the yielded texts, joined, are the result.
  */
 export type ToolOutput = unknown;
 
 /**
- * Which calls of one answer may overlap. Calls that conflict run in call order, one after the other; all others run together.
- * `exclusive` conflicts with every other call; `write`/`read` list resources (canonical paths, say): a write conflicts with
- * every access to the same resource and with `"read_all"`; reads do not conflict with each other. `"none"` conflicts with nothing
- * but an exclusive call.
+ * Which calls of one answer may overlap. Calls that conflict run in call order, one after the other; all
+ * others run together. `exclusive` conflicts with every other call; `write`/`read` list resources (canonical
+ * paths, say): a write conflicts with every access to the same resource and with `"read_all"`; reads do not
+ * conflict with each other. `"none"` conflicts with nothing but an exclusive call.
  */
 export type ToolAccess =
   | "none"
@@ -76,8 +77,8 @@ export interface SubagentTask {
   /** What happens then. Default `summarize`: one more request without tools. */
   readonly onMaxIterations?: "summarize" | "last";
   /**
-   * How deep subagents may be nested; 1: a subagent starts none. A subagent at this depth does not get the tool that started it.
-   * Default 2.
+   * How deep subagents may be nested; 1: a subagent starts none. A subagent at this depth does not get the
+   * tool that started it. Default 2.
    */
   readonly maxDepth?: number;
 }
@@ -110,30 +111,34 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   readonly sessionId: string;
   /**
-   * Name of the transcript the call stands in: the session's id, or in a subagent one of its own. What a tool remembers of what the
-   * model has seen goes by this name.
+   * Name of the transcript the call stands in: the session's id, or in a subagent one of its own. What a tool
+   * remembers of what the model has seen goes by this name.
    */
   readonly transcriptId: string;
   /** Id of the tool call that is running. */
   readonly callId: string;
-  /** The same whenever this call is run, also when it is run again because nobody knows whether it had ended: for services that take such a key. */
+  /**
+   * For services that take such a key: the same when a call is run again as nobody knows whether it ended.
+   */
   readonly idempotencyKey: string;
   /** Working folder relative paths refer to. Empty in a runtime without a file system. */
   readonly cwd: string;
   /** Publishes progress as a `tool_update` event. Never throws. */
   readonly update: (update: ToolUpdate | string) => void;
   /**
-   * Runs another tool of the same agent through the same path as a call of the model: known?, valid?, hooks, permission, limits,
-   * journal. Calls made before earlier ones have ended overlap unless they conflict, and questions about them come one at a time,
-   * in order. Never throws for what went wrong in the call: that is an error result.
+   * Runs another tool of the same agent through the same path as a call of the model: known?, valid?, hooks,
+   * permission, limits, journal. Calls made before earlier ones have ended overlap unless they conflict, and
+   * questions about them come one at a time, in order. Never throws for what went wrong in the call: that is
+   * an error result.
    */
   readonly callTool: (name: string, input: ToolInput) => Promise<ToolResult>;
   /** The tools of the run, as they are now. */
   readonly listTools: () => readonly Tool[];
   /**
-   * Runs another agent on a task: the same loop on a transcript of its own. Permission, approver, budget, wall time and journal are those
-   * of the run around it, and it ends with this call. Its events reach the reader as `subagent` events. How it ended is in the outcome;
-   * rejects for misuse (`invalid_argument`: too deep, a limit that is none, a money budget and a model of unknown price).
+   * Runs another agent on a task: the same loop on a transcript of its own. Permission, approver, budget,
+   * wall time and journal are those of the run around it, and it ends with this call. Its events reach the
+   * reader as `subagent` events. How it ended is in the outcome; rejects for misuse (`invalid_argument`: too
+   * deep, a limit that is none, a money budget and a model of unknown price).
    */
   readonly runAgent: (task: SubagentTask) => Promise<SubagentOutcome>;
 }
@@ -148,29 +153,32 @@ export interface Tool {
   readonly schema: CompiledSchema;
   /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
-  /** What a call touches, so that calls of one answer that conflict run one after the other. Default `none`. */
+  /** What a call touches: calls of one answer that conflict run one after the other. Default `none`. */
   readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
   /**
-   * Whether a call has to be approved by a person before it runs, also where the gate allows it; a function decides by the validated input.
-   * The agent's `approve` is asked; without one see `onAsk`. A function that throws asks. Default false.
+   * Whether a call has to be approved by a person before it runs, also where the gate allows it; a function
+   * decides by the validated input. The agent's `approve` is asked; without one see `onAsk`. A function that
+   * throws asks. Default false.
    */
   readonly needsApproval?: boolean | ((input: never) => boolean | Promise<boolean>);
-  /** Milliseconds one call may take before it is aborted and answered with an error. Default: the agent's. 0: no limit. */
+  /** Milliseconds after which a call is aborted and answered with an error; 0: none. Default: the agent's. */
   readonly timeoutMs?: number;
   /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
   readonly abortGraceMs?: number;
   /**
-   * True when running a call a second time does no more than running it once, e.g. by {@link ToolContext.idempotencyKey}: a call whose end nobody
-   * knows may be run again where the agent's `openCalls` says so. Default false.
+   * True when running a call a second time does no more than running it once, e.g. by
+   * {@link ToolContext.idempotencyKey}: a call whose end nobody knows may be run again where the agent's
+   * `openCalls` says so. Default false.
    */
   readonly idempotent?: boolean;
-  /** False: the model is not shown it, since no call of it would be let run. Calls are judged all the same. Default true. */
+  /** False: not shown to the model, as no call would be let run; calls are still judged. Default true. */
   readonly offered?: boolean;
   /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
   /**
-   * False when a call by itself changes no file: it only makes other calls, which are seen on their own, or looks after processes. The
-   * files of the workspace are then not compared around it. Default: a call may change files, unless it is `readOnly`.
+   * False when a call by itself changes no file: it only makes other calls, which are seen on their own, or
+   * looks after processes. The files of the workspace are then not compared around it. Default: a call may
+   * change files, unless it is `readOnly`.
    */
   readonly changesFiles?: boolean;
 }
@@ -178,9 +186,9 @@ export interface Tool {
 /** What {@link defineTool} takes. */
 export interface ToolDefinition<S extends SchemaInput>
   extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
-  /** Schema of the arguments: zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
+  /** Zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
-  /** Does the work; what it returns is what the model sees ({@link ToolOutput}). Absent: the caller answers the call (`awaiting_external`). */
+  /** Does the work and returns what the model sees. Absent: the caller answers (`awaiting_external`). */
   readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
   /** See {@link Tool.access}. Default `none`. */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import type { HookCommand, HookInput } from "./hook-event.ts";
 
 /** Bytes of each output that are looked at; a hook that writes more is heard no further. */
@@ -28,6 +29,8 @@ export interface HookPlace {
   /** Their environment: never credentials. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
+  /** Ends the group of the hook when this process is killed. */
+  readonly watcher?: ProcessWatcher | undefined;
 }
 
 /**
@@ -47,14 +50,10 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
       windowsHide: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
+    const { pid } = child;
+    if (pid !== undefined) place.watcher?.add(pid);
     const outputs = { stdout: new Bounded(), stderr: new Bounded() };
-    const endGroup = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(group ? -child.pid : child.pid, "SIGKILL");
-      } catch {
-        // Nothing of it is left.
-      }
-    };
+    const endGroup = (): void => kill(pid, group);
     let failure: string | undefined;
     const give = (why: string): void => {
       failure ??= why;
@@ -92,11 +91,20 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
       if (signal !== null) failure ??= `it was ended by ${signal}`;
       // Without the rest of its group nobody writes any more, unless a process left the group.
       endGroup();
+      if (pid !== undefined) place.watcher?.remove(pid);
       drain = setTimeout(finish, DRAIN_MS);
     });
     child.on("close", finish);
     if (place.signal.aborted) onAbort();
   });
+}
+
+function kill(pid: number | undefined, group: boolean): void {
+  try {
+    if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
+  } catch {
+    // Nothing of it is left.
+  }
 }
 
 /** Bytes up to a bound. */

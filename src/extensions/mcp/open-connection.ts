@@ -10,6 +10,7 @@ import {
 import { abortError } from "../../core/base/abort.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import { answerServer } from "./answer-server.ts";
 import {
   type Connection,
@@ -22,7 +23,6 @@ import {
   type OpenConnection,
 } from "./connection.ts";
 import { HttpTransport, knowsNoHttp, sseTransport } from "./http-transport.ts";
-import type { ProcessWatcher } from "./process-watcher.ts";
 import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";

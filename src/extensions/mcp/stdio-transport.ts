@@ -2,11 +2,12 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/clock.ts";
+import { newId } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
+import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
-import type { ProcessWatcher } from "./process-watcher.ts";
 import type { StdioServer } from "./server-definition.ts";
 
 /** What the process of a server runs with. */
@@ -58,9 +59,10 @@ export class StdioTransport implements Transport {
   /** Starts the process. Rejects when there is no such program. */
   async start(): Promise<void> {
     const { server, cwd, environment, watcher } = this.#options;
+    const mark = newId("m");
     const child: Child = spawn(server.command, server.args, {
       cwd: server.cwd ?? cwd,
-      env: { ...environment, ...server.env },
+      env: markedEnvironment({ ...environment, ...server.env }, mark),
       detached: process.platform !== "win32",
       shell: process.platform === "win32",
       windowsHide: true,
@@ -68,13 +70,14 @@ export class StdioTransport implements Transport {
     });
     this.#child = child;
     const { pid } = child;
-    if (pid !== undefined) watcher?.add(pid);
+    const names = pid === undefined ? [] : [pid, mark];
+    for (const name of names) watcher?.add(name);
     this.#exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.#reason ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
         // What it started must not stay behind it.
         this.killNow();
-        if (pid !== undefined) watcher?.remove(pid);
+        for (const name of names) watcher?.remove(name);
         resolve();
       });
       child.once("error", () => resolve());

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
@@ -67,7 +67,7 @@ async function loadExtension(
   adoptErrors?.(file.path, tellerOf(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
-    throw unusable("it has no default export that is a function: write export default (agent) => { … }");
+    throw misuse("it has no default export that is a function: write export default (agent) => { … }");
   const tools: Tool[] = [];
   const commands: ExtensionCommand[] = [];
   const providers: ExtensionProvider[] = [];
@@ -85,8 +85,8 @@ async function loadExtension(
     provider: (provider) => providers.push(checkedProvider(provider)),
     hook: (event, handler, options = {}) => {
       if (!HOOK_EVENTS.includes(event))
-        throw unusable(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
-      if (typeof handler !== "function") throw unusable(`the ${event} hook is not a function`);
+        throw misuse(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
+      if (typeof handler !== "function") throw misuse(`the ${event} hook is not a function`);
       const { matcher } = options;
       hooks.push({
         event,
@@ -136,9 +136,9 @@ function toTool(given: ExtensionTool | ToolDefinition<JsonSchema>): Tool {
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
-    throw unusable(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
+    throw misuse(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
   if (typeof description !== "string" || typeof run !== "function")
-    throw unusable(`the command /${name} needs a description and a function run`);
+    throw misuse(`the command /${name} needs a description and a function run`);
   return command;
 }
 
@@ -146,14 +146,10 @@ function checkedProvider(provider: ExtensionProvider): ExtensionProvider {
   const { name, wire, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"];
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
-    throw unusable(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
+    throw misuse(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
   if (!wires.includes(wire) || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
-    throw unusable(
+    throw misuse(
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
   return provider;
-}
-
-function unusable(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
 }

@@ -1,5 +1,5 @@
 import { assertCount } from "../../core/base/check-option.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
@@ -86,14 +86,14 @@ function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
   for (const agent of agents) {
     const { name, description, systemPrompt } = agent;
     if ([name, description, systemPrompt].some((text) => typeof text !== "string"))
-      throw unusable(
+      throw misuse(
         `A subagent is { name, description, systemPrompt, … }, and ${JSON.stringify(name) ?? "one"} lacks some of that. An Agent is none: its tool is context.runAgent().`,
       );
     if (map.has(agent.name))
-      throw unusable(`The subagent "${agent.name}" is defined twice: rename or remove one of them.`);
+      throw misuse(`The subagent "${agent.name}" is defined twice: rename or remove one of them.`);
     map.set(agent.name, agent);
   }
-  if (map.size === 0) throw unusable("createTaskTool() got no subagents: leave the tool out instead.");
+  if (map.size === 0) throw misuse("createTaskTool() got no subagents: leave the tool out instead.");
   return map;
 }
 
@@ -139,7 +139,7 @@ function toolsOf(agent: Subagent, context: ToolContext): readonly Tool[] {
 async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): Promise<Model | undefined> {
   if (typeof model !== "string") return model;
   if (models === undefined)
-    throw unusable(
+    throw misuse(
       `The subagent ${name} wants the model ${model}, and createTaskTool() got no models to look it up with.`,
     );
   return models(model);
@@ -151,8 +151,4 @@ function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): To
   return errorResult(
     `There is no subagent ${JSON.stringify(wanted.slice(0, 100))}.${hint} Subagents: ${names.join(", ")}.`,
   );
-}
-
-function unusable(message: string): NanoAgentError {
-  return new NanoAgentError("invalid_argument", message);
 }

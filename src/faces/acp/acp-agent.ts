@@ -118,7 +118,6 @@ export class AcpAgent {
       .onNotification(agent.session.cancel, ({ params }) => this.#sessions.get(params.sessionId)?.cancel());
   }
 
-  /** Ends every run and gives every session back. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.close()));
     this.#sessions.clear();

@@ -113,7 +113,6 @@ export class AcpSession {
     }
   }
 
-  /** Ends the prompt at work, if there is one. */
   cancel(): void {
     this.#running?.abort(toNanoAgentError("The editor cancelled the prompt.", "aborted"));
   }

@@ -12,6 +12,7 @@ import type {
   QuestionReply,
 } from "../../app/coding-session/question.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { diffContent, toolFacts } from "./tool-facts.ts";
 
 /** Whom to ask, and about what. */
@@ -50,7 +51,7 @@ async function askPermission(
       sessionId,
       toolCall: {
         toolCallId: callId,
-        title: `${named}${questionTitle(question)}`,
+        title: withHiddenShown(`${named}${questionTitle(question)}`),
         status: "pending",
         rawInput: input,
         ...toolFacts(tool, input, cwd),
@@ -77,7 +78,9 @@ function questionTitle({ tool = "", input = {} }: Question): string {
 /** Why it is asked, and every part that needs a yes, the most dangerous first. */
 function reasonContent({ reason, parts = [] }: Question): ToolCallContent[] {
   const lines = parts.length > 1 ? parts.map(({ text }) => `- ${text}`) : [];
-  return [{ type: "content", content: { type: "text", text: [reason, ...lines].join("\n") } }];
+  return [
+    { type: "content", content: { type: "text", text: withHiddenShown([reason, ...lines].join("\n")) } },
+  ];
 }
 
 const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
@@ -101,7 +104,7 @@ function toOption({ choice, rule }: OfferedChoice, index: number): PermissionOpt
     no: "No",
     stop: "No, and stop",
   };
-  return { optionId: optionId(index), name: names[choice], kind: KINDS[choice] };
+  return { optionId: optionId(index), name: withHiddenShown(names[choice]), kind: KINDS[choice] };
 }
 
 async function askValue(
@@ -118,7 +121,7 @@ async function askValue(
   };
   const answer = await client.request<{ readonly action: string; readonly content?: Json }>(
     methods.client.elicitation.create,
-    { sessionId, mode: "form", message: reason, requestedSchema },
+    { sessionId, mode: "form", message: withHiddenShown(reason), requestedSchema },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (answer.action !== "accept" || answer.content === undefined) return REFUSED;

@@ -6,7 +6,6 @@ import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 /** The part of an item that was sent. */
 interface Sent {
   version: number;
-  /** Characters of a text. */
   length: number;
   /** The first part of a text that was sent, to see that it is still the same text. */
   begin: string;

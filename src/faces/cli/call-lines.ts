@@ -7,13 +7,10 @@ import { textOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { Style } from "./style.ts";
 
-/** Widest line of a call or a result. */
 const MAX_COLUMNS = 100;
 /** A failure that says more is told by its title and the end of its words. */
 const MAX_SHOWN_LINES = 3;
-/** Last lines that are shown of what a failed call wrote. */
 const TAIL_LINES = 6;
-/** Lines that are shown of a change. */
 const DIFF_LINES = 12;
 
 /** A call that begins, in one line. */

@@ -1,10 +1,10 @@
+import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
 import { actionForm, type CommandAction, type CommandSpec, RUN_OPTIONS } from "./command-spec.ts";
 import { type ParsedOptions, readOptions } from "./read-options.ts";
 import { type RunFlags, readRunFlags } from "./run-flags.ts";
-import { usageError } from "./usage-error.ts";
 
 /** Does the work of a sub-command. Resolves to the exit code. */
 export type Command = (context: CommandContext, call: CommandCall) => Promise<number>;
@@ -31,7 +31,7 @@ export interface SessionCall extends CommandCall {
 export function readCommandCall(command: CommandSpec, args: readonly string[]): CommandCall {
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
-    usageError(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
+    misuse(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
   const options = [...action.options, ...(action.runOptions === true ? RUN_OPTIONS : [])];
   const call = readOptions(rest, { options, fail });
   for (const { name, value } of options)
@@ -43,10 +43,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
   return { ...call, action: action.name ?? "", words, behind: apart ? call.behind : [] };
 }
 
-/**
- * The options of a run that were given to a sub-command that takes them. Throws `invalid_argument` as a run
- * does.
- */
+/** The options of a run that were given to a sub-command. Throws `invalid_argument` as a run does. */
 export function runFlagsOf(call: CommandCall): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }
@@ -70,8 +67,8 @@ function chooseAction(
   if (action !== undefined) return { action, rest };
   const names = command.actions.map(({ name = "" }) => name);
   const usage = `Write nano-agent ${command.name} ${names.join("|")}; nano-agent ${command.name} --help says more.`;
-  if (word === undefined) throw usageError(`${command.name} needs one more word. ${usage}`);
-  throw usageError(`${command.name} has no ${JSON.stringify(word)}.${didYouMean(word, names)} ${usage}`);
+  if (word === undefined) throw misuse(`${command.name} needs one more word. ${usage}`);
+  throw misuse(`${command.name} has no ${JSON.stringify(word)}.${didYouMean(word, names)} ${usage}`);
 }
 
 function assertCount(

@@ -5,17 +5,12 @@ import { type CommandOption, optionTable } from "./read-options.ts";
 export interface CommandAction {
   /** The word behind the command; undefined where the command does one thing. */
   readonly name: string | undefined;
-  /**
-   * Placeholders of the words that follow: `ID`, `[ID]` (may be left out), `FILE…` (one or more), `[WORD…]`.
-   */
+  /** Placeholders of what follows: `ID`, `[ID]` (optional), `FILE…` (one or more), `[WORD…]`. */
   readonly words: readonly string[];
   /** Placeholder of what stands behind `--`; undefined where nothing may. */
   readonly behind: string | undefined;
   readonly options: readonly CommandOption[];
-  /**
-   * True: it runs the agent and takes the options for that too (`-m`, `--permission-mode`, limits); see
-   * {@link RUN_OPTIONS}.
-   */
+  /** True: it runs the agent and takes {@link RUN_OPTIONS} too. */
   readonly runOptions?: true;
   readonly help: string;
 }
@@ -29,10 +24,7 @@ export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group
 export interface CommandSpec {
   readonly name: string;
   readonly help: string;
-  /**
-   * Its actions; the first one is meant where no action is named and it takes no words that would have to
-   * be.
-   */
+  /** Its actions; the first is meant where none is named and it needs no words. */
   readonly actions: readonly [CommandAction, ...CommandAction[]];
 }
 

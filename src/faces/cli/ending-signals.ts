@@ -1,10 +1,7 @@
 import { type EndingSignal, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 
-/**
- * Does some work that ends by itself when its signals abort. Resolves to what it resolves to, or to the exit
- * code of the signal that came.
- */
+/** Does work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
 export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {
   const signals = new EndingSignals();
   signals.allowGrace();
@@ -39,12 +36,10 @@ export class EndingSignals {
     for (const [name, listener] of this.#listeners) process.on(name, listener);
   }
 
-  /** Aborted with the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The first signal that came, if one did. */
   get received(): EndingSignal | undefined {
     return this.#received;
   }
@@ -54,10 +49,7 @@ export class EndingSignals {
     return this.#forced.promise;
   }
 
-  /**
-   * From now on there is something that ends by itself and has something to say. Before, a signal ends the
-   * program at once.
-   */
+  /** From now on something ends by itself when a signal comes; before, a signal ends all at once. */
   allowGrace(): void {
     this.#graceMs = GRACE_MS;
   }

@@ -23,7 +23,6 @@ export class EventLines {
     this.#partial = options.partial ? new PartialEvents() : undefined;
   }
 
-  /** The lines an event stands for. */
   lines(event: AgentEvent): readonly OutputLine[] {
     return [...(this.#partial?.lines(event, this.#model) ?? []), ...this.#whole(event)];
   }
@@ -60,10 +59,7 @@ export class EventLines {
     }
   }
 
-  /**
-   * Whole messages only, each with the call that started the subagent: pieces of several at once could not be
-   * told apart.
-   */
+  /** Whole messages only: pieces of several subagents at once could not be told apart. */
   #ofSubagent({ callId, event }: SubagentEvent): readonly OutputLine[] {
     const inner = this.#subagents.get(callId) ?? new EventLines({ partial: false });
     this.#subagents.set(callId, inner);

@@ -44,7 +44,6 @@ class HeadlessRun {
   #session: CodingSession | undefined;
   #answering: Promise<void> | undefined;
   #exitCode: number = EXIT.done;
-  /** True when the newest input has its result. */
   #isTold = false;
 
   constructor({ waiting, ...context }: WaitingContext, flags: RunFlags) {
@@ -135,7 +134,6 @@ class HeadlessRun {
     return this.#answering;
   }
 
-  /** Ends what never came to a run. */
   #fail(thrown: unknown): void {
     const error = toNanoAgentError(
       withGoneFolder(thrown ?? this.#signals.signal.reason ?? "interrupted"),

@@ -24,9 +24,7 @@ export function helpText(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/**
- * The text of `nano-agent <command> --help`: every action with its options; `action` leaves the others out.
- */
+/** The text of `nano-agent <command> --help`: every action with its options, or one `action`. */
 export function commandHelp(command: CommandSpec, action?: string): string {
   const named = command.actions.filter(({ name }) => name === action);
   const lines = [`nano-agent ${command.name}: ${command.help}`];

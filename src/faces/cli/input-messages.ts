@@ -1,15 +1,11 @@
+import { misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import type { UserMessage } from "../../core/message/message.ts";
-import { usageError } from "./usage-error.ts";
 
-/** Longest line of input. */
 const MAX_LINE_CHARS = 50_000_000;
 
-/**
- * The lines of standard input as they come. Only a line feed ends one. Throws `invalid_argument` for a line
- * without end.
- */
+/** Lines of standard input, ended by line feeds alone. Throws `invalid_argument` for one without end. */
 export async function* inputLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let number = 1;
@@ -27,7 +23,7 @@ export async function* inputLines(chunks: AsyncIterable<Buffer | string>): Async
       ({ length } = piece);
     }
     if (length > MAX_LINE_CHARS)
-      throw usageError(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+      throw misuse(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
   }
   if (length > 0) yield pieces.join("");
 }
@@ -74,7 +70,7 @@ function isInputBlock(block: unknown): block is UserBlock {
 }
 
 function badLine(number: number, what: string): Error {
-  return usageError(
+  return misuse(
     `Line ${number} of standard input ${what}. Write {"type":"user","message":{"role":"user","content":"…"}}.`,
   );
 }

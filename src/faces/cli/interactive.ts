@@ -20,10 +20,7 @@ export interface InteractiveFlags extends RunFlags {
   readonly picksSession: boolean;
 }
 
-/**
- * Opens the screen for a person at a terminal and resolves to the exit code when they left it. Throws for
- * what cannot be opened.
- */
+/** Opens the screen; resolves to the exit code when the person left it. Throws what opening throws. */
 export async function runInteractive(
   { environment }: CommandContext,
   flags: InteractiveFlags,

@@ -14,7 +14,6 @@ export interface JsonReporterOptions {
   readonly sessionId: () => string;
   /** True: a line for whatever happens (`stream-json`); false: the result alone (`json`). */
   readonly stream: boolean;
-  /** Also the pieces of an answer. */
   readonly partial: boolean;
 }
 

@@ -1,12 +1,8 @@
 import { accessSync, constants, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { errorMessage } from "../../core/base/errors.ts";
-import { usageError } from "./usage-error.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 
-/**
- * Throws `invalid_argument` when the file for the answer surely cannot be written: better now than after the
- * work.
- */
+/** Throws `invalid_argument` when the answer's file surely cannot be written, before any work. */
 export function assertWritable(path: string, cwd: string): void {
   const target = resolve(cwd, path);
   try {
@@ -14,10 +10,9 @@ export function assertWritable(path: string, cwd: string): void {
     if (stats?.isDirectory() === true) throw new Error(`${target} is a folder`);
     accessSync(stats === undefined ? dirname(target) : target, constants.W_OK);
   } catch (error) {
-    throw usageError(
-      `--output-last-message: ${errorMessage(error)}. Name a file that can be written.`,
-      error,
-    );
+    throw misuse(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,6 +1,7 @@
+import { misuse } from "../../core/base/errors.ts";
+import { editDistance } from "../../core/base/text.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
-import { usageError } from "./usage-error.ts";
 
 /** Words that people type for something that has another name here, or none. */
 const MEANT: { readonly [word: string]: string } = {
@@ -44,7 +45,7 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
   if (isForced || words.length > 2 || !/^[a-z-]+$/i.test(first)) return;
   const hint = meantBy(first.toLowerCase(), second);
   if (hint === undefined) return;
-  throw usageError(
+  throw misuse(
     `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.join(" ")}`,
   );
 }
@@ -62,17 +63,9 @@ function commandLike(word: string): CommandSpec | undefined {
   return COMMANDS.find(({ name }) => name === word || isOneLetterOff(word, name));
 }
 
-/**
- * True when one letter more, less, other or swapped with its neighbour makes one word of the other. Of short
- * words only letters may be swapped: too many words are one letter apart.
- */
+/** True for words one slip of the keyboard apart. Of short ones only letters may be swapped: too many are near. */
 function isOneLetterOff(left: string, right: string): boolean {
-  if (Math.abs(left.length - right.length) > 1) return false;
-  let start = 0;
-  while (start < left.length && left[start] === right[start]) start++;
-  const rest = (text: string, skip: number): string => text.slice(start + skip);
-  const isSwapped = left[start] === right[start + 1] && left[start + 1] === right[start];
-  if (isSwapped && rest(left, 2) === rest(right, 2)) return true;
-  if (Math.min(left.length, right.length) < 4) return false;
-  return rest(left, left.length < right.length ? 0 : 1) === rest(right, right.length < left.length ? 0 : 1);
+  const sorted = (word: string): string => [...word].sort().join("");
+  const isLong = Math.min(left.length, right.length) >= 4;
+  return editDistance(left, right) === 1 && (isLong || sorted(left) === sorted(right));
 }

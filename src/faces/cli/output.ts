@@ -11,10 +11,7 @@ export interface Output {
   readonly isFull: boolean;
   /** Resolves when everything written has left the process, or the reader has gone. */
   readonly drain: () => Promise<void>;
-  /**
-   * Calls back once when the reader goes away (a closed pipe) or the medium refuses (a full disk), with what
-   * is wrong.
-   */
+  /** Calls back once when the reader is gone (a closed pipe) or the medium refuses (a full disk). */
   readonly onBroken: (listener: (error: Error) => void) => void;
 }
 
@@ -40,9 +37,7 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
-/**
- * Characters that may wait for a slow reader before {@link Output.isFull}: more than most runs write in all.
- */
+/** Characters that may wait for a slow reader before {@link Output.isFull}. */
 const MAX_HELD_CHARS = 4_000_000;
 
 /** Texts that are written together. A system takes only so much at a time. */

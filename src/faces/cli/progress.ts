@@ -33,7 +33,6 @@ export class Progress {
   #answer: DressedAnswer | undefined;
   /** The call whose line was written last: its result needs no name. */
   #lastCall: string | undefined;
-  /** Events that wait until somebody else has finished writing. */
   #held: AgentEvent[] | undefined;
 
   constructor(options: ProgressOptions) {
@@ -51,7 +50,6 @@ export class Progress {
     };
   }
 
-  /** Shows one event. */
   show(event: AgentEvent): void {
     const { stderr, style, liveText, waiting } = this.#options;
     if (this.#held !== undefined) {
@@ -98,7 +96,6 @@ export class Progress {
     if (this.#held === undefined && this.#lastChar === "\n") this.#options.waiting?.draw();
   }
 
-  /** Ends the line the cursor is in, if it is in one. */
   closeLine(): void {
     if (this.#open === undefined) return;
     const { liveText, stderr } = this.#options;

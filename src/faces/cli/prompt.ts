@@ -1,10 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { readStdin, type StdinKind } from "./read-stdin.ts";
-import { usageError } from "./usage-error.ts";
 
-/** Most bytes a file named as a prompt may have. */
 const MAX_FILE_BYTES = 10_000_000;
 
 /** Where a prompt comes from. */
@@ -25,14 +23,14 @@ export interface PromptSources {
 export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
     if (words.length > 1)
-      throw usageError(
+      throw misuse(
         '"-" reads the whole prompt from standard input. Leave the other words out, or leave "-" out.',
       );
     return notEmpty(await readStdin(stdin), "Standard input is empty");
   }
   const text = words.length === 1 ? textOrFile(words[0] ?? "", { what: "the prompt", cwd }) : words.join(" ");
   const given = text.trim() !== "";
-  if (words.length > 0 && !given) throw usageError('The prompt is empty. Say what to do: nano-agent -p "…"');
+  if (words.length > 0 && !given) throw misuse('The prompt is empty. Say what to do: nano-agent -p "…"');
   if (stdin === "terminal") return notEmpty(text, "There is no prompt");
   const silent = "standard input stayed silent and was left alone; use </dev/null to start at once";
   const piped = await readStdin(stdin, given ? () => onNotice(silent) : undefined);
@@ -49,10 +47,7 @@ export async function readPromptIfAny(sources: PromptSources): Promise<string | 
   return piped.trim() === "" ? undefined : piped;
 }
 
-/**
- * The text of an option or prompt: itself, or for `@FILE` what the file holds. Throws `invalid_argument` for
- * an unusable file.
- */
+/** The text of an option: itself, or that of `@FILE`. Throws `invalid_argument` for an unusable file. */
 export function textOrFile(
   value: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -60,10 +55,7 @@ export function textOrFile(
   return value.length > 1 && value.startsWith("@") ? readTextFile(value.slice(1), { what, cwd }) : value;
 }
 
-/**
- * The text of a file the command line names. Throws `invalid_argument`, saying what the file was for, when it
- * has none.
- */
+/** The text of a file, `what` it is for in errors. Throws `invalid_argument` for what is no text. */
 export function readTextFile(
   path: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -74,22 +66,21 @@ export function readTextFile(
     // Non-blocking, so that a pipe in the file's place is noticed instead of waited for.
     file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw usageError(
-      `The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`,
-      error,
-    );
+    throw misuse(`The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`, {
+      cause: error,
+    });
   }
   try {
     const stats = fstatSync(file);
     if (!stats.isFile())
-      throw usageError(`The file for ${what}, ${absolute}, is not a regular file. Name a text file.`);
+      throw misuse(`The file for ${what}, ${absolute}, is not a regular file. Name a text file.`);
     if (stats.size > MAX_FILE_BYTES)
-      throw usageError(
+      throw misuse(
         `The file for ${what}, ${absolute}, has ${stats.size} bytes, more than ${MAX_FILE_BYTES}.`,
       );
     const bytes = readFileSync(file);
     if (bytes.includes(0))
-      throw usageError(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
+      throw misuse(`The file for ${what}, ${absolute}, is not text: it contains NUL bytes.`);
     return bytes.toString("utf8").replace(/^\uFEFF/, "");
   } finally {
     closeSync(file);
@@ -98,7 +89,5 @@ export function readTextFile(
 
 function notEmpty(text: string, complaint: string): string {
   if (text.trim() !== "") return text;
-  throw usageError(
-    `${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`,
-  );
+  throw misuse(`${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`);
 }

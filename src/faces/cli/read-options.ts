@@ -1,9 +1,7 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../../core/base/text.ts";
 
-/**
- * An option of the command line. One table makes what is read, the help, the completions and the reference.
- */
+/** An option. One table makes what is read, the help, the completions and the reference. */
 export interface CommandOption {
   /** As the help shows it: `-o, --output FILE`. */
   readonly form: string;
@@ -11,7 +9,6 @@ export interface CommandOption {
   readonly short: string | undefined;
   /** Placeholder of its value, in brackets where it may be left out; undefined where it takes none. */
   readonly value: string | undefined;
-  /** The only values it takes. */
   readonly choices: readonly string[] | undefined;
   readonly help: string;
 }
@@ -40,7 +37,6 @@ export interface ParsedOptions {
   readonly has: (option: `--${string}`) => boolean;
   /** The value of an option; the last one when it was given several times. */
   readonly text: (option: `--${string}`) => string | undefined;
-  /** All values of an option, in order. */
   readonly list: (option: `--${string}`) => readonly string[];
 }
 
@@ -50,10 +46,7 @@ export interface OptionReader {
   readonly fail: (what: string) => Error;
 }
 
-/**
- * The value of an option whose value was left out. Nobody can type it: an empty value (`--resume=$ID`) is a
- * mistake, not this.
- */
+/** Stands for a value that was left out. Nobody can type it: an empty value is a mistake. */
 export const NO_VALUE = "\0";
 
 /**

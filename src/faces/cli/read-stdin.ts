@@ -1,8 +1,6 @@
 import { fstatSync, readFileSync } from "node:fs";
-import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
-import { usageError } from "./usage-error.ts";
+import { errorMessage, isNanoAgentError, misuse } from "../../core/base/errors.ts";
 
-/** Most bytes of standard input that become part of a prompt. */
 const MAX_BYTES = 10_000_000;
 /** Milliseconds after which a silent pipe that a run can do without is left alone. */
 const SILENCE_MS = 3_000;
@@ -32,7 +30,7 @@ export async function readStdin(kind: StdinKind, onSilence?: () => void): Promis
   if (kind === "nothing") return "";
   const bytes = kind === "file" ? readRegular() : await readStream(kind === "pipe" ? onSilence : undefined);
   if (bytes.includes(0))
-    throw usageError(
+    throw misuse(
       "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
     );
   return bytes.toString("utf8").replace(/^\uFEFF/, "");
@@ -76,12 +74,12 @@ async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> 
 /** The error for what cannot be read; too much has its own already. */
 function unreadable(error: unknown, advice: string): Error {
   if (isNanoAgentError(error)) return error;
-  return usageError(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, error);
+  return misuse(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, { cause: error });
 }
 
 function assertLength(bytes: number): void {
   if (bytes > MAX_BYTES)
-    throw usageError(
+    throw misuse(
       `Standard input has more than ${MAX_BYTES} bytes. Pipe less, or put it in a file and name the file in the prompt.`,
     );
 }

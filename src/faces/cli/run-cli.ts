@@ -1,7 +1,7 @@
 import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
-import { toNanoAgentError } from "../../core/base/errors.ts";
+import { misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";
@@ -13,14 +13,10 @@ import { isTerminal, standardOutput } from "./output.ts";
 import { NO_VALUE } from "./read-options.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
-import { usageError } from "./usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/**
- * The whole program: does what the command line says and resolves to the exit code, all output written. Never
- * rejects.
- */
+/** The whole program: resolves to the exit code when all output is written. Never rejects. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const context: CommandContext = {
     environment: readEnvironment(),
@@ -65,7 +61,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });
   }
   if (run.words.length === 0 && run.session.resume?.step === undefined && stdinKind() === "terminal") {
-    throw usageError(
+    throw misuse(
       'There is no prompt, and output does not go to a terminal or has a format for programs. Say what to do: nano-agent -p "…".',
     );
   }

@@ -3,10 +3,10 @@ import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
 import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
 import { readText } from "../../app/config/shape.ts";
 import type { McpSources } from "../../app/settings.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
 import { readSessionFlags, type SessionFlags } from "./session-flags.ts";
-import { usageError } from "./usage-error.ts";
 
 /** How a run's output looks. */
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -36,23 +36,20 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
     ? "; a prompt that begins with - stands behind --"
     : "";
-  const fail = (what: string): Error => usageError(`${what} See nano-agent --help${hint}.`);
+  const fail = (what: string): Error => misuse(`${what} See nano-agent --help${hint}.`);
   const { words, behind, ...flags } = readOptions(args, { options: FLAGS, fail });
   return { ...flags, words: [...words, ...behind], behind: [] };
 }
 
-/**
- * Checks the values of a run's options. Throws `invalid_argument`, naming option and value, for one that
- * cannot be.
- */
+/** Checks a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */
 export function readRunFlags(flags: ParsedOptions): RunFlags {
   const outputFormat = outputFormatOf(flags);
   const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
   const partialMessages = flags.has("--include-partial-messages");
   if (inputFormat === "stream-json" && outputFormat !== "stream-json")
-    throw usageError("--input-format stream-json needs --output-format stream-json. Add it.");
+    throw misuse("--input-format stream-json needs --output-format stream-json. Add it.");
   if (partialMessages && outputFormat !== "stream-json")
-    throw usageError("--include-partial-messages needs --output-format stream-json. Add it.");
+    throw misuse("--include-partial-messages needs --output-format stream-json. Add it.");
   return {
     words: flags.words,
     print: flags.has("--print"),
@@ -78,12 +75,9 @@ function outputFormatOf(flags: ParsedOptions): OutputFormat {
   const named = flags.text("--output-format") as OutputFormat | undefined;
   if (!flags.has("--json")) return named ?? "text";
   if (named === undefined || named === "stream-json") return "stream-json";
-  throw usageError(
-    `--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`,
-  );
+  throw misuse(`--json means --output-format stream-json, and --output-format says ${named}. Leave one out.`);
 }
 
-/** The settings that options name, by the table of settings. */
 function configOf(flags: ParsedOptions): ConfigFile {
   const config = PLACED_SETTINGS.reduce<ConfigFile>((before, { path, setting }) => {
     const value = settingOf(flags, setting);
@@ -92,7 +86,7 @@ function configOf(flags: ParsedOptions): ConfigFile {
   if (!flags.has("--yolo")) return config;
   const { permissionMode = "bypassPermissions" } = config;
   if (permissionMode === "bypassPermissions") return { ...config, permissionMode };
-  throw usageError(
+  throw misuse(
     `--yolo means --permission-mode bypassPermissions, and --permission-mode says ${permissionMode}. Leave one out.`,
   );
 }
@@ -106,17 +100,17 @@ function settingOf(flags: ParsedOptions, setting: DescribedShape): unknown {
   if (flag.value === undefined) return flag.negates !== true;
   const choices = "oneOf" in setting ? setting.oneOf : undefined;
   if (setting.type === "strings") return choices === undefined ? texts : words(texts, name, choices);
-  if (choices !== undefined) return oneOf(text, choices, { name, fail: usageError });
+  if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
   const read = readText(text, setting);
   if ("value" in read) return read.value;
-  throw usageError(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
+  throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
 /** Words of a closed list may stand together, with commas between them. */
 function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.split(","))
-    .map((text) => oneOf(text.trim(), options, { name, fail: usageError }));
+    .map((text) => oneOf(text.trim(), options, { name, fail: misuse }));
 }
 
 function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
@@ -124,11 +118,8 @@ function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
   return text === undefined ? undefined : notEmpty(text, name);
 }
 
-/**
- * Most likely a variable that is not set: to take it for the working folder would work in another place than
- * was meant.
- */
+/** Most likely a variable that is not set: taken for the working folder it would mislead. */
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
-  throw usageError(`${name} is followed by an empty text. Leave it out, or name a value.`);
+  throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);
 }

@@ -1,5 +1,5 @@
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -7,7 +7,6 @@ import { readInputMessages } from "./input-messages.ts";
 import { readPrompt, readPromptIfAny, readTextFile } from "./prompt.ts";
 import { stdinKind } from "./read-stdin.ts";
 import type { RunFlags } from "./run-flags.ts";
-import { usageError } from "./usage-error.ts";
 
 /** Where a run without a screen looks for what it is asked. */
 export interface RunInputPlace {
@@ -29,7 +28,7 @@ export async function readRunInput(
     return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
   }
   if (words.length === 0) return messagesOfStdin();
-  throw usageError(
+  throw misuse(
     "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
   );
 }
@@ -41,29 +40,26 @@ async function* messagesOfStdin(): AsyncGenerator<Input> {
     yield message;
   }
   if (isSilent)
-    throw usageError(
+    throw misuse(
       'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
     );
 }
 
-/**
- * The schema of `--json-schema`: JSON itself, or the name of a file. Throws `invalid_argument` for one that
- * cannot be used.
- */
+/** The schema of `--json-schema`: JSON or a file. Throws `invalid_argument` when it cannot be used. */
 export function readSchema(value: string, cwd: string): JsonSchema {
   const inline = value.trimStart().startsWith("{");
   const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });
   const where = inline ? "--json-schema" : `--json-schema ${value}`;
   const parsed = safeParse(text);
   if (!parsed.ok)
-    throw usageError(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
+    throw misuse(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
   if (!isRecord(parsed.value))
-    throw usageError(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+    throw misuse(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
   const schema = parsed.value as JsonSchema;
   try {
     compileSchema(schema);
   } catch (error) {
-    throw usageError(`${where} cannot be used: ${errorMessage(error)}`, error);
+    throw misuse(`${where} cannot be used: ${errorMessage(error)}`, { cause: error });
   }
   return schema;
 }

@@ -26,7 +26,6 @@ export interface RunTellerOptions {
   readonly flags: RunFlags;
   /** The session as far as it is known by now. */
   readonly prepared: () => PreparedSession | undefined;
-  /** Shows on a terminal what the run waits for. */
   readonly waiting: WaitingLine | undefined;
   /** Id of the session as long as nothing is known of it. */
   readonly newId: string;
@@ -99,7 +98,6 @@ export class RunTeller {
     this.#reporter?.event(event);
   }
 
-  /** The result. */
   end(outcome: Outcome): void {
     clearInterval(this.#beat);
     this.#beat = undefined;
@@ -171,9 +169,7 @@ const BEAT_MS = 1_000;
 /** Characters of a session's id that are enough to go on with it. */
 const SHOWN_ID = 8;
 
-/**
- * An answer is shown while it is written only where a person sees both streams, and no value in one piece.
- */
+/** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
 function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
   // What phases say is work on the answer, and the last thing said need not be the answer.
   if (config.pattern === "plan" || config.pattern === "reflection") return false;

@@ -1,7 +1,7 @@
 import type { ResumeOptions } from "../../app/coding-session/coding-session.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
-import { usageError } from "./usage-error.ts";
 
 /** The session of a run as the command line names it. */
 export interface SessionFlags {
@@ -12,10 +12,7 @@ export interface SessionFlags {
   readonly resume: ResumeOptions | undefined;
 }
 
-/**
- * Reads the options about the session of a run. Throws `invalid_argument` for what is no id and for
- * options that disagree.
- */
+/** The session options of a run. Throws `invalid_argument` for bad ids and options that disagree. */
 export function readSessionFlags(flags: ParsedOptions): SessionFlags {
   const named = flags.text("--resume");
   const sessionId = flags.text("--session-id");
@@ -36,7 +33,7 @@ export function readSessionFlags(flags: ParsedOptions): SessionFlags {
 /** A step number of the command line. Throws `invalid_argument` for what is not a whole number from 1. */
 export function readStep(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
-  throw usageError(
+  throw misuse(
     `--from ${JSON.stringify(text)}: write the number of a step, from 1. nano-agent sessions show prints them.`,
   );
 }
@@ -45,17 +42,15 @@ function assertAgreement(flags: ParsedOptions): void {
   const from = (["--continue", "--resume"] as const).filter((name) => flags.has(name));
   const [other] = [...from, ...(flags.has("--fork-session") ? ["--fork-session"] : [])];
   if (from.length > 1)
-    throw usageError("--continue takes the newest session and --resume names one. Leave one out.");
+    throw misuse("--continue takes the newest session and --resume names one. Leave one out.");
   if (flags.has("--from") && from.length === 0)
-    throw usageError(
+    throw misuse(
       "--from goes back to a step of a session: say which session, with --continue or --resume ID.",
     );
   if (flags.has("--no-session") && other !== undefined)
-    throw usageError(`--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`);
+    throw misuse(`--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`);
   if (flags.has("--fork-session") && from.length === 0)
-    throw usageError("--fork-session copies a session: say which, with --continue or --resume ID.");
+    throw misuse("--fork-session copies a session: say which, with --continue or --resume ID.");
   if (from.length > 0 && flags.has("--session-id") && !flags.has("--fork-session"))
-    throw usageError(
-      "--session-id names a new session. With --continue and --resume it needs --fork-session.",
-    );
+    throw misuse("--session-id names a new session. With --continue and --resume it needs --fork-session.");
 }

@@ -14,10 +14,7 @@ export interface SessionOrigin {
   readonly newId: string;
 }
 
-/**
- * The options of a session that the command line names. Throws `invalid_argument` for a file of a prompt that
- * cannot be read.
- */
+/** A session's options from the command line. Throws `invalid_argument` for an unreadable prompt file. */
 export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
   const { config, addDirs, mcp, session, cwd: folder } = flags;
   const { cwd, environment, newId: sessionId } = origin;

@@ -6,10 +6,8 @@ import { type Style, styleFor } from "./style.ts";
 
 /** Options of {@link WaitingLine}. */
 export interface WaitingLineOptions {
-  /** A terminal. */
   readonly output: Output;
   readonly style: Style;
-  /** Columns of the terminal. */
   readonly width: () => number;
   /** Milliseconds, for measuring. Default `performance.now`. */
   readonly now?: () => number;
@@ -79,7 +77,6 @@ export class WaitingLine {
     this.#set(calls === "" ? what : calls);
   }
 
-  /** Draws the line anew. */
   draw(): void {
     const waitedMs = this.#now() - this.#since;
     if (this.#what === "" || waitedMs < QUIET_MS) return;

@@ -1,10 +1,7 @@
 import { columnsOf, wrapColumns } from "../terminal/columns.ts";
 import type { Output } from "./output.ts";
 
-/**
- * Columns of the terminal behind an output; `undefined` where it is none, and lines are left as long as they
- * are.
- */
+/** Columns of the terminal behind an output; `undefined` where it is none. */
 export function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2): number | undefined {
   if (!isTerminal) return undefined;
   const { columns } = descriptor === 1 ? process.stdout : process.stderr;

@@ -8,7 +8,7 @@ import { existingFolder } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -19,9 +19,7 @@ import { sessionTitle } from "../../session/read-session.ts";
 export interface AgentServerOptions {
   /** Of the folder the server was started in. */
   readonly settings: Settings;
-  /** Options of the session of every run. */
   readonly session: CodingSessionOptions;
-  /** True: the built-in tools are offered too. */
   readonly tools: boolean;
   readonly version: string;
 }
@@ -184,7 +182,6 @@ class AgentWork {
     };
   }
 
-  /** Lists sessions. */
   sessions({ cwd, limit = 20 }: Input): Answer {
     const store = sessionStore(this.#options.settings.paths);
     const found = store.list(typeof cwd === "string" ? this.#folder(cwd) : undefined).slice(0, Number(limit));
@@ -211,7 +208,6 @@ class AgentWork {
     );
   }
 
-  /** Resolves when everything has ended. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running);
     await this.#toolSession?.then(
@@ -265,6 +261,6 @@ const NO_MODEL: Model = {
   provider: "none",
   id: "none",
   stream: () => {
-    throw new NanoAgentError("invalid_argument", "This session calls tools only.");
+    throw misuse("This session calls tools only.");
   },
 };

@@ -8,7 +8,6 @@ import type { ViewContext } from "./views/view-context.ts";
 
 /** The parts of the lower screen, each already laid out. */
 export interface FrameParts {
-  /** Items that may still change. */
   readonly live: readonly Line[];
   readonly view: SessionView | undefined;
   readonly shells: readonly RunningShell[];
@@ -17,7 +16,6 @@ export interface FrameParts {
     readonly rows: readonly Line[];
     readonly caret: { readonly row: number; readonly column: number };
   };
-  /** What is offered below the input. */
   readonly popup: readonly Line[];
   readonly status: Line;
   readonly size: Size;

@@ -29,13 +29,10 @@ export class Controller implements Control {
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
-  /** Where the queued message that is being edited came from. */
   #editedFrom: number | undefined;
-  /** Code of the session before this one. */
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** What was sent before there was a session. */
   #early: string[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
@@ -74,7 +71,6 @@ export class Controller implements Control {
     return [...this.#shells.values()];
   }
 
-  /** Stops the newest command that the person typed; false when none is at work. */
   #stopShell(): boolean {
     const newest = [...this.#shells.keys()].at(-1);
     newest?.abort();
@@ -88,7 +84,6 @@ export class Controller implements Control {
     for (const text of this.#early.splice(0)) this.send(text);
   }
 
-  /** What came from the terminal in one piece. */
   receive(event: TerminalEvent): void {
     try {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
@@ -100,22 +95,18 @@ export class Controller implements Control {
     if (event.type !== "reply") this.screen.draw();
   }
 
-  /** Does what a key stands for. */
   act(action: KeyAction, key: string): void {
     this.#actions[action]?.(key);
   }
 
-  /** Says something in the status for a moment. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(text.replaceAll(/\s+/g, " "), role);
   }
 
-  /** Prints lines above the input. */
   print(lines: readonly (string | Line)[]): void {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets a person choose from a list; it is closed before the choice counts. */
   pick<T>(options: PickOptions<T>): void {
     const { screen } = this;
     const panel: Picker<T> = new Picker({
@@ -133,7 +124,6 @@ export class Controller implements Control {
     screen.open(panel);
   }
 
-  /** Shows text to scroll through. */
   page(options: PageOptions): void {
     const onClose = (): void => {
       options.onClose?.();
@@ -143,7 +133,6 @@ export class Controller implements Control {
     this.screen.open(panel);
   }
 
-  /** Does something that takes its time; what goes wrong is said. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = errorMessage(error).replaceAll(/\s+/g, " ");
@@ -152,7 +141,6 @@ export class Controller implements Control {
     });
   }
 
-  /** Sends a prompt, or adds it to the run at work. */
   send(text: string): void {
     const { session } = this.screen;
     if (session === undefined) this.#early.push(text);

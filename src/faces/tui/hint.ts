@@ -1,6 +1,5 @@
 import type { Line } from "./paint/line.ts";
 
-/** How long a hint stays, in milliseconds. */
 const HINT_MS = 4_000;
 
 /** A line that stands in the place of the status for a moment, which begins when it is first drawn: a busy machine draws late. */

@@ -65,12 +65,10 @@ export class InputLine {
     return this.#completion !== undefined;
   }
 
-  /** Letters that were typed. */
   type(text: string): void {
     this.#editor = insertText(this.#editor, cleanPaste(text));
   }
 
-  /** Something that was pasted in one piece. */
   paste(text: string): void {
     this.#editor = insertText(this.#editor, this.#attachments.paste(text, this.#options.cwd));
   }
@@ -152,18 +150,15 @@ export class InputLine {
     return this.#attachments.expand(this.#editor.text);
   }
 
-  /** The images whose marks are in the text. */
   get images(): ReturnType<Attachments["imagesIn"]> {
     return this.#attachments.imagesIn(this.#editor.text);
   }
 
-  /** What is to be sent: the text, and the images whose marks are in it. */
   get input(): Input {
     const { images } = this;
     return images.length === 0 ? this.whole : [{ type: "text", text: this.whole }, ...images];
   }
 
-  /** What was typed before, the newest last. */
   past(): readonly string[] {
     return this.#options.history.all();
   }
@@ -195,7 +190,6 @@ export class InputLine {
     return isShown ? [fitLine(line(`${marks.prompt} ${last}`, { role: "muted" }), width)] : [];
   }
 
-  /** What is offered, below the input. */
   popup({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     if (this.#completion === undefined || maxRows < 2) return [];
     return listLines(this.#completion.items, {

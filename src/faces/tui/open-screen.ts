@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import type { FoundModel } from "../../app/model-choice.ts";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
@@ -28,7 +28,6 @@ import { goOnLines } from "./views/go-on-lines.ts";
 
 /** What ends the program from outside. */
 export interface Endings {
-  /** Aborted with the first signal. */
   readonly signal: AbortSignal;
   /** Settles when nothing may be waited for any longer. */
   readonly forced: Promise<unknown>;
@@ -55,27 +54,22 @@ export interface OpenHow {
 export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
-  /** Sent first. */
   readonly prompt?: string;
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
-  /** Whether the first session is one that goes on. */
   readonly isResumed: boolean;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
   readonly settings: () => Promise<ScreenSettings>;
-  /** The sessions of this user. */
   readonly store: SessionStore;
   /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
   readonly endings: Endings;
-  /** The exit code of a signal that came. */
   readonly signalExit: () => number;
 }
 
-/** Most sessions that are offered to go on with. */
 const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
@@ -343,7 +337,7 @@ class ScreenProgram {
         { cwd: this.#options.cwd, env: { ...this.#options.environment }, maxBuffer: 20_000_000 },
         (error, stdout, stderr) => {
           if (error === null || stdout !== "") resolve(stdout);
-          else reject(new NanoAgentError("invalid_argument", stderr.trim() || error.message));
+          else reject(misuse(stderr.trim() || error.message));
         },
       );
     });

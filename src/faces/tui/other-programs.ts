@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Environment, variable } from "../../app/config/env.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 
 /**
  * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws `invalid_argument` when neither is set or
@@ -12,10 +12,7 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 export async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
   if (command === undefined)
-    throw new NanoAgentError(
-      "invalid_argument",
-      "Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.",
-    );
+    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
   const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
   try {
     const path = join(folder, "message.md");
@@ -26,11 +23,7 @@ export async function writeInEditor(text: string, environment: Environment): Pro
       child.once("error", reject);
       child.once("close", resolve);
     });
-    if (code !== 0)
-      throw new NanoAgentError(
-        "invalid_argument",
-        `${command} ended with ${String(code)}; the text stays as it was.`,
-      );
+    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
     return readFileSync(path, "utf8").replace(/\n$/, "");
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -63,7 +63,6 @@ export class Screen {
   /** The next frame, if one is due; and the one with the next second. */
   #timer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
-  /** Runs while the size of the window changes. */
   #resizing: NodeJS.Timeout | undefined;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #isPaused = true;
@@ -137,7 +136,6 @@ export class Screen {
     this.#question = undefined;
   }
 
-  /** Draws from now on. */
   resume(): void {
     this.#isPaused = false;
     this.draw();
@@ -251,7 +249,6 @@ export class Screen {
     else panel.handle({ type: "text", text });
   }
 
-  /** Draws soon: nobody waits for it. */
   later(): void {
     if (this.#timer !== undefined || this.#isPaused) return;
     const wait = Math.max(0, this.#drawnAt + FRAME_MS - this.#options.clock.elapsed());

@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { gitlinksIn } from "./git-index.ts";
+import { readIndex } from "./git-index.ts";
+
+const gitlinksIn = (path: string, hashBytes: number): readonly string[] | undefined =>
+  readIndex(path, hashBytes)?.links;
 
 const OBJECT = "1234567890123456789012345678901234567890";
 
@@ -86,14 +89,16 @@ test.runIf(HAS_GIT)("what another file holds counts, and what cannot be read is 
   );
   const whole = readFileSync(index.path);
   index.git(["update-index", "--split-index"]);
-  expect(gitlinksIn(index.path, 20)).toEqual(["sub"]);
+  const { shared = "" } = readIndex(index.path, 20) ?? {};
+  expect(gitlinksIn(join(dirname(index.path), shared), 20)).toEqual(["sub"]);
+  expect(gitlinksIn(index.path, 32)).toBe(undefined);
   writeFileSync(index.path, whole.subarray(0, 120));
   expect(gitlinksIn(index.path, 20)).toBe(undefined);
   writeFileSync(index.path, whole.subarray(0, -20));
   appendFileSync(index.path, Buffer.concat([Buffer.from("sdir\0\0\0\0"), Buffer.alloc(20)]));
-  expect(gitlinksIn(index.path, 20)).toBe(undefined);
+  expect(readIndex(index.path, 20)).toEqual({ links: ["sub"], isWhole: false });
   rmSync(index.path);
-  expect(gitlinksIn(index.path, 20)).toEqual([]);
+  expect(readIndex(index.path, 20)).toEqual({ links: [], isWhole: true });
   mkdirSync(index.path);
   expect(gitlinksIn(index.path, 20)).toBe(undefined);
   rmSync(index.path, { recursive: true });

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, statSync } from "node:fs";
 
 /** Where a field of an entry stands. Behind the mode come owners, a size and the hash, then flags. */
 const MODE_AT = 24;
@@ -15,43 +14,40 @@ const LENGTH = 0xfff;
 const MAX_BYTES = 500_000_000;
 
 /** What an index says. */
-interface Index {
+export interface GitIndex {
+  /** Paths, from the work tree on, of repositories of their own: submodules, and others that were added like them. */
   readonly links: readonly string[];
-  readonly extensions: readonly string[];
+  /** Another file beside it that holds the entries which do not stand here. */
+  readonly shared?: string;
+  /** Whether nothing else can be in it: no name that is not there or not plain, no folder that stands for what is below it. */
+  readonly isWhole: boolean;
 }
 
-/**
- * Paths, from the work tree on, that an index says are repositories of their own: submodules, and others that were added like them. An
- * entry's hash has `hashBytes` bytes. `undefined` where the file cannot be read; none where there is no file.
- */
-export function gitlinksIn(path: string, hashBytes: number): readonly string[] | undefined {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) return [];
+/** Reads an index whose hashes have `hashBytes` bytes. `undefined` where that cannot be; nothing is in one that is not there. */
+export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { links: [], isWhole: true };
+  // Whoever opens a pipe waits for somebody to write.
+  if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
   try {
-    const index = readIndex(path, hashBytes);
-    // Such an index shares its entries with other files.
-    const shared = index.extensions.includes("link") ? sharedFiles(dirname(path)) : [];
-    const all = [index, ...shared.map((file) => readIndex(file, hashBytes))];
-    const links = all.flatMap((each) => each.links);
+    const file = readFileSync(path);
+    const { links, end } = entriesOf(file, hashBytes);
+    const extensions = extensionsOf(file, end, file.length - hashBytes);
+    const shared = extensions.get("link")?.toString("hex", 0, hashBytes);
     // Entries of folders that it leaves out are not in the file; a name that is left out is in another.
-    const isSparse = all.some(({ extensions }) => extensions.includes("sdir"));
-    return isSparse || links.some((name) => name === "" || name.includes("\uFFFD")) ? undefined : links;
+    const isWhole = !extensions.has("sdir") && !links.some((name) => name === "" || name.includes("\uFFFD"));
+    return { links, isWhole, ...(shared === undefined ? {} : { shared: `sharedindex.${shared}` }) };
   } catch {
     // It is cut short, is of another form, or not for us.
     return undefined;
   }
 }
 
-function sharedFiles(folder: string): readonly string[] {
-  const names = readdirSync(folder).filter((name) => name.startsWith("sharedindex."));
-  return names.map((name) => join(folder, name));
-}
-
-/** Reads an index as git does. Throws where it ends too early, and for what is not a file. */
-function readIndex(path: string, hashBytes: number): Index {
-  const stats = statSync(path);
-  // Whoever opens a pipe waits for somebody to write.
-  if (!stats.isFile() || stats.size > MAX_BYTES) throw new RangeError("It is not a file of some size.");
-  const file = readFileSync(path);
+/** Reads entries as git does, and where they end. Throws where the file ends too early. */
+function entriesOf(
+  file: Buffer,
+  hashBytes: number,
+): { readonly links: readonly string[]; readonly end: number } {
   const isShort = file.readUInt32BE(4) === 4;
   const links: string[] = [];
   let at = 12;
@@ -71,7 +67,7 @@ function readIndex(path: string, hashBytes: number): Index {
     if (isLink) links.push((isShort ? name : own).toString("utf8").split("\0", 1)[0] ?? "");
     at = isShort ? from + length + 1 : at + ((from + length - at + 8) & ~7);
   }
-  return { links, extensions: extensionsOf(file, at, file.length - hashBytes) };
+  return { links, end: at };
 }
 
 /** How much of the name before an entry keeps in the short form, and where the rest of its own stands. */
@@ -91,9 +87,15 @@ function prefixOf(
   return { kept: before.length - dropped, from };
 }
 
-function extensionsOf(file: Buffer, begin: number, end: number): readonly string[] {
-  const names: string[] = [];
-  for (let at = begin; at + 8 <= end; at += 8 + file.readUInt32BE(at + 4))
-    names.push(file.toString("latin1", at, at + 4));
-  return names;
+/** What stands behind the entries, by name. It has to end where the hash of it all begins: else the entries were misread. */
+function extensionsOf(file: Buffer, begin: number, end: number): ReadonlyMap<string, Buffer> {
+  const found = new Map<string, Buffer>();
+  let at = begin;
+  while (at < end) {
+    const next = at + 8 + file.readUInt32BE(at + 4);
+    found.set(file.toString("latin1", at, at + 4), file.subarray(at + 8, next));
+    at = next;
+  }
+  if (at !== end) throw new RangeError("It does not end where it should.");
+  return found;
 }

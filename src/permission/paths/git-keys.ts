@@ -17,9 +17,9 @@ const PLAIN_SECTIONS = wordSet(`
 
 /** Settings of other sections that do no more; a star is any name in the middle. */
 const PLAIN_KEYS = wordSet(`
-  blame.blankboundary blame.coloring blame.date blame.ignorerevsfile blame.markignoredlines blame.showemail
-  core.attributesfile core.bare core.bigfilethreshold core.checkstat core.commentchar core.commitgraph
-  core.compression core.createobject core.deltabasecachelimit core.excludesfile core.fscache core.fsmonitor
+  blame.blankboundary blame.coloring blame.date blame.markignoredlines blame.showemail
+  core.bare core.bigfilethreshold core.checkstat core.commentchar core.commitgraph
+  core.compression core.createobject core.deltabasecachelimit core.fscache core.fsmonitor
   core.fsync core.fsyncmethod core.fsyncobjectfiles core.hidedotfiles core.hookspath core.ignorestat core.logallrefupdates
   core.loosecompression core.multipackindex core.notesref core.pager core.preloadindex core.protecthfs
   core.protectntfs core.repositoryformatversion core.sharedrepository core.sparsecheckout
@@ -32,8 +32,8 @@ const PLAIN_KEYS = wordSet(`
   filter.*.required format.pretty format.signoff
   gc.auto gc.autodetach gc.autopacklimit gc.pruneexpire gc.reflogexpire gc.reflogexpireunreachable gc.worktreepruneexpire
   gpg.format gpg.mintrustlevel gpg.ssh.allowedsignersfile gpg.ssh.revocationfile
-  http.extraheader http.followredirects http.lowspeedlimit http.lowspeedtime http.postbuffer http.proxy
-  http.sslverify http.useragent http.version http.*.extraheader http.*.proxy http.*.sslverify
+  http.extraheader http.followredirects http.lowspeedlimit http.lowspeedtime http.postbuffer http.useragent
+  http.version http.*.extraheader
   interactive.singlekey
   lfs.allowincompletepush lfs.concurrenttransfers lfs.fetchexclude lfs.fetchinclude lfs.locksverify lfs.pushurl
   lfs.repositoryformatversion lfs.skipdownloaderrors lfs.url lfs.*.access lfs.*.locksverify
@@ -44,7 +44,7 @@ const PLAIN_KEYS = wordSet(`
   remote.*.partialclonefilter remote.*.promisor remote.*.prune remote.*.prunetags remote.*.push
   remote.*.pushurl remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.tagopt remote.*.url
   submodule.active submodule.alternateerrorstrategy submodule.alternatelocation submodule.fetchjobs
-  submodule.propagatebranches submodule.recurse submodule.*.active submodule.*.branch
+  submodule.propagatebranches submodule.*.active submodule.*.branch
   submodule.*.fetchrecursesubmodules submodule.*.ignore submodule.*.path submodule.*.shallow submodule.*.url`);
 
 /** Stands for a line of the steps that a rebase still has to take. */
@@ -56,9 +56,9 @@ const PLAIN_STEP =
   /^\s*(?:#|(?:pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|label|l|reset|t|merge|m|noop|break|b|update-ref|u)(?:\s|$))/;
 
 const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
-/** What runs a program, but for nobody who only looks. Hooks, pagers and file watchers never run for a covered command. */
+/** What runs a program or sends passwords another way, but for nobody who only looks. Hooks, pagers and file watchers never run for a covered command. */
 const OTHERS =
-  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|sendemail\.(?:.*\.)?(?:smtpserver|[a-z]+cmd)|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|(?:tar|imap)\..*)$/s;
+  /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|sendemail\.(?:.*\.)?(?:smtpserver|[a-z]+cmd)|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|http\.(?:.*\.)?(?:proxy|sslverify)|svn(?:-remote)?\.(?:.*\.)?[a-z]+prog|(?:tar|imap)\..*)$/s;
 /** Branches have names of settings from everywhere; this one is options for `git merge`. */
 const BRANCH = /^branch\..*\.(?!mergeoptions$)[a-z0-9-]+$/s;
 /** Settings of the sections `diff` and `merge` itself. */
@@ -69,6 +69,10 @@ const LFS =
 /** A clone without all its objects: whoever looks at one that is missing fetches it, with the programs for that. */
 const PARTIAL = /^(?:remote\..*\.(?:promisor|partialclonefilter)|extensions\.partialclone)$/s;
 
+/** Settings that name a file or folder whose content git may show. */
+export const NAMES_PLACE: RegExp =
+  /^(?:core\.(?:worktree|attributesfile|excludesfile)|blame\.ignorerevsfile|mailmap\.file|(?:(?:fetch|receive)\.)?fsck\.skiplist)$/;
+
 /** Whom a setting counts for. One that is not known counts for everybody: git may have come to run what it names. */
 export function useOf(setting: GitSetting): GitSettingUse {
   const { key, value } = setting;
@@ -77,9 +81,9 @@ export function useOf(setting: GitSetting): GitSettingUse {
   if (key === MERGE_STRATEGY) return STRATEGIES.has(value) ? undefined : "others";
   if (OTHERS.test(key)) return "others";
   if (DRIVERS.test(key)) return "drivers";
-  if (!isPlain(key)) return "looking";
-  // An address of this form names the program that speaks with it.
-  return value.includes("::") ? "others" : undefined;
+  if (NAMES_PLACE.test(key) || !isPlain(key)) return "looking";
+  // An address of this form names the program that speaks with it; quotes may stand anywhere in it.
+  return value.replaceAll(/["\\]/g, "").includes("::") ? "others" : undefined;
 }
 
 /** Whether a setting says that objects are missing. */

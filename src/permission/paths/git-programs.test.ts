@@ -68,7 +68,11 @@ test.each([
   ["extensions.unheardof", "looking"],
   ["unheardof.x", "looking"],
   ["core.unheardof", "looking"],
+  ["submodule.recurse", "looking"],
   ["rebase.instructionformat", "others"],
+  ["http.proxy", "others"],
+  ["http.https://x.sslverify", "others"],
+  ["svn.authorsprog", "others"],
   ["tar.x.command", "others"],
   ["sendemail.smtpserver", "others"],
   ["sendemail.x.tocmd", "others"],
@@ -83,7 +87,16 @@ test.each([
 });
 
 test("an address that names a program to speak with it counts for whoever fetches", () => {
-  expect(programs('[remote "o"]\n\turl = x::y\n')?.others).toEqual(["remote.o.url=x::y"]);
+  for (const url of ["x::y", '"x:":y'])
+    expect(programs(`[remote "o"]\n\turl = ${url}\n`)?.others).toEqual([`remote.o.url=${url}`]);
+});
+
+test("a setting that names a file counts unless that lies in the repository", () => {
+  const files = ["../x", "/etc/passwd", "~/x", "%(prefix)/x", '"x"', "lost/../../x", "x", "lost", ""];
+  const counted = files.flatMap(
+    (file) => programs(`[mailmap]\n\tfile = ${file}\n`, { x: "" })?.looking ?? [],
+  );
+  expect(counted).toEqual(files.slice(0, 6).map((file) => `mailmap.file=${file}`));
 });
 
 test("more repositories than are looked at are not passed over", () => {
@@ -120,6 +133,7 @@ test("settings of work trees and submodules count, and where their own files are
   const files = {
     "main/.git/config": "[core]\n\tbare = false\n",
     "main/.git/worktrees/w/commondir": "../..\n",
+    "main/.git/worktrees/w/gitdir": "../../../../w/.git\n",
     "main/.git/worktrees/w/config.worktree": clean,
     "w/.git": "gitdir: ../main/.git/worktrees/w\n",
     "super/.git/config": "",

@@ -1,8 +1,18 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, sep } from "node:path";
-import { gitlinksIn } from "./git-index.ts";
-import { type GitSettingUse, isPartialClone, MERGE_STRATEGY, REBASE_STEP, useOf } from "./git-keys.ts";
-import { type GitSetting, settingsIn, shownSetting, stateIn, textOf, unreadable } from "./git-settings.ts";
+import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
+import {
+  belongsTo,
+  commonFolder,
+  entriesIn,
+  type GitEntries,
+  gitFolder,
+  liesIn,
+  pathFrom,
+  placeOf,
+} from "./git-folder.ts";
+import { type GitIndex, readIndex } from "./git-index.ts";
+import { isPartialClone, MERGE_STRATEGY, NAMES_PLACE, REBASE_STEP, useOf } from "./git-keys.ts";
+import { type GitSetting, settingsIn, shownSetting, stateIn, unreadable } from "./git-settings.ts";
 import { Remembered } from "./remembered.ts";
 
 /** What a repository's own settings have git run, by what has to be done for it. */
@@ -25,7 +35,7 @@ const MAX_DEPTH = 10;
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
   const settings = settingsOf(repository, files);
-  const uses = settings.map((setting) => ({ use: useIn(setting), text: shownSetting(setting) }));
+  const uses = settings.map((setting) => ({ use: useOf(setting), text: shownSetting(setting) }));
   const of = (wanted: string): readonly string[] => [
     ...new Set(uses.flatMap(({ use, text }) => (use === wanted ? [text] : []))),
   ];
@@ -35,18 +45,7 @@ export function gitPrograms(repository: string, files: GitFiles = new GitFiles()
   return isPartial ? { looking: [...looking, ...others], drivers, others: [] } : { looking, drivers, others };
 }
 
-/** A setting, and whether it is one of another repository than that which git was started in. */
-interface FoundSetting extends GitSetting {
-  readonly isInner?: boolean;
-}
-
-/** Differences within a submodule are shown by a git of its own, which nobody tells to show them without drivers. */
-function useIn(setting: FoundSetting): GitSettingUse {
-  const use = useOf(setting);
-  return use === "drivers" && setting.isInner === true ? "looking" : use;
-}
-
-function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[] {
+function settingsOf(repository: string, files: GitFiles): readonly GitSetting[] {
   try {
     return new Walk(repository, files).settings();
   } catch {
@@ -58,17 +57,28 @@ function settingsOf(repository: string, files: GitFiles): readonly FoundSetting[
 /** Files of repositories, as far as they have been read. */
 export class GitFiles {
   readonly settings: Remembered<readonly GitSetting[], []> = new Remembered(settingsIn);
-  readonly gitlinks: Remembered<readonly string[] | undefined, [hashBytes: number]> = new Remembered(
-    gitlinksIn,
-  );
+  readonly index: Remembered<GitIndex | undefined, [hashBytes: number]> = new Remembered(readIndex);
+  readonly entries: Remembered<GitEntries, [name: string]> = new Remembered(entriesIn);
   readonly state: Remembered<readonly GitSetting[], [key: string]> = new Remembered(stateIn);
+}
+
+/** The work tree of a repository, if it is known, and the one that git was started in. */
+interface Place {
+  readonly tree: string | undefined;
+  readonly root: string;
+}
+
+/** What the work trees of a repository share. */
+interface Shared {
+  readonly common: string;
+  readonly settings: readonly GitSetting[];
 }
 
 /** Goes through a repository, and through those that git enters from there. */
 class Walk {
   readonly #root: string;
   readonly #files: GitFiles;
-  readonly #found: FoundSetting[] = [];
+  readonly #found: GitSetting[] = [];
   readonly #seen = new Set<string>();
 
   constructor(root: string, files: GitFiles) {
@@ -77,7 +87,7 @@ class Walk {
   }
 
   /** All settings that count. */
-  settings(): readonly FoundSetting[] {
+  settings(): readonly GitSetting[] {
     const own = this.#repository(this.#root);
     const { state, settings } = this.#files;
     if (own === undefined) return this.#found;
@@ -106,22 +116,51 @@ class Walk {
     this.#seen.add(id);
     const common = commonFolder(own);
     if (common === undefined) return void this.#found.push(unreadable(`${own}/commondir`));
-    const settings = [`${common}/config`, `${own}/config.worktree`].flatMap((path) =>
-      this.#files.settings.of(path).filter((each) => !isOwnWorkTree(each, dirname(path), this.#root)),
-    );
-    const isInner = tree !== this.#root;
-    this.#found.push(...settings.map((each) => (isInner ? { ...each, isInner } : each)));
-    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(settings));
+    const place = { tree, root: this.#root };
+    const shared = this.#files.settings.of(`${common}/config`);
+    this.#places(own, { ...place, common, settings: shared });
+    for (const path of [`${common}/config`, `${own}/config.worktree`])
+      this.#found.push(
+        ...this.#files.settings.of(path).filter((each) => !namesOwn(each, dirname(path), place)),
+      );
+    if (tree !== undefined) this.#entries(`${own}/index`, tree, hashBytes(shared));
     this.#modules(`${own}/modules`, 0);
   }
 
+  /** What would have git show files from elsewhere as parts of this repository. */
+  #places(own: string, { tree, root, common, settings }: Place & Shared): void {
+    if (tree !== undefined && !belongsTo(tree, { own, root, settings })) this.#away("folder", own);
+    if (common !== own && placeOf(common) !== placeOf(`${own}/../..`)) this.#away("commondir", common);
+    for (const folder of new Set([own, common])) this.#links(folder, "", [folder, root, common]);
+    this.#found.push(...this.#files.state.of(`${common}/objects/info/alternates`, "repository.alternates"));
+  }
+
+  #links(git: string, name: string, inside: readonly string[]): void {
+    const folder = name === "" ? git : `${git}/${name}`;
+    const { links, folders } = this.#files.entries.of(folder, name);
+    for (const link of links) {
+      const path = `${folder}/${link}`;
+      const target = placeOf(path);
+      if (target !== undefined && !liesIn(target, inside)) this.#away("link", `${path} -> ${target}`);
+    }
+    for (const inner of folders) this.#links(git, inner, inside);
+  }
+
+  #away(what: string, path: string): void {
+    this.#found.push({ key: `repository.${what}`, value: path });
+  }
+
   /** Repositories that an index names: git looks into them by the settings there. */
-  #entries(index: string, tree: string, bytes: number | undefined): void {
-    const links = bytes === undefined ? undefined : this.#files.gitlinks.of(index, bytes);
-    if (links === undefined) this.#found.push(unreadable(index));
+  #entries(path: string, tree: string, bytes: number | undefined): void {
+    const indexOf = (file: string | undefined): GitIndex | undefined =>
+      bytes === undefined || file === undefined ? undefined : this.#files.index.of(file, bytes);
+    const own = indexOf(path);
+    const shared = own?.shared === undefined ? own : indexOf(`${dirname(path)}/${own.shared}`);
+    // Those that can be read are looked at although somebody agreed to the rest.
+    if (own?.isWhole !== true || shared?.isWhole !== true) this.#found.push(unreadable(path));
     // The path as git would have it: what a link in it leads to comes before `..`.
-    for (const link of links ?? [])
-      if (statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
+    for (const link of new Set([...(own?.links ?? []), ...(shared?.links ?? [])]))
+      if (link !== "" && statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)
         this.#repository(`${tree}/${link}`);
   }
 
@@ -151,49 +190,27 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** How long the hashes of a repository are; `undefined` where that is not plainly said. */
+/** How long the hashes of a repository are by the settings that its work trees share; `undefined` where that is not plainly said. */
 function hashBytes(settings: readonly GitSetting[]): number | undefined {
-  const said = settings.filter(({ key }) => key === "extensions.objectformat").map(({ value }) => value);
+  const valuesOf = (name: string): ReadonlySet<string> =>
+    new Set(settings.flatMap(({ key, value }) => (key === name ? [value] : [])));
+  const said = [...valuesOf("extensions.objectformat")];
   if (said.every((value) => value === "sha1")) return 20;
-  return said.every((value) => value === "sha256") ? 32 : undefined;
+  // Git passes over extensions of a repository that does not say which version it has.
+  const version = [...valuesOf("core.repositoryformatversion")].join(" ");
+  return said.join(" ") === "sha256" && version === "1" ? 32 : undefined;
 }
 
-/** A submodule says where its files are, which is nothing new as long as they are in the repository. */
-function isOwnWorkTree({ key, value }: GitSetting, folder: string, repository: string): boolean {
-  // Git reads quotes, escapes and comments in a value.
-  if (key !== "core.worktree" || /["\\#;]/.test(value)) return false;
-  try {
-    const [place, own] = [realpathSync.native(pathFrom(folder, value)), realpathSync.native(repository)];
-    return place === own || place.startsWith(own + sep);
-  } catch {
-    // It is not there: git would not find it either.
-    return false;
-  }
-}
-
-/** Where the files of a repository are. A bare one is that itself. */
-function gitFolder(tree: string): string | undefined {
-  const path = `${tree}/.git`;
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return tree;
-  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
-}
-
-/** Where the settings of a repository are, which several work trees may share. */
-function commonFolder(own: string): string | undefined {
-  const path = `${own}/commondir`;
-  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(path, "");
-}
-
-/** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
-function pointed(path: string, begin: string): string | undefined {
-  const text = textOf(path)?.replace(/[\r\n]+$/, "");
-  if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
-  const place = pathFrom(dirname(path), text.slice(begin.length));
-  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
-}
-
-/** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
-function pathFrom(folder: string, path: string): string {
-  return isAbsolute(path) ? path : `${folder}/${path}`;
+/** Whether a file or folder that a setting names is one of the repository. A submodule says so where its files are. */
+function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
+  // Git reads quotes, escapes and comments in a value, and homes in a path.
+  if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;
+  const isTree = key === "core.worktree";
+  if (liesIn(pathFrom(isTree ? folder : (tree ?? root), value), [root])) return true;
+  return (
+    !isTree &&
+    !isAbsolute(value) &&
+    !value.split("/").includes("..") &&
+    !existsSync(`${tree ?? root}/${value}`)
+  );
 }

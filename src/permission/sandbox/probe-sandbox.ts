@@ -10,9 +10,12 @@ import type { Confining } from "./confined-start.ts";
 const PATIENCE_MS = 20_000;
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
+/** What root could have the kernel start a program with, outside of every sandbox. */
+const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
+
 /**
- * Tries a sandbox with a real command: it must run, a file in `folder` must not come into being, and a server of this process must not be
- * reached. What is wrong, or `undefined`.
+ * Tries a sandbox with a real command: it must run, a file in `folder` must not come into being, settings of the kernel must not be
+ * writable, and a server of this process must not be reached. What is wrong, or `undefined`.
  */
 export async function probeSandbox(
   sandbox: Confining,
@@ -31,11 +34,13 @@ export async function probeSandbox(
   try {
     const shown = await runInside(
       sandbox,
-      `(: > ${JSON.stringify(file)}) 2>/dev/null; (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; echo ran`,
+      `(: > ${JSON.stringify(file)}) 2>/dev/null; (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; [ -w ${KERNEL_SETTING} ] && echo writes; echo ran`,
       folder,
     );
     if (existsSync(file)) return `The sandbox does not hold: a command wrote to ${folder}.`;
     if (connections > 0) return "The sandbox does not hold: a command reached a port of this machine.";
+    if (shown.output.includes("writes"))
+      return `The sandbox does not hold: a command can change settings of the system (${KERNEL_SETTING}).`;
     if (shown.output.trim().endsWith("ran")) return undefined;
     return `No command runs in the sandbox: ${whyNot(shown)}`;
   } finally {

@@ -17,6 +17,8 @@ export interface SandboxRuntime {
     getViolationsForCommand(commandId: string): readonly { readonly line: string }[];
   };
   cleanupAfterCommand(): void;
+  /** The socket of the process that leads from sandboxes to the runtime's proxy (Linux). */
+  getLinuxHttpSocketPath?(): string | undefined;
   reset(): Promise<void>;
 }
 

@@ -61,6 +61,18 @@ test("one that holds files back and not the network is found out too", async () 
   });
 });
 
+test("one that lets a command change settings of the kernel is found out", async () => {
+  const runtime = fakeRuntime({
+    wrapWithSandboxArgv: async (command) => ({
+      argv: ["/bin/bash", "-c", command.replace(/^(export [^;]*; ).*?(\[ -w \S+ \]) /, "$1true ")],
+    }),
+  });
+  expect(await openSandbox({ runtime, ...place() })).toEqual({
+    problem:
+      "The sandbox does not hold: a command can change settings of the system (/proc/sys/kernel/core_pattern).",
+  });
+});
+
 test("a command that does not run is told with its reason and what to do about it", async () => {
   const fails = (text: string): FakeRuntime =>
     fakeRuntime({
@@ -82,12 +94,16 @@ test("a system, a program or a start that fails is a problem, never a throw", as
     [
       fakeRuntime({ isSupportedPlatform: () => false }),
       fakeRuntime({ checkDependencies: () => ({ errors: ["socat not installed"], warnings: [] }) }),
+      fakeRuntime({
+        checkDependencies: () => ({ errors: [], warnings: ["bwrap is old", "seccomp not available"] }),
+      }),
       fakeRuntime({ initialize: () => Promise.reject(new Error("port taken")) }),
     ].map((runtime) => openSandbox({ runtime, ...place() })),
   );
   expect(problems).toEqual([
     { problem: expect.stringContaining("does not know this system") },
     { problem: expect.stringContaining("needs what is not there: socat not installed.") },
+    { problem: expect.stringContaining("needs what is not there: seccomp not available.") },
     { problem: "The sandbox cannot be started: port taken." },
   ]);
 });
@@ -146,6 +162,15 @@ test("things put in the place of absent files are taken out, in front of what is
   const sandbox = new Sandbox(runtime, { ...where, protect: [guarded] }, tempFolder());
   const { args } = await sandbox.wrap({ command: "true", shell: "/bin/bash", cwd: workspace });
   expect(args).toEqual(["-c", `bwrap --x ${bind(guarded)} ${bind(workspace)} ${tail}`]);
+});
+
+test("settings of the kernel are mounted to be read only, behind the processes", async () => {
+  const line = (more: string) =>
+    `bwrap --bind '/a --proc /proc b' --dev /dev --proc /proc ${more}-- /bin/bash -c 'echo --proc /proc '`;
+  const runtime = fakeRuntime({ wrapWithSandboxArgv: async () => ({ argv: ["/bin/bash", "-c", line("")] }) });
+  const sandbox = new Sandbox(runtime, place(), tempFolder());
+  const { args } = await sandbox.wrap({ command: "true", shell: "/bin/bash", cwd: "/" });
+  expect(args).toEqual(["-c", line("--ro-bind-try /proc/sys /proc/sys ")]);
 });
 
 test("a guarded folder inside the workspace is made, so that no command can make it", async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
@@ -62,9 +62,11 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 const LOOKS = 3;
 
 function missingFor(runtime: SandboxRuntime): readonly string[] {
-  let { errors } = runtime.checkDependencies();
-  for (let look = 1; look < LOOKS && errors.length > 0; look++) ({ errors } = runtime.checkDependencies());
-  return errors;
+  let { errors, warnings } = runtime.checkDependencies();
+  for (let look = 1; look < LOOKS && errors.length > 0; look++)
+    ({ errors, warnings } = runtime.checkDependencies());
+  // Without it sockets of the system could be reached, which no trial tells where there are none.
+  return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
 }
 
 /** Confines commands to the limits of one place. */
@@ -92,6 +94,12 @@ export class Sandbox {
     const network = domains.length === 0 ? "no network" : `network only to ${domains.join(", ")}`;
     const hidden = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
+  }
+
+  /** What the process that the runtime keeps beside all commands has on its command line; undefined where there is none. */
+  get companion(): string | undefined {
+    const socket = this.#runtime.getLinuxHttpSocketPath?.();
+    return socket === undefined ? undefined : basename(socket);
   }
 
   /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
@@ -142,7 +150,7 @@ export class Sandbox {
       cwd,
       { commandId },
     );
-    const [file, ...args] = argv.map((word) => withoutPlaceholders(word, limits));
+    const [file, ...args] = argv.map((word) => withoutPlaceholders(withFixedSettings(word), limits));
     if (file === undefined) throw new Error("the sandbox runtime named no program to start");
     if (limits.domains.length > 0)
       runtime.registerCommandNetworkLists(commandId, { allowedDomains: [...limits.domains] });
@@ -195,13 +203,25 @@ function makeProtected(place: SandboxPlace): void {
   }
 }
 
+/** Settings of the kernel belong to root, who could have it start a program outside through them: they are mounted to be read only. */
+function withFixedSettings(word: string): string {
+  const end = word.indexOf(DEVICES);
+  if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;
+  const processes = " --proc /proc ";
+  const rest = word.slice(end).replace(processes, `${processes}--ro-bind-try /proc/sys /proc/sys `);
+  return word.slice(0, end) + rest;
+}
+
+/** Where the options of bubblewrap end that name folders. */
+const DEVICES = " --dev /dev ";
+
 /**
  * The runtime puts a device or an empty folder in the place of some files that are not there (`.gitconfig`, `.mcp.json`, …), which then
  * stand in the folder while a command runs, and make `git add` fail. Takes these out of the command line of bubblewrap, whose
  * own options end at `--dev`; those in front of what our limits name stay, and whatever is not spelled in the expected way.
  */
 function withoutPlaceholders(word: string, { protected: guarded, unreadable }: SandboxLimits): string {
-  const end = word.indexOf(" --dev /dev ");
+  const end = word.indexOf(DEVICES);
   if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;
   const options = word
     .slice(0, end)

@@ -11,34 +11,47 @@ const PLAIN_GLOBALS = wordSet(`
 
 /** Long options that run a program or write a file, in whatever sub-command. */
 const LONG =
-  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures";
+  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures index-output build-fake-ancestor in-place";
 /** Whole options that only look like the beginning of one of those. */
-const HARMLESS_LONG = wordSet("text to cc config show verify");
+const HARMLESS_LONG = wordSet("text to cc config show verify index");
 /** A format that shows signatures, which gpg is started for. */
 const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
+/** Shows commits or differences within submodules, where git goes by the settings there, and fetches what they miss. */
+const ENTERS_SUBMODULES = /^--sub(?:m[a-z]*)?(?:$|=(?!short$))/;
 
-/** Short options that do, by sub-command. */
-const SHORT: ReadonlyMap<string, RegExp> = new Map([
-  ["clone", /^(?:-[a-z]*[uc]|--(?:te|co|u|se))/],
+/** Short options that do, by sub-command; of the others those that take the rest of their word for a value. */
+const SHORT: ReadonlyMap<string, readonly [letters: string, valued: string]> = new Map([
+  ["clone", ["uc", "boj"]],
+  ["ls-remote", ["u", "o"]],
+  ["format-patch", ["o", "v"]],
+  ["bugreport", ["o", "s"]],
+  ["diagnose", ["o", "s"]],
+  ["help", ["wmi", ""]],
+  ["bundle", ["o", ""]],
+  ["index-pack", ["o", ""]],
+  ["mailsplit", ["o", "bdf"]],
+  ["grep", ["O", "ABCefm"]],
+  ["rebase", ["x", "CSXs"]],
+  ["archive", ["o", ""]],
+  // Text conversions, which no option of theirs leaves out; and checks of signatures.
+  ["status", ["v", "uM"]],
+  ["commit", ["v", "CFSctmu"]],
+  ["tag", ["v", "Fmnu"]],
+]);
+/** Long options that do there, from their beginnings. */
+const LONG_OF: ReadonlyMap<string, RegExp> = new Map([
+  ["clone", /^--(?:te|co|u|se)/],
   ["init", /^--(?:te|se)/],
   ["checkout-index", /^--p/],
-  ["mailsplit", /^-o/],
-  ["ls-remote", /^-[a-z]*u/],
-  ["format-patch", /^-[a-z]*o/],
-  ["bugreport", /^-[a-z]*o/],
-  ["diagnose", /^-[a-z]*o/],
-  ["help", /^(?:-[a-z]*[wmi]|--(?:w|m|i))/],
-  ["bundle", /^-[a-z]*o/],
-  ["grep", /^-[A-Za-z]*O/],
-  ["rebase", /^-[a-z]*x/],
+  ["grep", /^--rec/],
+  ["help", /^--(?:w|m|i)/],
   ["push", /^--exec/],
   // A repository on this machine answers by its own settings.
-  ["archive", /^-[a-z]*o|^--rem/],
+  ["archive", /^--rem/],
   ["apply", /^--un(?!i)/],
-  // Text conversions, which no option of theirs leaves out; and checks of signatures.
-  ["status", /^(?:-[a-z]*v|--ve)/],
-  ["commit", /^(?:-[aenqsz]*v|--verb)/],
-  ["tag", /^(?:-[a-z]*v|--ver)/],
+  ["status", /^--ve/],
+  ["commit", /^--verb/],
+  ["tag", /^--ver/],
 ]);
 
 /** Sub-commands that run what their arguments, or the repository, say. */
@@ -56,7 +69,7 @@ const WHOLE = wordSet(`
   lfs filter-branch daemon instaweb remote-ext remote-fd send-email credential fast-import for-each-repo p4
   svn gui citool web--browse sh-setup cvsimport cvsserver archimport quiltimport upload-archive shell
   mergetool difftool send-pack fetch-pack http-fetch http-push http-backend upload-pack receive-pack
-  merge-index range-diff verify-commit verify-tag`);
+  merge-index range-diff verify-commit verify-tag mailinfo cvsexportcommit`);
 /** Parts of git that others of it call, with what these have read as arguments. */
 const INNER = /--|^(?:credential|remote)-/;
 /** Git looks for a program of that name, and a name with a slash is a path: `git x/evil` runs `git-x/evil` of the working folder. */
@@ -66,11 +79,11 @@ const PATH_NAME = /\//;
 export const STRATEGIES: ReadonlySet<string> = wordSet("ort recursive resolve octopus ours subtree");
 /** Sub-commands that take one. */
 const MERGING: ReadonlySet<string> = wordSet("merge rebase pull cherry-pick revert");
-/** The short option for it, behind others without a value. */
-const SHORT_STRATEGY: ReadonlyMap<string, RegExp> = new Map([
-  ["merge", /^-[enqv]*s(.*)$/s],
-  ["rebase", /^-[fikmnpqrv]*s(.*)$/s],
-  ["pull", /^-[aefknpqrv46]*s(.*)$/s],
+/** Of those that have a short option for it, the other short ones that take the rest of their word for a value. */
+const SHORT_STRATEGY: ReadonlyMap<string, string> = new Map([
+  ["merge", "FSXm"],
+  ["rebase", "CSXx"],
+  ["pull", "SXjor"],
 ]);
 
 /** What the words of a git command run or write beside their purpose. */
@@ -118,15 +131,29 @@ function guardOf(words: readonly ShellWord[], from: number, to: number): WordGua
 }
 
 function isGuardedArgument(sub: string, text: string): boolean {
-  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text) || SHOWS_SIGNATURE.test(text)) return true;
-  return SHORT.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
+  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
+  if (SHOWS_SIGNATURE.test(text) || ENTERS_SUBMODULES.test(text)) return true;
+  const [letters, valued] = SHORT.get(sub) ?? ["", ""];
+  if (behindLetter(text, letters, valued) !== undefined) return true;
+  return LONG_OF.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
+}
+
+/** What stands behind the first of these letters in a bundle of short options; digits and letters nobody knows may be options too. */
+function behindLetter(text: string, letters: string, valued: string): string | undefined {
+  if (!/^-[^-]/.test(text)) return undefined;
+  for (let at = 1; at < text.length; at++) {
+    if (letters.includes(text.charAt(at))) return text.slice(at + 1);
+    if (valued.includes(text.charAt(at))) return undefined;
+  }
+  return undefined;
 }
 
 /** Whether an option names a way of merging that is a program of somebody else's. */
 function namesStrategy(sub: string, text: string, next: string): boolean {
-  const found = /^--str[a-z]*(?:=(.*))?$/s.exec(text) ?? SHORT_STRATEGY.get(sub)?.exec(text);
-  if (found === undefined || found === null) return false;
-  const [, value = ""] = found;
+  const long = /^--str[a-z]*(?:=(.*))?$/s.exec(text);
+  const valued = SHORT_STRATEGY.get(sub);
+  const value = long === null ? valued && behindLetter(text, "s", valued) : (long[1] ?? "");
+  if (value === undefined) return false;
   return !STRATEGIES.has(value === "" ? next : value);
 }
 

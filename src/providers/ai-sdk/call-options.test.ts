@@ -65,6 +65,21 @@ describe("createCallOptions", () => {
     },
   );
 
+  it("replaces halves of characters wherever they stand", () => {
+    const half = "\ud83d";
+    const request: ModelRequest = {
+      system: half,
+      messages: [
+        userMessage(half),
+        { role: "assistant", content: [{ type: "tool_use", id: "c", name: "t", input: { [half]: [half] } }] },
+        userMessage([{ type: "tool_result", tool_use_id: "c", content: half }]),
+      ],
+      tools: [{ name: "t", description: half, parameters: { type: "object", description: half } }],
+    };
+    const sent = JSON.stringify(convert(request, "v4"));
+    expect([sent.includes("\\ud83d"), sent.split("\ufffd").length - 1]).toEqual([false, 7]);
+  });
+
   it("writes images of a person as each version wants them", () => {
     const message = userMessage([png, web]);
     expect(prompt([message], "v3")).toEqual([

@@ -1,4 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
+import { isRecord } from "../../core/base/json.ts";
 import type {
   AssistantBlock,
   ImageBlock,
@@ -46,14 +47,15 @@ export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) 
     const { messages, tools = [], toolChoice, effort, system, providerOptions } = request;
     const { maxOutputTokens, temperature, topP, stopSequences } = request;
     const prompt: AiSdkMessage[] =
-      system === undefined || system === "" ? [] : [{ role: "system", content: system }];
+      system === undefined || system === "" ? [] : [{ role: "system", content: wellFormed(system) }];
     for (const [at, message] of messages.entries()) {
       let parts = converted.get(message);
       if (parts === undefined) {
-        parts =
+        parts = wellFormed(
           message.role === "user"
             ? userMessages(message.content, { messages, at, target })
-            : assistantMessage(message.content, target);
+            : assistantMessage(message.content, target),
+        );
         converted.set(message, parts);
       }
       prompt.push(...parts);
@@ -83,7 +85,18 @@ export function aiSdkData(
 }
 
 function toolOf({ name, description, parameters }: ToolSpec): AiSdkTool {
-  return { type: "function", name, description, inputSchema: parameters };
+  return wellFormed({ type: "function", name, description, inputSchema: parameters });
+}
+
+/** The same without halves of characters: the packages of the AI SDK put them into their bodies. */
+function wellFormed<T>(value: T): T;
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map((item: unknown) => wellFormed(item));
+  if (!isRecord(value) || value instanceof URL) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]),
+  );
 }
 
 function choiceOf(choice: ModelRequest["toolChoice"]): AiSdkCallOptions["toolChoice"] | undefined {
@@ -152,7 +165,6 @@ function filePart(image: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
     : { type: "file", mediaType: "image/*", data: data.url };
 }
 
-/** An image as v4 has it. */
 function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: AiSdkFileData } {
   return source.type === "base64"
     ? { mediaType: source.media_type, data: { type: "data", data: source.data } }

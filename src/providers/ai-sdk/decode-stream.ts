@@ -25,7 +25,6 @@ export function createAiSdkDecoder(provider: string, emit: (part: StreamPart) =>
   return new Decoder(provider, emit);
 }
 
-/** A text or reasoning block that is being written. */
 interface OpenBlock {
   readonly kind: "text" | "thinking";
   readonly index: number;

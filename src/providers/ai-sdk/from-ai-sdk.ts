@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse } from "../../core/base/errors.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { boundedParts } from "../answer-bound.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
@@ -61,15 +61,13 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
 function versionOf(languageModel: unknown): AiSdkVersion {
   if (typeof languageModel !== "object" || languageModel === null || !("doStream" in languageModel)) {
     const got = typeof languageModel === "string" ? JSON.stringify(languageModel) : typeof languageModel;
-    throw new NanoAgentError(
-      "invalid_argument",
+    throw misuse(
       `fromAiSdk got ${got}, which is not an AI SDK language model. Pass what a provider function returns, e.g. anthropic("claude-sonnet-4-5").`,
     );
   }
   const version = "specificationVersion" in languageModel ? languageModel.specificationVersion : undefined;
   if (version === "v3" || version === "v4") return version;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `The AI SDK model follows specification ${JSON.stringify(version) ?? "v1"}; fromAiSdk needs v3 or v4. Update its provider package to one for AI SDK 6 or 7.`,
   );
 }

@@ -26,6 +26,9 @@ export interface AnthropicBlock {
   readonly id?: string;
   readonly name?: string;
   readonly input?: unknown;
+  /** Who made the call, where it was not the model itself but its program. */
+  readonly caller?: { readonly type?: string } | null;
+  readonly citations?: readonly unknown[] | null;
   readonly [key: string]: unknown;
 }
 
@@ -36,7 +39,10 @@ export interface AnthropicDelta {
   readonly thinking?: string;
   readonly signature?: string;
   readonly partial_json?: string;
+  readonly citation?: unknown;
   readonly stop_reason?: string | null;
+  /** What the provider says about a refusal. */
+  readonly stop_details?: { readonly explanation?: string | null; readonly category?: string | null } | null;
 }
 
 /** Tokens. In `message_delta` the figures are totals so far, not increments. */

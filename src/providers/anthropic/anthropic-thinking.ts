@@ -11,7 +11,6 @@ export interface ThinkingTraits {
   readonly mode: ThinkingMode;
   /** `off`: only when asked · `on`: unless told not to · `always`: refuses forced tool calls, too. */
   readonly standard: "off" | "on" | "always";
-  /** The word for the highest effort asked for. */
   readonly highest: "high" | "max" | "xhigh";
   /** False where `temperature`, `top_p` and `top_k` are refused. */
   readonly sampling: boolean;

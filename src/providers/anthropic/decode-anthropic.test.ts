@@ -125,8 +125,10 @@ describe("the stream of the Messages API", () => {
     ["max_tokens", "length"],
     ["model_context_window_exceeded", "length"],
     ["pause_turn", "pause"],
+    ["compaction", "pause"],
     ["refusal", "refusal"],
     ["something_new", "other"],
+    ["constructor", "other"],
   ])("reads the stop reason %s as %s", (raw, unified) => {
     expect(decode(start, stopped(raw), stop)).toEqual([
       {
@@ -207,6 +209,41 @@ describe("the stream of the Messages API", () => {
         text: "",
         provider_data: { anthropic: { block: { ...block, input: { query: "x" } } } },
       },
+    });
+  });
+
+  it("keeps no search that the output limit cut off from its result", () => {
+    const search = (index: number, id: string): readonly object[] => [
+      {
+        type: "content_block_start",
+        index,
+        content_block: { type: "server_tool_use", id, name: "web_search" },
+      },
+      { type: "content_block_stop", index },
+    ];
+    const found = { type: "web_search_tool_result", tool_use_id: "a", content: [] };
+    const events = [
+      start,
+      ...search(0, "a"),
+      { type: "content_block_start", index: 1, content_block: found },
+      { type: "content_block_stop", index: 1 },
+      ...search(2, "b"),
+    ];
+    const indexes = (reason: string): readonly number[] =>
+      decode(...events, stopped(reason), stop).flatMap((part) => (part.type === "block" ? [part.index] : []));
+    expect([indexes("max_tokens"), indexes("pause_turn")]).toEqual([
+      [0, 1],
+      [0, 1, 2],
+    ]);
+  });
+
+  it("says why an answer was refused", () => {
+    const delta = {
+      stop_reason: "refusal",
+      stop_details: { type: "refusal", category: "cyber", explanation: "No." },
+    };
+    expect(decode(start, { type: "message_delta", delta }, stop).at(-1)).toMatchObject({
+      finishReason: { unified: "refusal", raw: "refusal", detail: "No." },
     });
   });
 

@@ -1,6 +1,8 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { GrowingText } from "../../core/base/growing-text.ts";
 import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
-import type { ThinkingBlock, ToolUseBlock } from "../../core/message/block.ts";
+import type { ProviderData, TextBlock, ThinkingBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
@@ -17,11 +19,12 @@ export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDeco
   return new AnthropicDecoder(emit, target);
 }
 
-/** A block that is still being written. Text needs nothing kept: its deltas say it all. */
+/** A block that is still being written. `text`: what its deltas brought, of a call the JSON of its input. */
 interface OpenBlock {
-  readonly start: AnthropicBlock;
-  text: string;
+  start: AnthropicBlock;
+  readonly text: GrowingText;
   signature: string;
+  readonly citations: unknown[];
 }
 
 class AnthropicDecoder implements WireDecoder {
@@ -30,11 +33,15 @@ class AnthropicDecoder implements WireDecoder {
   readonly #template = createDeltaTemplate({ ignore: [] });
   /** Block of the text the template has learned. */
   #templateIndex = 0;
+  #templateBlock: OpenBlock | undefined;
   readonly #open = new Map<number, OpenBlock>();
   /** Calls whose arguments are no object (yet): only the stop reason tells whether they were cut. */
   readonly #doubtful: { readonly index: number; readonly open: OpenBlock }[] = [];
+  /** Blocks of the provider's own, as they must be sent back. */
+  readonly #own: { readonly index: number; readonly block: AnthropicBlock }[] = [];
   #calls = 0;
   #stopReason: string | undefined;
+  #explanation: string | undefined;
   #usage: AnthropicUsage = {};
   #message: NonNullable<AnthropicEvent["message"]> = {};
   #stopped = false;
@@ -47,13 +54,13 @@ class AnthropicDecoder implements WireDecoder {
 
   readonly event = (_event: string, data: string): void => {
     const text = this.#template.match(data);
-    if (text !== undefined) this.#text(this.#templateIndex, text);
+    if (text !== undefined) this.#grow(this.#templateIndex, this.#templateBlock, text);
     else this.#event(data, parseEventData(data));
   };
 
   #event(data: string, value: unknown): void {
     const event: AnthropicEvent = isRecord(value) ? value : {};
-    const { index = 0 } = event;
+    const index = typeof event.index === "number" ? event.index : 0;
     if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {}, data);
     else if (event.type === "content_block_start") this.#start(index, event.content_block ?? {});
     else if (event.type === "content_block_stop") this.#stop(index);
@@ -71,6 +78,9 @@ class AnthropicDecoder implements WireDecoder {
     for (const index of this.#open.keys()) this.#stop(index);
     const truncated = isTruncation(this.#stopReason);
     for (const { index, open } of this.#doubtful) this.#call(index, open, inputOf(open, truncated));
+    for (const { index, block } of this.#own)
+      if (!truncated || !this.#isUnanswered(block))
+        this.#emit({ type: "block", index, block: textBlock("", { block }) });
     this.#emit(finishPart(this.#finishReason(), toUsage(this.#usage), this.#message));
   };
 
@@ -82,46 +92,48 @@ class AnthropicDecoder implements WireDecoder {
   }
 
   #change({ delta, usage }: AnthropicEvent): void {
-    this.#stopReason = delta?.stop_reason ?? this.#stopReason;
+    if (typeof delta?.stop_reason === "string") this.#stopReason = delta.stop_reason;
+    this.#explanation = wordOf(delta?.stop_details?.explanation) || this.#explanation;
     this.#usage = mergedUsage(this.#usage, usage);
   }
 
   #start(index: number, start: AnthropicBlock): void {
-    if (start.type === "text") {
-      if (typeof start.text === "string") this.#text(index, start.text);
-      return;
-    }
-    this.#open.set(index, { start, text: start.thinking ?? "", signature: start.signature ?? "" });
-    if (start.type === "tool_use") {
+    const { type, citations } = start;
+    const signature = wordOf(start.signature);
+    const open = { start, text: new GrowingText(), signature, citations: [...(citations ?? [])] };
+    this.#open.set(index, open);
+    if (type === "tool_use") {
       this.#emit({ type: "tool_call_start", index, id: wordOf(start.id), name: wordOf(start.name) });
-    } else if (start.type === "thinking" && start.thinking !== undefined && start.thinking !== "") {
-      this.#emit({ type: "thinking_delta", index, text: start.thinking });
-    }
+    } else if (type === "text") this.#grow(index, open, start.text);
+    else if (type === "thinking") this.#grow(index, open, start.thinking);
   }
 
-  #text(index: number, text: string): void {
-    if (text !== "") this.#emit({ type: "text_delta", index, text });
+  /** Adds to a block and says so. Text of a server that announces no block counts, too. */
+  #grow(index: number, open: OpenBlock | undefined, text: unknown): void {
+    if (typeof text !== "string" || text === "") return;
+    open?.text.add(text);
+    const type = open?.start.type ?? "text";
+    if (type === "text") this.#emit({ type: "text_delta", index, text });
+    else if (type === "thinking") this.#emit({ type: "thinking_delta", index, text });
+    else if (type === "tool_use") this.#emit({ type: "tool_call_delta", index, json: text });
   }
 
   #delta(index: number, delta: AnthropicDelta, data: string): void {
+    const open = this.#open.get(index);
     if (delta.type === "text_delta") {
       this.#templateIndex = index;
+      this.#templateBlock = open;
       this.#template.learn(data, "text");
-      this.#text(index, delta.text ?? "");
-      return;
-    }
-    const open = this.#open.get(index);
-    if (open === undefined) return;
-    if (delta.type === "input_json_delta") {
-      const json = delta.partial_json ?? "";
-      open.text += json;
-      if (json !== "" && open.start.type === "tool_use") this.#emit({ type: "tool_call_delta", index, json });
-    } else if (delta.type === "thinking_delta") {
-      const text = delta.thinking ?? "";
-      open.text += text;
-      if (text !== "") this.#emit({ type: "thinking_delta", index, text });
-    } else if (delta.type === "signature_delta") {
-      open.signature += delta.signature ?? "";
+      this.#grow(index, open, delta.text);
+    } else if (open === undefined) return;
+    else if (delta.type === "input_json_delta") this.#grow(index, open, delta.partial_json);
+    else if (delta.type === "thinking_delta") this.#grow(index, open, delta.thinking);
+    else if (delta.type === "signature_delta") open.signature += wordOf(delta.signature);
+    else if (delta.type === "citations_delta") open.citations.push(delta.citation);
+    else {
+      // Blocks of kinds to come grow by fields of their own, e.g. `compaction_delta`.
+      const { type: _type, ...fields } = delta;
+      open.start = { ...open.start, ...fields };
     }
   }
 
@@ -129,78 +141,94 @@ class AnthropicDecoder implements WireDecoder {
     const open = this.#open.get(index);
     if (open === undefined) return;
     this.#open.delete(index);
-    const { start } = open;
+    const { start, citations } = open;
     if (start.type === "tool_use") {
       this.#calls++;
       const parsed = inputOf(open, false);
-      if (open.text === "" && Object.keys(parsed.input).length === 0) this.#doubtful.push({ index, open });
+      if (open.text.toString() === "" && Object.keys(parsed.input).length === 0)
+        this.#doubtful.push({ index, open });
       else if (parsed.invalid_input !== undefined) this.#doubtful.push({ index, open });
       else this.#call(index, open, parsed);
     } else if (start.type === "thinking") {
       this.#emit({ type: "block", index, block: thinkingBlock(open) });
     } else if (start.type === "redacted_thinking") {
-      this.#emit({
-        type: "block",
-        index,
-        block: { type: "thinking", thinking: "", redacted: start.data ?? "" },
-      });
-    } else {
-      this.#emit({
-        type: "block",
-        index,
-        block: { type: "text", text: "", provider_data: { anthropic: { block: rawBlock(open) } } },
-      });
+      const block = { type: "thinking", thinking: "", redacted: wordOf(start.data) } as const;
+      this.#emit({ type: "block", index, block });
+    } else if (start.type !== "text") {
+      this.#own.push({ index, block: rawBlock(open) });
+    } else if (citations.length > 0) {
+      this.#emit({ type: "block", index, block: textBlock(open.text.toString(), { citations }) });
     }
   }
 
+  /** A search, say, that the end of the answer cut off from its result: the next request would be refused. */
+  #isUnanswered({ type, id }: AnthropicBlock): boolean {
+    return (
+      type?.endsWith("_tool_use") === true && !this.#own.some(({ block }) => block["tool_use_id"] === id)
+    );
+  }
+
   #call(index: number, { start }: OpenBlock, parsed: ParsedToolInput): void {
-    const block: ToolUseBlock = {
-      type: "tool_use",
-      id: wordOf(start.id),
-      name: wordOf(start.name),
-      ...parsed,
-    };
-    this.#emit({ type: "block", index, block });
+    const { id, name, caller, toolset_name } = start;
+    // Without these a call of a program or of a toolset is refused when it goes back.
+    const data = defined({
+      caller: isRecord(caller) && caller.type !== "direct" ? caller : undefined,
+      toolset_name: toolset_name ?? undefined,
+    });
+    const provider_data = Object.keys(data).length === 0 ? undefined : ownData(data);
+    const named = { type: "tool_use", id: wordOf(id), name: wordOf(name) } as const;
+    this.#emit({ type: "block", index, block: { ...named, ...parsed, ...defined({ provider_data }) } });
   }
 
   #finishReason(): FinishReason {
     const raw = this.#stopReason ?? "";
-    const known = FINISH[raw];
-    if (known !== undefined) return { unified: known, raw };
+    const known = FINISH.get(raw);
+    if (known !== undefined) return { unified: known, raw, ...defined({ detail: this.#explanation }) };
     if (raw !== "") return { unified: "other", raw };
     return { unified: this.#calls > 0 ? "tool_use" : "stop", raw };
   }
 }
 
-const FINISH: { readonly [raw: string]: FinishReason["unified"] | undefined } = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  tool_use: "tool_use",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  pause_turn: "pause",
-  refusal: "refusal",
-};
+const FINISH: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_use", "tool_use"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["pause_turn", "pause"],
+  ["compaction", "pause"],
+  ["refusal", "refusal"],
+]);
 
 function isTruncation(stopReason: string | undefined): boolean {
-  return stopReason !== undefined && FINISH[stopReason] === "length";
+  return stopReason !== undefined && FINISH.get(stopReason) === "length";
 }
 
 /** Compatible servers may hand over the whole input at the start, and then no deltas. */
 function inputOf({ start, text }: OpenBlock, truncated: boolean): ParsedToolInput {
-  if (text === "" && isRecord(start.input) && Object.keys(start.input).length > 0)
+  const json = text.toString();
+  if (json === "" && isRecord(start.input) && Object.keys(start.input).length > 0)
     return { input: start.input };
-  return parseToolInput(text, { truncated });
+  return parseToolInput(json, { truncated });
 }
 
 function thinkingBlock({ text, signature }: OpenBlock): ThinkingBlock {
-  return { type: "thinking", thinking: text, ...(signature === "" ? {} : { signature }) };
+  return { type: "thinking", thinking: text.toString(), ...(signature === "" ? {} : { signature }) };
+}
+
+function textBlock(text: string, data: object): TextBlock {
+  return { type: "text", text, provider_data: ownData(data) };
+}
+
+/** It came out of `JSON.parse` as it is. */
+function ownData(data: object): ProviderData {
+  return { anthropic: data as JsonObject };
 }
 
 /** A block of a kind nano-agent has no name for (server tools and their results), as it must be sent back. */
-function rawBlock({ start, text }: OpenBlock): JsonObject {
-  // It came out of JSON.parse as it is.
-  return (text === "" ? start : { ...start, input: parseToolInput(text).input }) as JsonObject;
+function rawBlock({ start, text }: OpenBlock): AnthropicBlock {
+  const json = text.toString();
+  return json === "" ? start : { ...start, input: parseToolInput(json).input };
 }
 
 type JsonObject = { readonly [key: string]: Json | undefined };

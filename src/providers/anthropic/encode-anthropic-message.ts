@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type {
   ContentBlock,
   ImageBlock,
@@ -15,15 +16,10 @@ export interface EncodedMessage {
   readonly count: number;
   /** True when the last block may carry a mark for caching. */
   readonly cacheable: boolean;
-  /** True when the first block is thinking. */
   readonly thinks: boolean;
 }
 
-/**
- * The content of a message in the words of the Messages API. Results come first in a user message, as the API
- * demands; text without a visible character, which it refuses, and the thinking of other providers are left
- * out.
- */
+/** A message's content in the words of the Messages API, results first, without what the API refuses. */
 export function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
   const ordered =
@@ -44,18 +40,12 @@ export function encodeMessage(message: Message): EncodedMessage {
     role: message.role,
     blocks: blocks.join(","),
     count: blocks.length,
-    cacheable:
-      last !== undefined &&
-      last.type !== "thinking" &&
-      !("provider_data" in last && rawBlock(last) !== undefined),
+    cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
     thinks,
   };
 }
 
-/**
- * An id the API accepts (`[a-zA-Z0-9_-]+`). Ids of other providers are changed the same way in the call and
- * in its result, and stay different from each other.
- */
+/** An id the API accepts (`[a-zA-Z0-9_-]+`), the same for a call and its result, and still unique. */
 export function toolUseId(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;
   let hash = 0x811c9dc5;
@@ -82,7 +72,7 @@ function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[]
 function encodeBlock(block: ContentBlock): object | undefined {
   switch (block.type) {
     case "text":
-      return rawBlock(block) ?? encodeText(block);
+      return ownData(block, "block") ?? encodeText(block);
     case "thinking":
       return encodeThinking(block);
     case "image":
@@ -93,19 +83,23 @@ function encodeBlock(block: ContentBlock): object | undefined {
         id: toolUseId(block.id),
         name: sentToolName(block.name),
         input: block.input,
+        ...block.provider_data?.["anthropic"],
       };
     case "tool_result":
       return encodeResult(block);
   }
 }
 
-function rawBlock(block: ContentBlock): object | undefined {
-  const raw = "provider_data" in block ? block.provider_data?.["anthropic"]?.["block"] : undefined;
-  return typeof raw === "object" && raw !== null ? raw : undefined;
+function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {
+  const value = "provider_data" in block ? block.provider_data?.["anthropic"]?.[key] : undefined;
+  return typeof value === "object" && value !== null ? value : undefined;
 }
 
-function encodeText({ text }: TextBlock): object | undefined {
-  return text.trim() === "" ? undefined : { type: "text", text };
+function encodeText(block: TextBlock): object | undefined {
+  const { text } = block;
+  return text.trim() === ""
+    ? undefined
+    : { type: "text", text, ...defined({ citations: ownData(block, "citations") }) };
 }
 
 function encodeThinking({ thinking, signature, redacted, provider_data }: ThinkingBlock): object | undefined {

@@ -17,10 +17,7 @@ export interface ContentsOptions {
   readonly withIds: boolean;
 }
 
-/**
- * Makes the function that writes the items of `contents`, without brackets; empty when there is nothing to
- * send. `preamble` is text in front of everything, from the user. Each message is serialised once.
- */
+/** Writes the items of `contents` without brackets, each message once; `preamble` is text before all. */
 export function createContentsWriter(
   options: ContentsOptions,
 ): (messages: readonly Message[], preamble?: string) => string {
@@ -163,7 +160,7 @@ function modelParts(
   const parts: GooglePart[] = [];
   const firstCall = blocks.find(({ type }) => type === "tool_use");
   for (const block of blocks) {
-    const { thoughtSignature, thought } = googleData(block) ?? {};
+    const { thoughtSignature, thought, part } = googleData(block) ?? {};
     const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
     if (block.type === "tool_use") {
       const functionCall = {
@@ -173,7 +170,8 @@ function modelParts(
       };
       const needed = traits.needsSignature && block === firstCall ? { thoughtSignature: SKIP } : {};
       parts.push({ functionCall, ...needed, ...signed });
-    } else if (block.type === "text") {
+    } else if (part !== undefined) parts.push(part);
+    else if (block.type === "text") {
       if (block.text !== "" || thoughtSignature !== undefined) parts.push({ text: block.text, ...signed });
     } else if (thoughtSignature !== undefined) {
       parts.push({ text: block.thinking, ...(thought === true ? { thought } : {}), ...signed });

@@ -212,13 +212,13 @@ describe("an answer", () => {
     ]);
   });
 
-  it("skips parts it has no block for, and the end mark some gateways add", () => {
+  it("keeps parts of the provider's own, and skips the end mark some gateways add", () => {
     const parts: StreamPart[] = [];
     const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
     decoder.event("", JSON.stringify(chunk([{ inlineData: { mimeType: "image/png", data: "AA" } }], "STOP")));
     decoder.event("", "[DONE]");
     decoder.end();
-    expect(parts.map(({ type }) => type)).toEqual(["finish"]);
+    expect(parts.map(({ type }) => type)).toEqual(["block", "finish"]);
   });
 });
 

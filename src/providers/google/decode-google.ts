@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
@@ -7,6 +8,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
+import { wordOf } from "../tool-call-names.ts";
 import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { googleStreamError } from "./google-error.ts";
 import type {
@@ -14,6 +16,7 @@ import type {
   GoogleChunk,
   GoogleFunctionCall,
   GooglePart,
+  GoogleProviderData,
   GoogleUsage,
 } from "./google-json.ts";
 
@@ -27,7 +30,8 @@ import type {
  * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is
  *   answered with an error result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a
  *   retryable `invalid_response`.
- * - Parts this package has no block for (generated media, code run by the provider) are skipped.
+ * - Parts of the provider's own (generated media, code it ran) are empty text blocks that go back as they came.
+ *   Sources are the provider data of an empty text block at the end.
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.
@@ -47,7 +51,8 @@ class GoogleDecoder implements WireDecoder {
   #index = -1;
   #open: "text" | "thinking" | undefined;
   #last: GoogleCandidate | undefined;
-  #blockReason: string | undefined;
+  #blocked: GoogleChunk["promptFeedback"];
+  #sources: Sources = {};
   #usage: GoogleUsage | undefined;
   /** The last event when only its text was read. Its token counts matter if no later event has any. */
   #unparsed: string | undefined;
@@ -74,7 +79,7 @@ class GoogleDecoder implements WireDecoder {
     this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
-    this.#blockReason ??= chunk.promptFeedback?.blockReason;
+    if (typeof chunk.promptFeedback?.blockReason === "string") this.#blocked ??= chunk.promptFeedback;
     const candidate = chunk.candidates?.[0];
     if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
     const plain = plainKind(chunk);
@@ -84,6 +89,7 @@ class GoogleDecoder implements WireDecoder {
   readonly end = (): void => {
     const finishReason = this.#finishReason();
     if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
+    if (Object.keys(this.#sources).length > 0) this.#emitOwn(this.#sources);
     this.#ended = true;
     const named = { model: this.#model, id: this.#responseId };
     this.#emit(finishPart(finishReason, googleUsage(this.#usage), named));
@@ -101,13 +107,20 @@ class GoogleDecoder implements WireDecoder {
     const parts = candidate.content?.parts;
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
     if (typeof candidate.finishReason === "string") this.#last = candidate;
+    const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
+    const sources = defined({ groundingMetadata, citationMetadata, urlContextMetadata });
+    if (Object.keys(sources).length > 0) this.#sources = { ...this.#sources, ...sources };
   }
 
-  #part({ text, thought, thoughtSignature, functionCall }: GooglePart): void {
+  #part(part: GooglePart): void {
+    const { thought, thoughtSignature, functionCall } = part;
     const signature = typeof thoughtSignature === "string" ? thoughtSignature : undefined;
+    const isOwn = Object.keys(part).some((key) => !PLAIN_FIELDS.has(key));
+    const text = part.text ?? (isOwn || signature === undefined ? undefined : "");
     if (isRecord(functionCall)) this.#functionCall(functionCall, signature);
-    else if (typeof text !== "string") return;
-    else if (signature !== undefined) this.#signedText(text, thought === true, signature);
+    else if (typeof text !== "string") {
+      if (isOwn) this.#emitOwn({ part });
+    } else if (signature !== undefined) this.#signedText(text, thought === true, signature);
     else if (text !== "") this.#text(text, thought === true ? "thinking" : "text");
   }
 
@@ -134,7 +147,16 @@ class GoogleDecoder implements WireDecoder {
     this.#emit({ type: "block", index: this.#index, block });
   }
 
+  #emitOwn(data: GoogleProviderData | Sources): void {
+    this.#open = undefined;
+    this.#index += 1;
+    // It came out of JSON.parse as it is.
+    const provider_data = { google: data } as ProviderData;
+    this.#emit({ type: "block", index: this.#index, block: { type: "text", text: "", provider_data } });
+  }
+
   #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
+    if (call.partialArgs !== undefined) throw argumentsInPieces();
     const args = call.args ?? {};
     this.#toolUse({
       type: "tool_use",
@@ -163,26 +185,27 @@ class GoogleDecoder implements WireDecoder {
 
   #finishReason(): FinishReason {
     const { finishReason: raw, finishMessage } = this.#last ?? {};
-    if (raw === undefined) {
-      if (typeof this.#blockReason === "string") return { unified: "refusal", raw: this.#blockReason };
-      throw incompleteAnswer(this.#target.provider, this.#target.modelId);
-    }
+    if (raw === undefined) return this.#blockedPrompt();
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
         retryable: true,
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(
-        brokenCall(this.#callId(undefined), typeof finishMessage === "string" ? finishMessage : ""),
-      );
+      this.#toolUse(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
-    const unified = UNIFIED[raw];
-    if (this.#callIds.size > 0 && (unified === undefined || unified === "stop"))
+    const unified = UNIFIED.get(raw) ?? "other";
+    if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
-    return { unified: unified ?? "other", raw };
+    return { unified, raw, ...defined({ detail: wordOf(finishMessage) || undefined }) };
+  }
+
+  #blockedPrompt(): FinishReason {
+    const { blockReason: raw, blockReasonMessage } = this.#blocked ?? {};
+    if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
+    return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
   }
 
   #continuation(raw: string): FinishReason {
@@ -214,22 +237,33 @@ function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "think
   return part.thought === true ? "thinking" : "text";
 }
 
-const UNIFIED: { readonly [raw: string]: FinishReason["unified"] } = {
-  STOP: "stop",
-  MAX_TOKENS: "length",
-  SAFETY: "refusal",
-  RECITATION: "refusal",
-  LANGUAGE: "refusal",
-  BLOCKLIST: "refusal",
-  PROHIBITED_CONTENT: "refusal",
-  SPII: "refusal",
-  IMAGE_SAFETY: "refusal",
-  IMAGE_PROHIBITED_CONTENT: "refusal",
-  IMAGE_RECITATION: "refusal",
-  OTHER: "other",
-  TOO_MANY_TOOL_CALLS: "error",
-  MISSING_THOUGHT_SIGNATURE: "error",
-};
+const UNIFIED: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "refusal"],
+  ["RECITATION", "refusal"],
+  ["LANGUAGE", "refusal"],
+  ["BLOCKLIST", "refusal"],
+  ["PROHIBITED_CONTENT", "refusal"],
+  ["SPII", "refusal"],
+  ["IMAGE_SAFETY", "refusal"],
+  ["IMAGE_PROHIBITED_CONTENT", "refusal"],
+  ["IMAGE_RECITATION", "refusal"],
+  ["TOO_MANY_TOOL_CALLS", "error"],
+  ["MISSING_THOUGHT_SIGNATURE", "error"],
+]);
+
+/** Fields of a part that are read; one with others is the provider's own. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
+
+type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
+
+function argumentsInPieces(): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_argument",
+    "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
+  );
+}
 
 /** The call the API could not parse: `Malformed function call: print(default_api.read(path='a'))`. */
 function brokenCall(id: string, message: string): ToolUseBlock {

@@ -1,4 +1,4 @@
-import { type Json, NanoAgentError } from "../../core/base/errors.ts";
+import { type Json, misuse } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
@@ -38,10 +38,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
     const preamble = traits.systemInstruction ? undefined : request.system;
     const contents = writeContents(request.messages, preamble);
     if (contents === "")
-      throw new NanoAgentError(
-        "invalid_argument",
-        "The request has no text, image or tool result to send. Add a message.",
-      );
+      throw misuse("The request has no text, image or tool result to send. Add a message.");
     let body = `{"contents":[${beginningWithUser(contents)}]`;
     if (traits.systemInstruction && request.system !== undefined && request.system !== "") {
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(request.system)}}]}`;

@@ -21,6 +21,8 @@ export interface GoogleFunctionCall {
   readonly id?: string;
   readonly name: string;
   readonly args?: unknown;
+  /** Only where arguments are asked for in pieces, which they never are. */
+  readonly partialArgs?: unknown;
 }
 
 /** The answer to a tool call: `output` or `error`; `parts` (Gemini 3 and later) are its images. */
@@ -44,6 +46,8 @@ export interface GooglePart {
   readonly functionResponse?: GoogleFunctionResponse;
   readonly inlineData?: GoogleBlob;
   readonly fileData?: GoogleFileData;
+  /** What the provider did by itself: code it ran, a search, generated media. */
+  readonly [own: string]: unknown;
 }
 
 /** `promptTokenCount` includes `cachedContentTokenCount`; `candidatesTokenCount` excludes thoughts. */
@@ -63,6 +67,9 @@ export interface GoogleCandidate {
   readonly finishMessage?: string;
   /** With `finishReason` `CONTINUATION`: what fetches the rest of the answer. */
   readonly continuationToken?: string;
+  readonly groundingMetadata?: unknown;
+  readonly citationMetadata?: unknown;
+  readonly urlContextMetadata?: unknown;
 }
 
 /** One event of `streamGenerateContent?alt=sse`. */
@@ -94,6 +101,8 @@ export interface GoogleStatusDetail {
 
 /** The `google` part of a block's `provider_data`. */
 export interface GoogleProviderData {
+  /** A part of the provider's own, which goes back as it came. */
+  readonly part?: GooglePart;
   readonly thoughtSignature?: string;
   /** True where the text is a thought summary; absent where there is only a signature or token. */
   readonly thought?: boolean;

@@ -75,14 +75,10 @@ function convertRef(ref: string, given: JsonSchema, scope: Scope): JsonSchema {
 function resolve(root: JsonSchema, pointer: string): JsonSchema | undefined {
   let at: Json | undefined = root;
   for (const key of pointer.split("/").slice(1)) {
-    const name = decodePointer(key);
+    const name = key.replaceAll("~1", "/").replaceAll("~0", "~");
     at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   }
   return isObject(at) ? at : undefined;
-}
-
-function decodePointer(key: string): string {
-  return key.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function mergeAllOf(schema: JsonSchema, scope: Scope): JsonSchema {

@@ -13,7 +13,6 @@ export interface GoogleModelTraits {
   readonly functionResponseParts: boolean;
   /** True when a step whose first call has no thought signature is refused. */
   readonly needsSignature: boolean;
-  /** True when `systemInstruction` is accepted. */
   readonly systemInstruction: boolean;
 }
 

@@ -28,10 +28,7 @@ export interface ProbeLocalOptions {
   readonly fetch?: ServerFetch;
   /** Time for each server, in milliseconds. Default 300. */
   readonly timeoutMs?: number;
-  /**
-   * Addresses to try, with or without `/v1`. Default: each server's own port on 127.0.0.1. A provider that is
-   * absent is not looked for.
-   */
+  /** Addresses to try. Default: each server's port on 127.0.0.1. An absent provider is not looked for. */
   readonly baseUrls?: { readonly [P in LocalProvider]?: string };
 }
 

@@ -31,6 +31,8 @@ export interface ChatChoice {
 export interface ChatDelta {
   readonly content?: string | readonly ChatContentPart[] | null;
   readonly refusal?: string | null;
+  /** Sources, where the provider searched by itself. */
+  readonly annotations?: readonly Json[] | null;
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
   readonly reasoning_text?: string | null;

@@ -143,9 +143,6 @@ describe("finish reason", () => {
     ["model_context_window_exceeded", "length"],
     ["content_filter", "refusal"],
     ["sensitive", "refusal"],
-    ["insufficient_system_resource", "error"],
-    ["network_error", "error"],
-    ["abort", "error"],
     ["weather", "other"],
     ["tool_calls", "stop"],
   ])("%s under a text is %s", (raw, unified) => {
@@ -160,6 +157,12 @@ describe("finish reason", () => {
     ["length", "length"],
   ])("%s under a tool call is %s", (raw, unified) => {
     expect(decode(chunk(callDelta, raw)).finish.finishReason).toEqual({ unified, raw });
+  });
+
+  it.each(["insufficient_system_resource", "network_error", "abort"])("%s asks for a repetition", (raw) => {
+    expect(() => decode(chunk({ content: "x" }, raw))).toThrow(
+      expect.objectContaining({ code: "provider_error", retryable: true }),
+    );
   });
 
   it("is a refusal where the text came as one", () => {

@@ -1,8 +1,10 @@
+import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
+import { wordOf } from "../tool-call-names.ts";
 import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import type {
   ChatChoice,
@@ -41,6 +43,7 @@ class ChatDecoder implements WireDecoder {
   #thinkingIndex = -1;
   #isThinking = false;
   #refused = false;
+  readonly #annotations: Json[] = [];
   #finish: string | undefined;
   #usage: ChatUsage | undefined;
   #model: string | undefined;
@@ -77,17 +80,23 @@ class ChatDecoder implements WireDecoder {
     this.#requireWhole();
     const raw = this.#finish ?? "";
     const reason = finishReason(raw, { hasCalls: this.#calls.count > 0, refused: this.#refused });
+    if (reason.unified === "error")
+      throw reportedError({ message: "the answer broke off", code: raw }, { target: this.#target });
     if (this.#reasoning.seen) {
       this.#emit({ type: "block", index: this.#thinkingPosition(), block: this.#reasoning.block() });
     }
     this.#calls.finish(reason.unified !== "stop" && reason.unified !== "tool_use");
+    if (this.#annotations.length > 0) {
+      const provider_data = { openai_chat: { annotations: this.#annotations } };
+      this.#emit({ type: "block", index: this.#blocks++, block: { type: "text", text: "", provider_data } });
+    }
     const named = { model: this.#model, id: this.#responseId };
     this.#emit(finishPart(reason, chatUsage(this.#usage), named));
   };
 
   #chunk(chunk: ChatChunk, name: string, data: string): void {
     if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
-    const choice = chunk.choices?.find(isFirst);
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
     this.#model ??= filled(chunk.model);
     this.#responseId ??= filled(chunk.id);
     const usage = usageOf(chunk, choice);
@@ -105,7 +114,8 @@ class ChatDecoder implements WireDecoder {
     const thought = this.#reasoning.take(delta);
     if (this.#reasoning.seen) this.#thinkingPosition();
     this.#thinking(thought);
-    const { content, refusal } = delta;
+    const { content, refusal, annotations } = delta;
+    if (Array.isArray(annotations)) this.#annotations.push(...(annotations as readonly Json[]));
     if (typeof content === "string") this.#text(content);
     else if (Array.isArray(content))
       for (const part of content as readonly ChatContentPart[]) this.#part(part);
@@ -120,7 +130,7 @@ class ChatDecoder implements WireDecoder {
   #part(part: ChatContentPart): void {
     if (typeof part.text === "string") this.#text(part.text);
     if (typeof part.thinking === "string") this.#thought(part.thinking);
-    else for (const piece of part.thinking ?? []) this.#thought(piece.text ?? "");
+    else for (const piece of part.thinking ?? []) this.#thought(wordOf(piece.text));
   }
 
   #thought(text: string): void {
@@ -171,10 +181,6 @@ function isFailure(chunk: ChatChunk, name: string): boolean {
   if (name === "error" || chunk.object === "error") return true;
   if (chunk.error !== undefined && chunk.error !== null) return true;
   return chunk.choices === undefined && "code" in chunk;
-}
-
-function isFirst(choice: ChatChoice): boolean {
-  return (choice.index ?? 0) === 0;
 }
 
 function usageOf(chunk: ChatChunk, choice: ChatChoice | undefined): ChatUsage | undefined {

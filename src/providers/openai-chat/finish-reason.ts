@@ -7,10 +7,7 @@ export interface FinishFacts {
   readonly refused: boolean;
 }
 
-/**
- * The finish reason for a vendor's word. Some vendors say `stop` under an answer with tool calls; no word at
- * all counts as `stop`.
- */
+/** The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. */
 export function finishReason(raw: string, facts: FinishFacts): FinishReason {
   const unified = WORDS.get(raw.toLowerCase()) ?? "other";
   if (facts.refused && unified === "stop") return { unified: "refusal", raw };

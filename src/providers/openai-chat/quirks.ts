@@ -13,10 +13,7 @@ export interface ChatQuirks {
   readonly effort_format: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "off";
   /** Effort words the vendor knows, separated by commas; others become the nearest. */
   readonly efforts: string;
-  /**
-   * How reasoning goes back: not at all · in the field it came in · in the named field · as
-   * `reasoning_details` · as thinking parts of `content`.
-   */
+  /** How reasoning goes back: not at all · in its own field · in the named field or parts of `content`. */
   readonly reasoning_replay:
     | "none"
     | "same"

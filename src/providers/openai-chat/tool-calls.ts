@@ -36,7 +36,6 @@ export class ToolCallCollector {
     );
   }
 
-  /** Takes the fragments of one event. */
   take(fragments: readonly ToolCallFragment[]): void {
     const taken = new Set<Call>();
     for (const each of fragments) {
@@ -134,10 +133,7 @@ interface Call {
   extra: Json | undefined;
 }
 
-/**
- * True when a fragment begins another call although its number (or its lack of one) points to `known`: it has
- * a name and another id, or a name after the arguments of `known` were complete.
- */
+/** True when a fragment begins another call although its number points to `known`. */
 function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
   const name = fragment.function?.name;
   if (!isText(name) || known.name === "") return false;

@@ -283,7 +283,7 @@ describe("a documented answer", () => {
     expect(replayBody(openAiResponses, `${untyped}data: [DONE]\n\n`).message).toEqual(message);
   });
 
-  it("skips events and items nobody asked for", () => {
+  it("keeps items of the provider's own, and skips events nobody asked for", () => {
     const other = { type: "web_search_call", id: "ws_1", status: "completed" };
     const answer = decode(
       started,
@@ -295,7 +295,10 @@ describe("a documented answer", () => {
       completed,
     );
     expect([answer.message.content, answer.finish.finishReason.unified]).toEqual([
-      [{ type: "text", text: "hi" }],
+      [
+        { type: "text", text: "", provider_data: { openai_responses: { item: other } } },
+        { type: "text", text: "hi" },
+      ],
       "stop",
     ]);
   });

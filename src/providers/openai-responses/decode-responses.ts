@@ -4,6 +4,7 @@ import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
+import { wordOf } from "../tool-call-names.ts";
 import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
 import { isCall, isRefusal, OutputItem } from "./output-item.ts";
 import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } from "./responses-json.ts";
@@ -65,14 +66,14 @@ class ResponsesDecoder implements WireDecoder {
   #text(event: ResponsesEvent, data: string): void {
     const item = this.#itemOf(event, "message");
     const part = `content ${event.content_index ?? 0}`;
-    item.add(part, event.delta ?? "");
+    item.add(part, event.delta);
     this.#templateItem = item;
     this.#templatePart = part;
     this.#template.learn(data, "delta");
   }
 
   #delta(type: string, event: ResponsesEvent): void {
-    const delta = typeof event.delta === "string" ? event.delta : "";
+    const { delta } = event;
     if (type === "response.function_call_arguments.delta") {
       this.#itemOf(event, "function_call").addArguments(delta);
       return;
@@ -100,7 +101,7 @@ class ResponsesDecoder implements WireDecoder {
     const { item } = event;
     if (typeof item !== "object" || item === null) return;
     const isDone = type.endsWith(".done");
-    const index = this.#indexOf(item.id) ?? event.output_index ?? this.#freeIndex();
+    const index = this.#indexOf(item.id) ?? positionOf(event) ?? this.#freeIndex();
     const known = this.#items.get(index);
     // A number given twice means nothing: some servers give all items the same.
     const isSame =
@@ -143,8 +144,8 @@ class ResponsesDecoder implements WireDecoder {
 
   /** Known by id and position. Servers leave either out, change it or repeat it: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
-    const { output_index: position, item_id: id } = event;
-    const index = this.#indexOf(id) ?? position ?? -1;
+    const { item_id: id } = event;
+    const index = this.#indexOf(id) ?? positionOf(event) ?? -1;
     const known = this.#items.get(index);
     if (known?.type === type) return known;
     const newest = this.#newest;
@@ -176,7 +177,7 @@ class ResponsesDecoder implements WireDecoder {
 
   #finishReason(items: readonly OutputItem[]): FinishReason {
     if (this.#final === "incomplete") {
-      const raw = this.#answer.incomplete_details?.reason ?? "incomplete";
+      const raw = wordOf(this.#answer.incomplete_details?.reason) || "incomplete";
       return { unified: INCOMPLETE.get(raw) ?? "other", raw };
     }
     const hasCalls = items.some((item) => isCall(item.type));
@@ -189,6 +190,10 @@ const INCOMPLETE: ReadonlyMap<string, FinishReason["unified"]> = new Map([
   ["max_tokens", "length"],
   ["content_filter", "refusal"],
 ]);
+
+function positionOf({ output_index: position }: ResponsesEvent): number | undefined {
+  return typeof position === "number" ? position : undefined;
+}
 
 /** Where the text of an event belongs, from the event's name without `.delta` or `.done`. */
 function placeOf(

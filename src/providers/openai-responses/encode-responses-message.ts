@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type {
   AssistantBlock,
@@ -19,8 +20,8 @@ export function writeItems(message: Message): string {
 }
 
 /**
- * Ids of messages and calls stay out: with `store: false` nothing can be looked up by them, and an id without
- * the reasoning item that belonged to it is refused.
+ * Ids of items stay out: with `store: false` nothing can be looked up by them, and an id without the reasoning
+ * item that belonged to it is refused. An item that carries its content encrypted keeps its own.
  */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];
@@ -48,16 +49,23 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
       call_id: callId(block.id),
       name: sentToolName(name),
       arguments: wellFormedJson(JSON.stringify(input)),
+      ...block.provider_data?.["openai_responses"],
     };
   }
+  const { item, phase, annotations } = block.provider_data?.["openai_responses"] ?? {};
+  if (isRecord(item)) return hostedItem(item);
   if (block.text === "") return undefined;
-  const phase = block.provider_data?.["openai_responses"]?.["phase"];
   return {
     type: "message",
     role: "assistant",
-    content: [{ type: "output_text", text: block.text }],
-    ...(typeof phase === "string" ? { phase } : {}),
+    content: [{ type: "output_text", text: block.text, ...defined({ annotations }) }],
+    ...defined({ phase }),
   };
+}
+
+/** Something the provider did by itself, as it came. */
+function hostedItem({ id, ...item }: Fields): Fields {
+  return typeof item["encrypted_content"] === "string" ? { id, ...item } : item;
 }
 
 /** A reasoning item goes back as it came, when it holds anything a server without memory can read. */

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { parseToolInput } from "../../core/base/json.ts";
@@ -33,14 +34,13 @@ export class OutputItem {
     this.#identify(item);
   }
 
-  /** True when the item was closed by the provider. */
   get isClosed(): boolean {
     return this.#whole !== undefined;
   }
 
   /** Adds to a part of text or reasoning. `part` tells the parts of the item apart. */
-  add(part: string, text: string): void {
-    if (text === "") return;
+  add(part: string, text: unknown): void {
+    if (typeof text !== "string" || text === "") return;
     if (part !== this.#part) {
       // Sections of reasoning are paragraphs; parts of a message are one text.
       if (this.type === "reasoning" && this.#text !== "") this.#push("\n\n");
@@ -69,9 +69,8 @@ export class OutputItem {
     });
   }
 
-  /** Adds to the arguments of a call. */
-  addArguments(json: string): void {
-    if (json === "") return;
+  addArguments(json: unknown): void {
+    if (typeof json !== "string" || json === "") return;
     this.#json += json;
     if (this.#announced) this.#emit({ type: "tool_call_delta", index: this.index, json });
   }
@@ -92,6 +91,7 @@ export class OutputItem {
       if (typeof whole === "string") this.completeArguments(whole);
     } else if (this.type === "message") this.#closeMessage(item);
     else if (this.type === "reasoning") this.#closeReasoning(item);
+    else if (this.type !== "") this.#emitText("", { item: { ...item } });
   }
 
   /** Emits the block of a call. `cut`: the provider ended the answer before it was complete. */
@@ -100,11 +100,15 @@ export class OutputItem {
     this.#announce();
     const truncated = cut || this.#whole?.status === "incomplete";
     const input = parseToolInput(this.#json, { truncated });
-    this.#emit({
-      type: "block",
-      index: this.index,
-      block: { type: "tool_use", id: this.#callId, name: this.#name, ...input },
+    const { namespace, caller } = this.#whole ?? {};
+    // A tool that was found by a search, or called by a program, is known by these.
+    const data = defined({
+      namespace: namespace ?? undefined,
+      caller: caller?.type === "program" ? caller : undefined,
     });
+    const provider_data = Object.keys(data).length === 0 ? undefined : { openai_responses: data };
+    const call = { type: "tool_use", id: this.#callId, name: this.#name, ...input } as const;
+    this.#emit({ type: "block", index: this.index, block: { ...call, ...defined({ provider_data }) } });
   }
 
   #identify(item: ResponsesItem): void {
@@ -126,18 +130,19 @@ export class OutputItem {
   #closeMessage(item: ResponsesItem): void {
     const text = joined(item.content, "");
     if (text.startsWith(this.#text)) this.add(this.#part, text.slice(this.#text.length));
-    const { phase } = item;
-    const differs = text !== "" && text !== this.#text;
-    if (!differs && typeof phase !== "string") return;
-    this.#emit({
-      type: "block",
-      index: this.index,
-      block: {
-        type: "text",
-        text: text === "" ? this.#text : text,
-        ...(typeof phase === "string" ? { provider_data: { openai_responses: { phase } } } : {}),
-      },
+    const annotations = (item.content ?? []).flatMap((part) => part.annotations ?? []);
+    const data: JsonObject = defined({
+      phase: item.phase ?? undefined,
+      annotations: annotations.length === 0 ? undefined : annotations,
     });
+    const whole = text === "" ? this.#text : text;
+    if (whole !== this.#text || (whole !== "" && Object.keys(data).length > 0)) this.#emitText(whole, data);
+  }
+
+  #emitText(text: string, data: JsonObject): void {
+    const provider_data = Object.keys(data).length === 0 ? undefined : { openai_responses: data };
+    const block = { type: "text", text, ...defined({ provider_data }) } as const;
+    this.#emit({ type: "block", index: this.index, block });
   }
 
   #closeReasoning(item: ResponsesItem): void {
@@ -156,6 +161,8 @@ export class OutputItem {
     });
   }
 }
+
+type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** A call, also of a tool that takes plain text: the model is told that there is none. */
 export function isCall(type: string): boolean {

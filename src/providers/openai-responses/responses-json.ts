@@ -44,6 +44,10 @@ export interface ResponsesItem {
   readonly arguments?: string | null;
   /** In the place of `arguments` in a call of a tool that takes plain text. */
   readonly input?: string | null;
+  /** Of a call of a tool that was found by a search. */
+  readonly namespace?: string | null;
+  /** Who made the call: the model, or a program it wrote. */
+  readonly caller?: { readonly type?: string; readonly [key: string]: Json | undefined } | null;
 }
 
 /** A part of a message (`output_text`, `refusal`) or of reasoning (`summary_text`, `reasoning_text`). */
@@ -51,6 +55,8 @@ export interface ResponsesContent {
   readonly type?: string;
   readonly text?: string | null;
   readonly refusal?: string | null;
+  /** Sources. */
+  readonly annotations?: readonly Json[] | null;
   readonly [key: string]: Json | undefined;
 }
 

@@ -13,7 +13,6 @@ export interface HistoryStep extends TurnPlace {
   readonly entry: CheckpointEntry | RollbackEntry;
   /** Paths a rollback could not put back. */
   readonly failed: ReadonlySet<string>;
-  /** False for a rollback that was cut. */
   readonly isEnded: boolean;
 }
 

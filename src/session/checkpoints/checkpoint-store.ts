@@ -43,7 +43,6 @@ export class CheckpointStore {
   readonly #path: string;
   readonly #onNotice: (message: string) => void;
   #database: DatabaseSync | undefined;
-  /** Bytes that each object on the disk takes. */
   #sizes: Map<string, number> | undefined;
   readonly #pending = new Map<string, { readonly length: number; readonly packed: Buffer }>();
   #pendingBytes = 0;
@@ -67,7 +66,6 @@ export class CheckpointStore {
     return this.#known();
   }
 
-  /** True when some bytes are kept. */
   has(name: string): boolean {
     return this.#pending.has(name) || this.#known().has(name);
   }
@@ -220,22 +218,20 @@ export class CheckpointStore {
 
   #open(): DatabaseSync {
     makePrivateFolder(this.folder);
-    if (existsSync(join(this.folder, "packs")))
-      this.#setAside("packs", "was kept by an earlier version in another form");
     try {
       return openDatabase(this.#path);
     } catch (error) {
       if (!isDamagedDatabase(error)) throw error;
-      this.#setAside(FILE, "is damaged");
+      this.#setAside();
       return openDatabase(this.#path);
     }
   }
 
-  #setAside(name: string, reason: string): void {
-    const aside = `${name}.set-aside-${Date.now()}`;
-    renameSync(join(this.folder, name), join(this.folder, aside));
+  #setAside(): void {
+    const aside = `${FILE}.set-aside-${Date.now()}`;
+    renameSync(this.#path, join(this.folder, aside));
     this.#onNotice(
-      `undo: ${join(this.folder, name)} ${reason} and is now ${aside}. What was changed until now can no longer be undone; remove it when you do not need it.`,
+      `undo: ${this.#path} is damaged and is now ${aside}. What was changed until now can no longer be undone; remove it when you do not need it.`,
     );
   }
 }
@@ -247,9 +243,8 @@ type Facts = Omit<FileIndex, "states"> & { readonly root: string };
 /** Reads all that tells of the content, so that damage is met before anything relies on it. */
 function openDatabase(path: string): DatabaseSync {
   closeSync(openSessionFile(path, existsSync(path) ? "append" : "create"));
-  const sqlite = loadSqlite();
-  if (sqlite === undefined) throw new Error("this Node has no SQLite");
-  const database = new sqlite.DatabaseSync(path, { timeout: BUSY_MS });
+  const { DatabaseSync: Database } = loadSqlite();
+  const database = new Database(path, { timeout: BUSY_MS });
   try {
     database.exec(
       "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL",

@@ -22,12 +22,10 @@ export class ContentKeeper {
     this.#limits = limits;
   }
 
-  /** True once a file was not kept for want of space. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** A look begins. */
   begin(): void {
     this.#room = this.#limits.maxStoreBytes - this.#store.bytes;
     this.#passed = 0;

@@ -20,7 +20,6 @@ export interface FileIndex {
   isComplete: boolean;
   /** Places that were not looked into. */
   omitted: readonly Omission[];
-  /** Session that saw it last. */
   sessionId: string;
 }
 

@@ -57,9 +57,7 @@ export class SessionCheckpoints implements Checkpointer {
   readonly #workspaces: readonly Workspace[];
   readonly #onNotice: (message: string) => void;
   readonly #now: () => number;
-  /** True once something was kept for the session. */
   #isUser = false;
-  /** Since when a call waits to begin. */
   #waitingSince: number | undefined;
   #isClosing = false;
   /** The call that was cut: what changed since is laid to it. */

@@ -36,9 +36,7 @@ export interface WorkspaceOptions {
 
 /** How much a look may do for the first time. */
 export interface Patience {
-  /** True when the content of one more file may be read. */
   readonly mayRead: () => boolean;
-  /** True when one more folder may be looked into. */
   readonly mayOpen: () => boolean;
 }
 
@@ -92,7 +90,6 @@ export class Workspace {
     return this.#index.omitted;
   }
 
-  /** True when files are not kept for want of space. */
   get isFull(): boolean {
     return this.#keeper.isFull;
   }

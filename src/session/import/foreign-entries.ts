@@ -48,7 +48,6 @@ export function foreignEntries(
   return writer.end();
 }
 
-/** Answers that follow each other become one. */
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
   for (const item of items) {

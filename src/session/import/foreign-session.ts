@@ -29,7 +29,6 @@ export type ForeignItem =
 /** A session file of another program, read. */
 export interface ForeignSession {
   readonly program: ForeignProgram;
-  /** Its id there. */
   readonly sessionId: string | undefined;
   /** Folder it worked in, as the file says. */
   readonly cwd: string | undefined;
@@ -48,9 +47,7 @@ export interface ForeignRecord {
 
 /** What a parser counts on its way. */
 export interface Counts {
-  /** Records left out on purpose. */
   readonly leftOut: KindCount;
-  /** Records and blocks of kinds that are not known here. */
   readonly unknown: KindCount;
 }
 

@@ -5,13 +5,11 @@ import type { DamagedLine } from "../scan-journal.ts";
 import { openNamedFile } from "../session-file.ts";
 import type { ForeignRecord } from "./foreign-session.ts";
 
-/** The lines of a foreign file. */
 interface ForeignLines {
   readonly records: readonly ForeignRecord[];
   readonly damaged: readonly DamagedLine[];
 }
 
-/** Most bytes of a file that is imported. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 
 /** Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no readable file. */

@@ -10,7 +10,6 @@ import { beginsNestedRun } from "./run-facts.ts";
 /** What a comparison needs beside the two runs. */
 export interface ComparedRun {
   readonly run: RecordedRun;
-  /** Entries before the run. */
   readonly before: readonly JournalEntry[];
   readonly replayed: ReplayedRun;
   /** Number of the step of an entry; `null` for one that belongs to none. */

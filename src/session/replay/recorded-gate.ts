@@ -17,22 +17,21 @@ export function recordedGate(
     },
   };
   if (!facts.hasApprover) return { gate, approve: undefined };
-  return { gate, approve: ({ callId }) => answerTo(callId, run, facts) };
+  return { gate, approve: ({ callId }) => answerTo(callId, run) };
 }
 
 /** What the record says of calls that waited when the run began. */
-export function recordedApprovals(run: RecordedRun, facts: RunFacts): Approvals {
+export function recordedApprovals(run: RecordedRun): Approvals {
   const decided = [...run.calls.values()].filter(({ decision }) => decision?.by === "person");
-  return Object.fromEntries(decided.map(({ callId }) => [callId, answerTo(callId, run, facts)]));
+  return Object.fromEntries(decided.map(({ callId }) => [callId, answerTo(callId, run)]));
 }
 
-function answerTo(callId: string, run: RecordedRun, facts: RunFacts): ApprovalAnswer {
+function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
   const { decision } = run.calls.get(callId) ?? {};
   if (decision === undefined || decision.by === "nobody") return "later";
   if (decision.action === "allow") return { approved: true, ...judgedInput(callId, run) };
-  // Older journals do not say which refusal ended the run.
-  const stop = decision.stop ?? (run.end?.stopReason === "denied" && facts.lastCalls.has(callId));
-  return { approved: false, reason: decision.reason, ...(stop ? { stop } : {}) };
+  const { reason, stop } = decision;
+  return { approved: false, reason, ...defined({ stop }) };
 }
 
 /** The input a call ran with where that was not its own. */

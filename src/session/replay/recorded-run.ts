@@ -22,7 +22,6 @@ export interface RecordedCall {
   readonly decision: PermissionEntry | undefined;
   /** Set when the call had to wait for an answer. */
   readonly request: ApprovalRequestEntry | undefined;
-  /** Call this one was made by. */
   readonly parentCallId: string | undefined;
 }
 
@@ -30,7 +29,6 @@ export interface RecordedCall {
 export interface RecordedRun {
   /** From 1. What goes on after a run was cut or waited has the number of that run. */
   readonly number: number;
-  /** Everything recorded before the run. */
   readonly before: number;
   readonly start: RunStartEntry | RunResumeEntry;
   /** Input: what stands before the loop began. */

@@ -49,12 +49,10 @@ export class ReplayFindings {
   runs = 0;
   readonly #notReplayed = new Map<string, number>();
 
-  /** Counts something that was taken from the record. */
   leaveOut(kind: string, count = 1): void {
     if (count > 0) this.#notReplayed.set(kind, (this.#notReplayed.get(kind) ?? 0) + count);
   }
 
-  /** Notes a difference, if there is one. */
   note(
     place: Omit<ReplayDifference, "path" | "recorded" | "replayed">,
     difference: Difference | undefined,

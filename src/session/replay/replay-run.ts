@@ -49,7 +49,6 @@ export interface ReplayedRun {
   readonly askedTooOften: boolean;
   /** True when the end came from outside and was taken from the record. */
   readonly endedAsRecorded: boolean;
-  /** What calls gave that were run, by call id. */
   readonly outcomes: ReadonlyMap<string, LiveOutcome>;
   readonly failure: NanoAgentError | undefined;
 }
@@ -174,7 +173,7 @@ class RunReplay {
         settings: {
           permission: gate,
           approve,
-          approvals: recordedApprovals(this.#run, this.#facts),
+          approvals: recordedApprovals(this.#run),
           maxToolResultChars: Number.MAX_SAFE_INTEGER,
           maxIterations: state.progress.iterations + this.#facts.maxIterations,
           onMaxIterations: this.#facts.onMaxIterations,
@@ -253,7 +252,6 @@ class RunReplay {
     }
   }
 
-  /** Answers a call that was admitted. */
   async #answerCall(call: RecordedCall, context: ToolContext): Promise<unknown> {
     const { result } = call;
     if (result === undefined || result.status === "aborted") {

@@ -4,13 +4,10 @@ import type { RecordedRun } from "./recorded-run.ts";
 
 /** What a journal does not say of a run and what follows from what it does say. */
 export interface RunFacts {
-  /** Name of the tool that had to end the run. */
   readonly finishTool: string | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: "summarize" | "last";
-  /** Names of tools whose calls were left to the caller. */
   readonly externalTools: ReadonlySet<string>;
-  /** True when somebody could be asked. */
   readonly hasApprover: boolean;
   /** Ids of the calls of the last answer; of all calls where the run has none. */
   readonly lastCalls: ReadonlySet<string>;

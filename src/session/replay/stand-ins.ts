@@ -6,17 +6,13 @@ import type { Tool, ToolContext } from "../../core/tool/tool.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
-/** Material of stand-ins. */
 interface StandInOptions {
   readonly run: RecordedRun;
   readonly facts: RunFacts;
-  /** Names of tools whose calls are left to the caller. */
   readonly externalTools: ReadonlySet<string>;
-  /** Tools whose schemas are used. */
   readonly tools: readonly Tool[];
   /** True where calls run: those that conflict must not overlap. */
   readonly keepsOrder: boolean;
-  /** What a call gives that was admitted. */
   readonly answer: (call: RecordedCall, context: ToolContext) => Promise<unknown>;
 }
 

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isDamagedDatabase, loadSqlite } from "../../system/sqlite.ts";
+import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { SearchIndex, setIndexAside } from "./search-index.ts";
-import { searchWords, wordSegmenter, wordsIn } from "./search-words.ts";
-import { sessionPassages } from "./session-passages.ts";
+import { searchWords } from "./search-words.ts";
 
 /** A session in which a text was found. */
 export interface FoundSession extends SessionFile {
@@ -39,54 +38,44 @@ export interface FindOptions {
 /**
  * Finds the sessions that hold all words of a text, each as the beginning of a word; of Chinese and other scripts without blanks any
  * part. Uses an index beside the sessions, brought up to date first. An index that is damaged is set aside, named and made anew; where
- * none can be used the files themselves are read, newest first.
+ * none can be used the files themselves are read, newest first. Throws where Node has no SQLite.
  */
 export async function findSessions(
   store: SessionStore,
   text: string,
   options: FindOptions = {},
 ): Promise<SessionSearch> {
-  const sessions = store.list(options.cwd);
+  const { cwd, limit = 50, maxScanBytes = 256 * 1024 * 1024 } = options;
+  const sessions = store.list(cwd);
   const notices: string[] = [];
   if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
-  const search: Search = {
-    text,
-    sessions,
-    notices,
-    isComplete: options.cwd === undefined,
-    limit: options.limit ?? 50,
-  };
-  const found = isFolder(store.root) ? byIndex(join(store.root, "search.sqlite"), search) : undefined;
+  const search: Search = { text, sessions, isComplete: cwd === undefined, limit };
+  const found = isFolder(store.root)
+    ? byIndex(join(store.root, "search.sqlite"), search, notices)
+    : undefined;
   if (found !== undefined) return { sessions: found, by: "index", notices };
-  return { sessions: byScan(search, options.maxScanBytes ?? 256 * 1024 * 1024), by: "scan", notices };
+  return { sessions: byScan(search, maxScanBytes, notices), by: "scan", notices };
 }
 
 interface Search {
   readonly text: string;
   readonly sessions: readonly SessionFile[];
-  readonly notices: string[];
-  /** True when these are all sessions there are. */
   readonly isComplete: boolean;
   readonly limit: number;
 }
 
-function byIndex(path: string, search: Search): readonly FoundSession[] | undefined {
-  const sqlite = loadSqlite();
-  if (sqlite === undefined) {
-    search.notices.push("this Node has no SQLite; the session files themselves were searched");
-    return undefined;
-  }
+function byIndex(path: string, search: Search, notices: string[]): readonly FoundSession[] | undefined {
   for (let attempt = 1; ; attempt++) {
     try {
-      return withIndex(new SearchIndex(path, sqlite.DatabaseSync), search);
+      return searchIn(new SearchIndex(path), search);
     } catch (error) {
       if (attempt === 1 && isDamagedDatabase(error)) {
-        search.notices.push(
+        notices.push(
           `the search index was damaged and is made anew; the old one is ${setIndexAside(path, Date.now())}`,
         );
         continue;
       }
-      search.notices.push(
+      notices.push(
         `the search index cannot be used (${errorMessage(error)}); the session files themselves were searched`,
       );
       return undefined;
@@ -94,7 +83,16 @@ function byIndex(path: string, search: Search): readonly FoundSession[] | undefi
   }
 }
 
-function withIndex(
+/** Searches an index of the moment: of the newest sessions that have at most `maxBytes` together. */
+function byScan(search: Search, maxBytes: number, notices: string[]): readonly FoundSession[] {
+  let bytes = 0;
+  const sessions = search.sessions.filter((session) => (bytes += session.bytes) <= maxBytes);
+  const left = search.sessions.length - sessions.length;
+  if (left > 0) notices.push(`${left} older sessions were not looked at`);
+  return searchIn(new SearchIndex(), { ...search, sessions });
+}
+
+function searchIn(
   index: SearchIndex,
   { text, sessions, isComplete, limit }: Search,
 ): readonly FoundSession[] {
@@ -114,47 +112,6 @@ function withIndex(
   } finally {
     index.close();
   }
-}
-
-function byScan({ text, sessions, notices, limit }: Search, maxBytes: number): readonly FoundSession[] {
-  const words = searchWords(text);
-  const segmenter = wordSegmenter();
-  const found: FoundSession[] = [];
-  let bytes = 0;
-  for (const [at, session] of sessions.entries()) {
-    bytes += session.bytes;
-    if (bytes > maxBytes || found.length >= limit) {
-      notices.push(`${sessions.length - at} older sessions were not looked at`);
-      break;
-    }
-    const first = firstIn(session, words, segmenter);
-    if (first !== undefined) found.push({ ...session, ...first, excerpt: excerptOf(first.excerpt, text) });
-  }
-  return found;
-}
-
-/** The passage with most of the words, of a session that has all of them. */
-function firstIn(
-  { path }: SessionFile,
-  words: readonly (readonly string[])[],
-  segmenter: Intl.Segmenter,
-): Pick<FoundSession, "step" | "excerpt" | "passages"> | undefined {
-  const seen = new Set<readonly string[]>();
-  let best = { step: 0, excerpt: "", count: 0 };
-  let passages = 0;
-  try {
-    for (const { step, text } of sessionPassages(path)) {
-      const found = wordsIn(text, words, segmenter);
-      if (found.length === 0) continue;
-      for (const word of found) seen.add(word);
-      if (found.length > best.count) best = { step, excerpt: text, count: found.length };
-      passages++;
-    }
-  } catch {
-    // What cannot be read has no text to be found; whoever opens it is told why.
-    return undefined;
-  }
-  return seen.size < words.length ? undefined : { step: best.step, excerpt: best.excerpt, passages };
 }
 
 const AROUND = 60;

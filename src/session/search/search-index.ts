@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { inTransaction } from "../../system/sqlite.ts";
+import { inTransaction, loadSqlite } from "../../system/sqlite.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
@@ -18,11 +18,14 @@ export interface FoundPassage extends SessionPassage {
 export class SearchIndex {
   readonly #database: DatabaseSync;
 
-  /** Opens the index, or makes a new one (0600). Throws for a link, and what the database throws, a damaged file included. */
-  constructor(path: string, open: typeof DatabaseSync) {
-    const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    closeSync(openSessionFile(path, exists ? "append" : "create"));
-    this.#database = new open(path, { timeout: 2_000 });
+  /** Opens the index, or makes a new one (0600); without a path one in memory. Throws for a link, and what SQLite throws. */
+  constructor(path?: string) {
+    if (path !== undefined) {
+      const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+      closeSync(openSessionFile(path, exists ? "append" : "create"));
+    }
+    const { DatabaseSync: Database } = loadSqlite();
+    this.#database = new Database(path ?? ":memory:", { timeout: 2_000 });
     try {
       this.#prepare();
     } catch (error) {

@@ -36,22 +36,3 @@ function joined(text: string): string {
 
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-
-/** Those of the words that a text has, each as a beginning of one of its own. */
-export function wordsIn(
-  text: string,
-  wanted: readonly (readonly string[])[],
-  segmenter: Intl.Segmenter,
-): readonly (readonly string[])[] {
-  const plain = joined(text.normalize("NFKC").toLowerCase());
-  // Most texts have none of them, which is seen much faster.
-  const possible = wanted.filter((word) => plain.includes(word.join("")));
-  if (possible.length === 0) return [];
-  const words = searchWords(text, segmenter);
-  return possible.filter((word) => words.some((each) => beginsWithin(each, word)));
-}
-
-function beginsWithin(each: readonly string[], word: readonly string[]): boolean {
-  if (word.length === 1 && each.length === 1) return each[0]?.startsWith(word[0] ?? "") === true;
-  return each.some((_, at) => word.every((part, offset) => each[at + offset] === part));
-}

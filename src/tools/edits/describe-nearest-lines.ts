@@ -37,7 +37,6 @@ const MAX_COMPARED_CHARS = 300;
 /** A shorter text is like nearly every line, and of a longer one so large a share may differ. */
 const MIN_SIMILAR_CHARS = 3;
 const MAX_DIFFERENT_SHARE = 0.4;
-/** How many lines are compared character by character. */
 const MAX_MEASURED_LINES = 50;
 
 function hasLineNumbers(lines: readonly string[]): boolean {
@@ -125,10 +124,7 @@ function normalise(line: string): string {
   return line.slice(0, MAX_COMPARED_CHARS).replace(/\s+/gu, " ").trim().toLowerCase();
 }
 
-/**
- * Fewest characters to insert, delete or replace that make `wanted` a part of `text`; 0 when it is one.
- * Compares UTF-16 code units; the cost is the product of both lengths.
- */
+/** Fewest characters to insert, delete or replace that make `wanted` a part of `text`; cost: the product. */
 export function substringDistance(text: string, wanted: string): number {
   // Column by column of the usual table, but a match may begin anywhere for nothing.
   let before = Array.from({ length: wanted.length + 1 }, (_, row) => row);

@@ -1,9 +1,6 @@
 import { linesAt, type Replacement } from "./plan-edits.ts";
 
-/**
- * The lines of `after` that replacements touched, numbered, with two lines around each; at most 60 lines of
- * at most 200 characters. `replacements` are sorted and refer to the text before.
- */
+/** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
 export function editedSnippet(after: string, replacements: readonly Replacement[]): string {
   const lines = after.split(/\r?\n/u);
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();

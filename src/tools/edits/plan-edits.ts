@@ -259,7 +259,6 @@ function atEdit(error: EditError, index: number, count: number): EditError {
   return count === 1 ? error : { kind: error.kind, message: `edits[${index}]: ${error.message}` };
 }
 
-/** How a line ends in a text. */
 type LineEnding = "\n" | "\r\n";
 
 /** The line ending of a text that has only one kind; `undefined` for a text with both or with none. */

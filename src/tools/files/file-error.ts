@@ -9,10 +9,7 @@ export class FileRefusal extends Error {
   override readonly name = "FileRefusal";
 }
 
-/**
- * Runs the work of a file tool and turns what goes wrong on disk into an error result that names `path`, as
- * the model wrote it. An abort is thrown on.
- */
+/** Turns what goes wrong on disk in a file tool into an error result naming `path`. Throws aborts on. */
 export async function answerFileErrors(
   path: string,
   signal: AbortSignal,
@@ -55,10 +52,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
 ]);
 
-/**
- * The answer to a model that wrote a mark such as `«redacted:github-token»` where the real text is needed;
- * `undefined` when it did not. Writing the mark would put it in the place of the secret.
- */
+/** The answer to a redaction mark where the real text is needed; `undefined` without one. */
 export function redactedInput(what: string, text: string): string | undefined {
   const mark = findRedactionMark(text);
   if (mark === undefined) return undefined;

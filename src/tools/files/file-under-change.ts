@@ -11,7 +11,6 @@ import { writeAtomically } from "./write-atomically.ts";
 
 /** Which file is to be changed, and by whom. */
 export interface ChangeTarget {
-  /** Canonical path. */
   readonly path: string;
   /** The path as the model wrote it, for messages. */
   readonly shown: string;
@@ -137,10 +136,7 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/**
- * Replacing a file needs no permission to write it, so that permission is asked for by opening it. The
- * administrator may open everything; a file without any write bit is protected all the same.
- */
+/** Replacing a file needs no permission to write it, so it is asked for by opening; a write bit must be. */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
     throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);

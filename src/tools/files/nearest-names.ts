@@ -2,10 +2,7 @@ import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { editDistance } from "../../core/base/text.ts";
 
-/**
- * Words that help after a path was not found: the names nearest to the first part of it that is missing.
- * Empty when nothing there is similar or the folder cannot be read. Looks at no more than 5,000 names.
- */
+/** The names nearest to the first missing part of a path, as a hint; empty without a similar one. */
 export async function describeNearestNames(path: string): Promise<string> {
   for (let missing = path, folder = dirname(path); ; missing = folder, folder = dirname(folder)) {
     const names = await namesIn(folder);

@@ -12,10 +12,7 @@ export interface PathOptions {
   readonly permitted?: PermittedPlaces;
 }
 
-/**
- * The canonical path a call means by `shown`. Where a permission layer judged the call, it is the place that
- * was judged: throws a {@link FileRefusal} when the path leads elsewhere by now.
- */
+/** The canonical path meant by `shown`. Throws {@link FileRefusal} when it is not the judged one. */
 export function permittedPath(shown: string, options: PathOptions, context: ToolContext): string {
   const { permitted } = options;
   const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });

@@ -7,10 +7,7 @@ import { FileRefusal } from "./file-error.ts";
 /** Opens a folder without the right to list it (Linux). */
 const O_PATH = 0o10000000;
 
-/**
- * A folder that was opened and found to be the one at its path. On Linux {@link at} leads into this very
- * folder, whatever is put in the place of its name afterwards; elsewhere it leads there by name.
- */
+/** An opened folder at its path. On Linux {@link at} leads into this very folder, elsewhere by name. */
 export class PinnedFolder {
   readonly path: string;
   readonly #descriptor: number;
@@ -20,7 +17,6 @@ export class PinnedFolder {
     this.#descriptor = descriptor;
   }
 
-  /** A path for a name in this folder. */
   at(name: string): string {
     return join(this.self, name);
   }
@@ -35,10 +31,7 @@ export class PinnedFolder {
   }
 }
 
-/**
- * Opens the folder at a canonical path. `shown` is the path for messages. Throws a {@link FileRefusal} when a
- * link took the place of a folder on the way, and system errors as they are.
- */
+/** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, system errors. */
 export function pinFolder(path: string, shown: string): PinnedFolder {
   return new PinnedFolder(path, openAt(path, { place: path, shown }));
 }

@@ -6,7 +6,6 @@ import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
 export interface PageOptions {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** Lines at most. */
   readonly maxLines: number;
   /** Bytes of numbered text at most. */
   readonly maxBytes: number;
@@ -56,8 +55,8 @@ const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
 /** A line of the page that is longer ends the page, so that no line makes a tool read gigabytes. */
 const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
+const NOTHING = Buffer.alloc(0);
 
-/** Fills the buffer as far as the file goes. */
 async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
@@ -68,7 +67,6 @@ async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffe
   return buffer.subarray(0, length);
 }
 
-/** Collects the lines of one page from chunks of UTF-8. */
 class PageBuilder {
   readonly #options: PageOptions;
   readonly #lines: string[] = [];
@@ -93,18 +91,18 @@ class PageBuilder {
     while (at < chunk.length) {
       if (this.#isFull || this.#lines.length === this.#options.maxLines) return true;
       const newline = chunk.indexOf(LF, at);
-      const end = newline === -1 ? chunk.length : newline;
-      this.#extend(chunk, at, end);
-      if (newline === -1) return this.#endGiantLine();
-      if (!this.#endLine()) return true;
+      if (newline === -1) {
+        this.#keep(chunk.subarray(at));
+        return this.#endGiantLine();
+      }
+      if (!this.#endLine(chunk, at, newline)) return true;
       at = newline + 1;
     }
     return false;
   }
 
-  /** The file is at its end. */
   end(): void {
-    if (this.#lineBytes > 0) this.#endLine();
+    if (this.#lineBytes > 0) this.#endLine(NOTHING, 0, 0);
   }
 
   page(goesOn: boolean): Omit<Page, "encoding" | "content"> {
@@ -117,24 +115,27 @@ class PageBuilder {
     };
   }
 
-  #extend(chunk: Buffer, start: number, end: number): void {
-    this.#lineBytes += end - start;
+  /** Copies the beginning of a line that goes on in the next chunk, which takes the place of this one. */
+  #keep(bytes: Buffer): void {
+    this.#lineBytes += bytes.length;
     if (this.#lineNumber < this.#options.firstLine || this.#keptBytes >= MAX_KEPT_BYTES) return;
-    const kept = Buffer.from(chunk.subarray(start, Math.min(end, start + MAX_KEPT_BYTES - this.#keptBytes)));
+    const kept = Buffer.from(bytes.subarray(0, MAX_KEPT_BYTES - this.#keptBytes));
     this.#kept.push(kept);
     this.#keptBytes += kept.length;
   }
 
   #endGiantLine(): boolean {
     if (this.#lineNumber < this.#options.firstLine || this.#lineBytes <= MAX_PAGE_LINE_BYTES) return false;
-    this.#endLine();
+    this.#endLine(NOTHING, 0, 0);
     return true;
   }
 
-  /** False when the line no longer fits into the page. */
-  #endLine(): boolean {
+  /** Takes how a line ends, from `start` to `end`. False when the line no longer fits into the page. */
+  #endLine(chunk: Buffer, start: number, end: number): boolean {
+    this.#lineBytes += end - start;
     if (this.#lineNumber >= this.#options.firstLine) {
-      const line = `${String(this.#lineNumber).padStart(6)}\t${this.#lineText()}`;
+      const rest = chunk.subarray(start, Math.min(end, start + MAX_KEPT_BYTES - this.#keptBytes));
+      const line = `${String(this.#lineNumber).padStart(6)}\t${this.#lineText(rest)}`;
       const bytes = Buffer.byteLength(line) + 1;
       if (this.#pageBytes + bytes > this.#options.maxBytes && this.#lines.length > 0) {
         this.#isFull = true;
@@ -145,13 +146,15 @@ class PageBuilder {
     }
     this.#lineNumber++;
     this.#lineBytes = 0;
-    this.#kept = [];
-    this.#keptBytes = 0;
+    if (this.#keptBytes > 0) {
+      this.#kept = [];
+      this.#keptBytes = 0;
+    }
     return true;
   }
 
-  #lineText(): string {
-    const bytes = Buffer.concat(this.#kept);
+  #lineText(rest: Buffer): string {
+    const bytes = this.#keptBytes === 0 ? rest : Buffer.concat([...this.#kept, rest]);
     const isWhole = this.#lineBytes === bytes.length;
     if (isWhole && !isUtf8(bytes)) this.#notes.add("Bytes that are not UTF-8 are shown as \uFFFD.");
     let text = bytes.toString("utf8");

@@ -2,14 +2,12 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { FoundText, TextSearch } from "./text-search.ts";
 
-/** Bounds and names of a {@link FoundList}. */
 interface FoundListOptions {
   readonly mode: TextSearch["mode"];
   /** Results at most: files, or matching lines. */
   readonly limit: number;
   /** True when lines that do not follow one another are set apart. */
   readonly marksGaps: boolean;
-  /** A path as the model is to see it. */
   readonly pathShown: (path: string) => string;
 }
 

@@ -28,7 +28,6 @@ interface BraceGroup {
   readonly after: string;
 }
 
-/** The first braces that say something. */
 function firstGroup(text: string): BraceGroup | undefined {
   for (let start = nextOf(text, "{", 0); start !== -1; start = nextOf(text, "{", start + 1)) {
     const group = groupAt(text, start);

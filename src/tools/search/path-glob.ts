@@ -44,7 +44,6 @@ interface NamePattern {
   /** How every name that fits begins and ends: most names are told apart by this alone. */
   readonly beginning: string;
   readonly ending: string;
-  /** True when only one `*` stands between the two. */
   readonly isOneStar: boolean;
 }
 

@@ -5,10 +5,7 @@ import { promisify } from "node:util";
 import { pinFolder } from "../files/pinned-folder.ts";
 import { findProgram, type ProgramSearch } from "../find-program.ts";
 
-/**
- * Which ripgrep to use: a path or name of the program, `false` for none, or where to look for `rg` before the
- * one installed along is taken. Default: the `PATH` of this process.
- */
+/** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
 
 /** Finds a ripgrep that can be used, once. */
@@ -35,7 +32,6 @@ export interface RipgrepOptions {
   readonly descriptor?: number;
   /** Byte that ends a record of the output. */
   readonly separator: "\n" | "\0";
-  /** Ends the run at once. */
   readonly signal: AbortSignal;
 }
 

@@ -57,10 +57,7 @@ export interface SearchToolOptions extends PathOptions {
   readonly ripgrep?: RipgrepChoice;
   /** A locator to share, so that several tools look for ripgrep once. Goes before `ripgrep`. */
   readonly locator?: RipgrepLocator;
-  /**
-   * Files that are neither listed nor searched for the model, by absolute path: those that a rule denies it
-   * to read, say. What makes it throw is left out.
-   */
+  /** True for files neither listed nor searched, by absolute path. What makes it throw is left out. */
   readonly excludes?: (path: string) => boolean;
   /** Milliseconds after which a search ends with what it has found. Default 20,000. */
   readonly timeoutMs?: number;

@@ -21,7 +21,6 @@ export async function searchWithRipgrep(command: string, search: TextSearch): Pr
   }
 }
 
-/** The place ripgrep is told to search. */
 interface SearchScope {
   readonly place: string;
   /** A file that it gets as its descriptor 3. */

@@ -2,9 +2,7 @@ import type { SkipRules } from "./skipped-names.ts";
 
 /** A text to look for, and the place. */
 export interface TextSearch extends SkipRules {
-  /** Regular expression. */
   readonly pattern: string;
-  /** Folder to search. */
   readonly folder: string;
   /** The one file in the folder to search; absent: all that are not ignored. */
   readonly file?: string;
@@ -16,7 +14,6 @@ export interface TextSearch extends SkipRules {
   readonly ignoresCase: boolean;
   /** The pattern may match across lines, and `.` a line end. */
   readonly isMultiline: boolean;
-  /** Ends the search at once. */
   readonly signal: AbortSignal;
   /** Takes what is found; returns false when it has enough. */
   readonly onFound: (found: FoundText) => boolean;

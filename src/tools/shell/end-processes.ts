@@ -15,10 +15,7 @@ const KILL_ROUNDS = 40;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
-/**
- * Ends every process of a query: TERM (and CONT, for stopped ones) first, KILL to what is left after the
- * grace. Returns as soon as all are gone, with those that even KILL did not end.
- */
+/** Ends processes: TERM (and CONT), after the grace KILL. Returns those that even KILL did not end. */
 export async function endProcesses(
   query: ProcessQuery,
   options: EndOptions,

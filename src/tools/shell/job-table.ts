@@ -9,7 +9,6 @@ export interface Job {
   readonly isLeftover: boolean;
 }
 
-/** Finished jobs kept for a later look. */
 const MAX_FINISHED = 100;
 
 /** The jobs of a session, oldest first. */
@@ -29,12 +28,10 @@ export class JobTable {
     return job;
   }
 
-  /** The job with this id. */
   get(id: string): Job | undefined {
     return this.#jobs.get(id);
   }
 
-  /** All jobs. */
   all(): readonly Job[] {
     return [...this.#jobs.values()];
   }

@@ -1,4 +1,3 @@
-/** Milliseconds between two updates. */
 const INTERVAL_MS = 100;
 /** Most characters of one update; of more text only the end is shown. */
 const MAX_CHARS = 8000;
@@ -21,7 +20,6 @@ export class LiveUpdate {
     this.#timer ??= setTimeout(() => this.#flush(), INTERVAL_MS);
   }
 
-  /** Publishes nothing more. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -10,7 +10,6 @@ export interface OutputLimits {
   readonly headBytes: number;
   /** Shown from the end once the output is longer than head and tail together. */
   readonly tailBytes: number;
-  /** Most that is written to the file. */
   readonly fileBytes: number;
 }
 
@@ -20,7 +19,6 @@ export interface OutputText {
   readonly text: string;
   /** Bytes of cleaned text since the last look. */
   readonly totalBytes: number;
-  /** Bytes left out of `text`. */
   readonly omittedBytes: number;
   /** The file with the full text; only when something was left out. */
   readonly path?: string;
@@ -41,10 +39,7 @@ export interface WrittenOutput {
 
 const FILE_BATCH = 64 * 1024;
 
-/**
- * Collects the output of one command in bounded memory. Output up to `headBytes + tailBytes` stays in memory;
- * longer output also goes to a file, which is opened when it is first needed.
- */
+/** Output of one command in bounded memory; what is beyond head and tail goes to a file as well. */
 export class OutputBuffer {
   readonly #limits: OutputLimits;
   readonly #openFile: () => Promise<OutputFile>;

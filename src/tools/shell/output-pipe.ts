@@ -57,7 +57,6 @@ export class OutputPipes {
     if (this.#pipes.length <= LOW) void this.#make();
   }
 
-  /** Closes the pipes that were not used. */
   async dispose(): Promise<void> {
     await this.#making;
     for (const { reader, writer } of this.#pipes.splice(0)) {

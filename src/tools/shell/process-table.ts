@@ -22,10 +22,7 @@ export interface ProcessQuery {
    * shell that was reaped and left nothing running: its number may by now belong to somebody else.
    */
   readonly roots: readonly number[];
-  /**
-   * Only processes that began after this one (Linux). Process ids are given out in ascending order, so few
-   * need a look. Leave it out when the ids may have come round in the meantime.
-   */
+  /** Only processes that began after this one (Linux). Leave it out when ids may have come round. */
   readonly after?: number;
 }
 
@@ -57,10 +54,7 @@ export async function findProcesses(query: ProcessQuery): Promise<readonly Proce
 const LOOKS = 4;
 const LOOK_MS = 5;
 
-/**
- * A process that is just becoming another program has no environment to be known by for a moment: where
- * nothing is found and such a one was seen, it is looked for again.
- */
+/** Looks again where nothing was found and a process without environment is just becoming another. */
 async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
   for (let look = 1; look < LOOKS && found.length === 0 && !isSettled; look++) {
@@ -82,10 +76,7 @@ export function isRunning(info: ProcessInfo): boolean {
   return row !== undefined && row.startTime === info.startTime && !isDead(row);
 }
 
-/**
- * True when any process at all was started on this system since `pid` was; then it costs one small read to
- * know that a command left nothing behind. True where the system does not tell (anything but Linux).
- */
+/** True when any process was started since `pid` was, and where the system does not tell (not Linux). */
 export function startedSince(pid: number): boolean {
   const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
   return last === undefined || Number(last) !== pid;

@@ -2,7 +2,6 @@ import type { OutputText } from "./output-buffer.ts";
 import type { ProcessInfo } from "./process-table.ts";
 import type { ShellExit } from "./shell-process.ts";
 
-/** Processes named in one result. */
 const MAX_LISTED = 10;
 const MAX_COMMAND = 120;
 

@@ -10,7 +10,6 @@ import type { ShellSession } from "./shell-session.ts";
 /** How a command is run in a port. */
 export interface PortRun {
   readonly port: ShellPort;
-  /** The arguments of the call. */
   readonly input: { readonly command: string };
   readonly timeoutMs: number;
 }

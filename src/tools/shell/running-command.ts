@@ -27,7 +27,6 @@ export class RunningCommand {
     void process.closed.then(() => output.end());
   }
 
-  /** Milliseconds the shell has run, or ran. */
   get durationMs(): number {
     return this.#tookMs ?? performance.now() - this.#startedAt;
   }
@@ -37,12 +36,10 @@ export class RunningCommand {
     return this.process.exit;
   }
 
-  /** Output since the last look. */
   look(): Promise<OutputText> {
     return this.output.look();
   }
 
-  /** Stops reading and closes the output file. */
   async close(): Promise<void> {
     this.process.close();
     await this.output.end();

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/clock.ts";
+import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import type { OutputPipe } from "./output-pipe.ts";
 import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
-import { type Environment, markedEnvironment } from "./shell.ts";
+import type { Environment } from "./shell.ts";
 
 /** Options of {@link startShell}. */
 export interface ShellStart {
@@ -16,6 +17,8 @@ export interface ShellStart {
   readonly env: Environment;
   /** Unique text that all processes of this command carry in their environment. */
   readonly mark: string;
+  /** Ends the group when this process is killed. */
+  readonly watcher: ProcessWatcher | undefined;
   /** Where both outputs go; without it Node's own pipes are used. */
   readonly pipe: OutputPipe | undefined;
   /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
@@ -37,10 +40,7 @@ const FRESH_MS = 1000;
 /** How long an ended process may take to be reaped. */
 const REAP_MS = 1000;
 
-/**
- * Starts a command in its own session and process group, with empty input and no terminal. Rejects with the
- * system's error when it cannot be started.
- */
+/** Starts a command in its own session and process group, with empty input and no terminal. */
 export async function startShell(start: ShellStart): Promise<ShellProcess> {
   const { pipe } = start;
   let child: ChildProcess;
@@ -97,8 +97,10 @@ export class ShellProcess {
     this.#child = child;
     this.#mark = start.mark;
     this.#readers = readers;
+    start.watcher?.add(pid);
     this.exited = new Promise((resolve) => {
       child.once("exit", (code, name) => {
+        start.watcher?.remove(pid);
         this.#exit = { code, signal: name };
         this.#exitedAt = performance.now();
         resolve(this.#exit);
@@ -114,10 +116,7 @@ export class ShellProcess {
     return this.#exit;
   }
 
-  /**
-   * Resolves when the shell has ended and its output is read: at once when nobody holds the pipe any more,
-   * else after a short silence, even if a child goes on writing.
-   */
+  /** Resolves when the shell ended and its output is read, or is silent while a child holds the pipe. */
   async settled(): Promise<ShellExit> {
     const exit = await this.exited;
     if (!this.#isClosed) await this.#drained();
@@ -166,7 +165,6 @@ export class ShellProcess {
       if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }
 
-  /** Stops reading. */
   close(): void {
     for (const reader of this.#readers) reader.destroy();
   }

@@ -1,7 +1,8 @@
 import { systemClock } from "../../core/base/clock.ts";
-import { errorMessage, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
+import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
 import { coveredEnvironment } from "./covered-environment.ts";
 import { endProcesses, signal } from "./end-processes.ts";
@@ -36,8 +37,10 @@ export interface ShellOptions {
   readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
-  /** Names the session in its processes, asked for with the first command. Default: a name of its own. */
-  readonly mark?: () => string | undefined;
+  /** Names the session in the environment of its processes, in letters, digits and `_`. Default: its own. */
+  readonly mark?: string;
+  /** Ends them when this process is killed. Default: one of its own. */
+  readonly watcher?: ProcessWatcher | undefined;
   /** Folder for long outputs, kept at the end. Default: a temporary one, removed at the end. */
   readonly outputDir?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
@@ -76,12 +79,13 @@ export class ShellSession {
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal" | "mark">;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal">;
   readonly #sandbox: CommandSandbox | undefined;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
-  #token: string | undefined;
+  readonly #mark: string;
+  readonly #watcher: ProcessWatcher | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
   #covered: Environment | undefined;
@@ -97,6 +101,8 @@ export class ShellSession {
     // Nothing of ours could keep a command in there to its limits.
     this.port = options.sandbox === undefined ? options.port : undefined;
     this.#shell = options.shell;
+    this.#mark = options.mark ?? newId("s");
+    this.#watcher = options.watcher ?? createProcessWatcher();
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
@@ -104,12 +110,6 @@ export class ShellSession {
     this.#pipes = new OutputPipes(() => this.#folder.path());
   }
 
-  #mark(): string {
-    this.#token ??= this.#options.mark?.() ?? newId("s");
-    return this.#token;
-  }
-
-  /** The variables that commands see. */
   get env(): Environment {
     this.#variables ??= unattendedEnvironment(this.#options.env ?? minimalEnvironment());
     return this.#variables;
@@ -130,15 +130,16 @@ export class ShellSession {
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
   async prepare(): Promise<void> {
-    if (this.#disposed === undefined) await this.#pipes.prepare();
+    if (this.#disposed !== undefined) return;
+    this.#watcher?.add(this.#mark);
+    await this.#pipes.prepare();
   }
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
   shell(): string {
     this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
-    throw new NanoAgentError(
-      "invalid_config",
+    throw invalidConfig(
       process.platform === "win32"
         ? "No bash on this Windows. Install Git for Windows, or run under WSL."
         : "No bash and no /bin/sh on this system. Install bash, or set the shell option to its path.",
@@ -192,12 +193,14 @@ export class ShellSession {
       return stored;
     };
     const { file, args, notes, release } = confined;
+    this.#watcher?.add(this.#mark);
     const process = await startShell({
       file,
       args,
       cwd: options.cwd,
       env: this.environmentOf(options.input),
-      mark: `${this.#mark()}.${++this.#count}.`,
+      mark: `${this.#mark}.${++this.#count}.`,
+      watcher: this.#watcher,
       pipe,
       onOutput,
     });
@@ -208,10 +211,7 @@ export class ShellSession {
     return running;
   }
 
-  /**
-   * The processes that a command left running when it ended. With a confined one everything ends; the system
-   * needs a moment for it.
-   */
+  /** The processes that a command left running. Of a confined one everything ends, after a moment. */
   async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
     for (let pause = 2; ; pause *= 2) {
       const left = await running.process.running();
@@ -243,7 +243,7 @@ export class ShellSession {
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
     for (const { process } of this.#all()) process.killNow();
-    for (const { pid } of findProcessesNow({ mark: this.#mark(), roots: this.#roots() }))
+    for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
       signal(pid, "SIGKILL");
   }
 
@@ -261,8 +261,9 @@ export class ShellSession {
       const alive = this.#all().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.process.pid);
       if (process.platform === "win32") this.killNow();
-      await endProcesses({ mark: this.#mark(), roots: this.#roots() }, { graceMs: this.graceMs, groups });
+      await endProcesses({ mark: this.#mark, roots: this.#roots() }, { graceMs: this.graceMs, groups });
     }
+    this.#watcher?.remove(this.#mark);
     await Promise.all(this.#all().map((running) => running.close()));
     await this.#pipes.dispose();
     await this.#folder.dispose();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findShell, markedEnvironment, unattendedEnvironment } from "./shell.ts";
+import { findShell, unattendedEnvironment } from "./shell.ts";
 
 const system = (...paths: readonly string[]): ((path: string) => boolean) => {
   return (path) => paths.includes(path);
@@ -20,14 +20,6 @@ describe("the shell", () => {
     ["nothing on a Windows without it", "win32", ["/bin/bash"], undefined],
   ])("%s", (_name, platform, paths, expected) => {
     expect(findShell({ PATH: ".:bin:/opt" }, platform, system(...paths))).toBe(expected);
-  });
-
-  test("a call inside a call carries both marks", () => {
-    const outer = markedEnvironment({ A: "1" }, "x.1.");
-    expect([outer, markedEnvironment(outer, "y.1.")]).toEqual([
-      { A: "1", NANO_AGENT_CALL: "x.1." },
-      { A: "1", NANO_AGENT_CALL: "x.1.:y.1." },
-    ]);
   });
 
   test("editors, pagers and prompts of the caller are replaced, the rest stays", () => {

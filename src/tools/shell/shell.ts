@@ -35,9 +35,6 @@ export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };
 }
 
-/** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
-export const CALL_VARIABLE = "NANO_AGENT_CALL";
-
 const UNATTENDED: Environment = {
   AI_AGENT: "nano-agent",
   TERM: "dumb",
@@ -60,10 +57,4 @@ const UNATTENDED: Environment = {
  */
 export function unattendedEnvironment(env: Environment): Environment {
   return { ...env, ...UNATTENDED };
-}
-
-/** `env` with the mark of a call. */
-export function markedEnvironment(env: Environment, callMark: string): NodeJS.ProcessEnv {
-  const outer = env[CALL_VARIABLE];
-  return { ...env, [CALL_VARIABLE]: outer === undefined || outer === "" ? callMark : `${outer}:${callMark}` };
 }

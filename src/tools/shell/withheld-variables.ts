@@ -1,4 +1,3 @@
-/** Variables named in one note. */
 const MAX_NAMED = 5;
 
 /** A command whose failure a note may explain. */
@@ -8,10 +7,7 @@ export interface ShownCommand {
   readonly failed: boolean;
 }
 
-/**
- * The variables of the user that the command did not get and seems to need: those it refers to as `$NAME`,
- * and, when it failed, those that its output names.
- */
+/** Withheld variables a command seems to need: `$NAME` in it, or named in the output of a failure. */
 export function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): readonly string[] {
   if (withheld.size === 0) return [];
   const names = new Set<string>();

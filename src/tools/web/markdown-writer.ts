@@ -52,7 +52,6 @@ export class MarkdownWriter {
     this.#base = base;
   }
 
-  /** The whole text. */
   end(): string {
     while (this.#links.length > 0) this.close("a");
     if (this.#cells !== undefined) this.#endRow();

@@ -11,10 +11,7 @@ export async function agrees(context: CommandContext, count: number, question: s
   return askYes(styleFor(true, context.environment).bold(`${asked} [y] yes  [n] no `), stderr);
 }
 
-/**
- * Asks for a yes on the terminal: `y` alone is one, every other way to answer a no, and a terminal that
- * cannot be had too.
- */
+/** Asks for a yes on the terminal: `y`; every other answer is a no, and so is no terminal. */
 export async function askYes(
   question: string,
   output: Output,

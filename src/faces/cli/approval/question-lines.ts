@@ -8,7 +8,6 @@ import type { Style } from "../style.ts";
 /** How a question is put on a terminal. */
 export interface QuestionLook {
   readonly style: Style;
-  /** Columns of the terminal. */
   readonly width: number;
   /** False: a long call is shown by its beginning and its end. */
   readonly whole: boolean;
@@ -74,7 +73,6 @@ export function questionLines(question: Question, look: QuestionLook): readonly 
   ];
 }
 
-/** The parts that need a yes, unless that is the whole call. */
 function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
   const texts = parts.map(({ text }) => text);
   const [only = ""] = texts;
@@ -82,7 +80,6 @@ function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
   return texts.length === 1 && isWhole ? [] : texts;
 }
 
-/** Each part that needs a yes, the most dangerous first. */
 function partLines(parts: readonly string[], look: QuestionLook): readonly string[] {
   if (parts.length <= 1) return parts.flatMap((part) => labelled("part", part, look));
   const shown = look.whole ? parts : parts.slice(0, MAX_PARTS);
@@ -93,10 +90,7 @@ function partLines(parts: readonly string[], look: QuestionLook): readonly strin
   ];
 }
 
-/**
- * The keys with their meaning, in one line, or in as many as a narrow terminal takes. `whole`: nothing is
- * left out that a key could show.
- */
+/** The keys with their meaning, in as many lines as they need. `whole`: no key would show more. */
 export function keyLine(question: Question, { style, width, whole }: QuestionLook): string {
   const keys = offersOf(question).map(({ key, meaning }) => [key, meaning] as const);
   keys.push(["r", "no, with a reason"], ...(whole ? [] : [["v", "all of it"] as const]));
@@ -111,7 +105,6 @@ export function keyLine(question: Question, { style, width, whole }: QuestionLoo
   return texts.join("");
 }
 
-/** The subject of a call, as a person reads it. */
 function subjectOf(tool: string, input: ToolInput): string {
   const { path, command, url } = input;
   if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);

@@ -8,11 +8,8 @@ export interface TerminalKeys {
 
 /** Hears from {@link TerminalKeys}. */
 export interface KeyListener {
-  /**
-   * Characters as they come: mostly one, several when they were pasted or typed faster than they were read.
-   */
+  /** Characters as they come: mostly one, several when pasted or typed faster than they were read. */
   readonly onKeys: (keys: string) => void;
-  /** The terminal is gone. */
   readonly onEnd: () => void;
 }
 
@@ -73,10 +70,7 @@ function discard(fd: number): string {
   return typed;
 }
 
-/**
- * A job in the background would be stopped by asking for keys; where this cannot be told it counts as in
- * front.
- */
+/** A job in the background would be stopped by asking for keys; when in doubt it is in front. */
 function isInForeground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync("/proc/self/stat", "utf8")

@@ -12,26 +12,16 @@ export { terminalKeys } from "./terminal-keys.ts";
 /** Options of {@link TerminalQuestion}. */
 export interface TerminalQuestionOptions {
   readonly keys: TerminalKeys;
-  /** Where the question is written. */
   readonly output: Output;
   readonly style: Style;
-  /** Columns of the terminal now. */
   readonly width: () => number;
-  /**
-   * Called before a question is written, and the function it returns when it is answered: nothing else may be
-   * written meanwhile.
-   */
+  /** Called before a question is written; nothing else is written until the function returned is called. */
   readonly hold: () => () => void;
   /** Ctrl-C was pressed: the run is to end. The terminal has been given back. */
   readonly onInterrupt: () => void;
-  /**
-   * Ctrl-Z was pressed: stops the process, and calls back when it goes on. The terminal has been given back.
-   */
+  /** Ctrl-Z: stops the process and calls back when it goes on. The terminal has been given back. */
   readonly onSuspend?: (resumed: () => void) => void;
-  /**
-   * Milliseconds without a key that must pass before a key counts, so that nothing typed for something else
-   * is an answer. Default 200.
-   */
+  /** Quiet milliseconds before a key counts, so that nothing typed before is an answer. Default 200. */
   readonly quietMs?: number;
 }
 
@@ -55,7 +45,6 @@ export class TerminalQuestion {
   #keys: OpenKeys | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #hears = false;
-  /** The reason that is being typed. */
   #reason: string | undefined;
   /** The question stood there whole. */
   #isSeen = false;
@@ -95,7 +84,6 @@ export class TerminalQuestion {
     }
   }
 
-  /** Takes the terminal, writes the question, and listens. */
   #put(): void {
     this.#keys = this.#options.keys.open({
       onKeys: (keys) => this.#onKeys(keys),

@@ -10,10 +10,7 @@ import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/**
- * `nano-agent acp`: serves an editor on standard input and output until it goes away. Nothing else is written
- * to standard output.
- */
+/** `nano-agent acp`: serves an editor on standard streams until it goes away. */
 export async function acp(context: CommandContext, call: CommandCall): Promise<number> {
   const { environment } = context;
   const { config, addDirs } = runFlagsOf(call);

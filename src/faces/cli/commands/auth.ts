@@ -4,7 +4,7 @@ import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import type { Settings } from "../../../app/settings.ts";
-import { toNanoAgentError } from "../../../core/base/errors.ts";
+import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
@@ -13,7 +13,6 @@ import { knownModelIds } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { explainError } from "../explain-error.ts";
-import { usageError } from "../usage-error.ts";
 
 /**
  * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or
@@ -58,5 +57,5 @@ async function modelOf(provider: string, { environment, config }: Settings): Pro
   const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (id !== undefined) return `${preset.name}/${id}`;
   if (preset.name in LOCAL_BASE_URLS) return onlyModelOf(preset.name, { environment, config: config.values });
-  throw usageError(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
+  throw misuse(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
 }

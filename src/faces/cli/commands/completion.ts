@@ -6,19 +6,14 @@ import { COMMANDS } from "../commands.ts";
 import { FLAGS } from "../flags.ts";
 import type { CommandOption } from "../read-options.ts";
 
-/**
- * `nano-agent completion bash|zsh|fish`: a script that completes what the tables of commands and options
- * name.
- */
+/** `nano-agent completion bash|zsh|fish`: a script made from the tables of commands and options. */
 export async function completion({ stdout }: CommandContext, call: CommandCall): Promise<number> {
   const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[call.action];
   stdout.write(script?.() ?? "");
   return EXIT.done;
 }
 
-/**
- * The cases of a shell script, one for each place: what was written before, and the words that may follow.
- */
+/** The cases of a shell script, one for each place: the words before, and those that may follow. */
 function casesOf(assign: (words: string) => string): string {
   const caseOf = (after: string, next: readonly { readonly name: string }[]): string =>
     `    '${after}') ${assign(next.map(({ name }) => name).join(" "))} ;;`;

@@ -5,9 +5,7 @@ import { isRecord } from "../../../core/base/json.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say, settingsHere } from "../command-context.ts";
 
-/**
- * `nano-agent config`: the settings in force here, and where each comes from. What may be a secret is masked.
- */
+/** `nano-agent config`: the settings in force and where each comes from. Secrets are masked. */
 export async function config(context: CommandContext, call: CommandCall): Promise<number> {
   const { config: effective, paths, trust } = await settingsHere(context);
   for (const notice of effective.notices) say(context, notice);

@@ -50,7 +50,6 @@ class DemoRun {
   readonly #context: CommandContext;
   readonly #project: ScratchProject;
   readonly #keep: boolean;
-  /** A real model, `provider/id`, in place of the scripted one. */
   readonly #model: string | undefined;
   readonly #style: Style;
   readonly #signals = new EndingSignals();
@@ -129,10 +128,7 @@ class DemoRun {
     this.#write(this.#style.red(terminalLine(end, 1_000)));
   }
 
-  /**
-   * The scripted demo is the same on every machine; a real model is found and paid for as the user's settings
-   * say.
-   */
+  /** The scripted demo is the same everywhere; a real model is found and paid for as settings say. */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { environment, stdout } = this.#context;
     if (this.#model !== undefined) return { environment, model: this.#model };
@@ -144,7 +140,6 @@ class DemoRun {
     };
   }
 
-  /** Says what is real and what is not, and what the agent is asked. */
   #opening(): void {
     const { bold, dim, yellow } = this.#style;
     const about =
@@ -170,7 +165,6 @@ class DemoRun {
     this.#write("", bold("What changed"), ...(lines.length === 0 ? ["Nothing."] : dressed));
   }
 
-  /** Says what the tests say, and what that means. */
   #verdict({ ok, tests, passed, failed, output }: TestReport, touchedTests: readonly string[]): void {
     const { bold, green, red } = this.#style;
     this.#write("", bold("The tests, run once more by the demo itself (node --test)"));
@@ -182,7 +176,6 @@ class DemoRun {
       this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));
   }
 
-  /** Says where to go from here. */
   #closing(): void {
     const { dim } = this.#style;
     const { folder } = this.#project;

@@ -13,7 +13,7 @@ import { shellEnvironment } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
-import { CALL_VARIABLE } from "../../../tools/shell/shell.ts";
+import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
 
@@ -24,10 +24,7 @@ interface Check {
   readonly message: string;
 }
 
-/**
- * `nano-agent doctor`: looks at everything a run needs, without asking a provider. Exit 0 when nothing stands
- * in the way, else 1.
- */
+/** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 when something is missing. */
 export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
   const checks = await runChecks(context);
   const { style } = lookOf(context);
@@ -105,7 +102,6 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
   return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
 }
 
-/** How many variables commands see, and the names of those they do not see. */
 function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = `see ${Object.keys(env).length} variables`;

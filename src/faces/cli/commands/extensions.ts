@@ -20,15 +20,12 @@ interface Row {
   readonly path: string | null;
 }
 
-/** The content of a list. */
 interface Listing<R extends Row> {
   readonly name: string;
   readonly rows: readonly R[];
   /** Told to people of each, beside its name and where it comes from. */
   readonly facts: (row: R) => readonly string[];
-  /** Reasons why others are not among them. */
   readonly findings: readonly Finding[];
-  /** Said where there are none. */
   readonly none: string;
 }
 

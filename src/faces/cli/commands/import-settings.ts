@@ -9,11 +9,11 @@ import {
   type ImportSource,
 } from "../../../app/import-settings/import-plan.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { agrees } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, lookOf, say } from "../command-context.ts";
-import { usageError } from "../usage-error.ts";
 import { wrapText } from "../wrap-text.ts";
 
 const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
@@ -36,7 +36,7 @@ export async function importSettings(context: CommandContext, call: CommandCall)
   const source = sourceOf(call);
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
-    throw usageError("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
+    throw misuse("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
   const paths = userPaths(environment);
   const { applyImport, readForeign } = await import("../../../app/import-settings/import-settings.ts");
   const plan = await readForeign(source, { home: paths.home, environment });
@@ -54,7 +54,7 @@ export async function importSettings(context: CommandContext, call: CommandCall)
 function sourceOf({ words: [name = ""] }: CommandCall): ImportSource {
   const source = IMPORT_SOURCES.find((each) => each === name);
   if (source !== undefined) return source;
-  throw usageError(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
+  throw misuse(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
 }
 
 function planText({ items, left, notes }: ImportPlan, source: string, width: number | undefined): string {

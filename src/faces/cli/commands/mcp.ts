@@ -7,7 +7,7 @@ import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { leftOutText } from "../../../app/trust/left-out-text.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
 import type { McpHub } from "../../../extensions/mcp/mcp-hub.ts";
@@ -20,7 +20,6 @@ import { mcpLogin, mcpLogout } from "../mcp/login.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
 import { mcpServe } from "../mcp/serve.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
-import { usageError } from "../usage-error.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
 export async function mcp(context: CommandContext, call: CommandCall): Promise<number> {
@@ -129,7 +128,7 @@ function argumentsOf(json: string | undefined): object {
   if (json === undefined) return {};
   const parsed = safeParse(json);
   if (parsed.ok && isRecord(parsed.value)) return parsed.value;
-  throw usageError(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
+  throw misuse(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
 }
 
 async function add({ context, call, settings }: Place): Promise<number> {
@@ -174,7 +173,7 @@ async function named(place: Place): Promise<McpServerDefinition> {
   const server = found.servers.find((each) => each.name === name);
   if (server !== undefined) return server;
   const names = found.servers.map((each) => each.name);
-  throw usageError(
+  throw misuse(
     `There is no MCP server ${JSON.stringify(name)} here.${didYouMean(name, names)} Servers: ${names.join(", ") || "none"}.`,
   );
 }

@@ -7,7 +7,6 @@ import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 
-/** Records `list` and `search` show. */
 const MOST = 50;
 
 /** `nano-agent memory …`: what the long-term memory holds. */

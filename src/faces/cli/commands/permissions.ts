@@ -1,7 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
@@ -9,7 +9,6 @@ import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { inputLines } from "../input-messages.ts";
 import { stdinKind } from "../read-stdin.ts";
-import { usageError } from "../usage-error.ts";
 
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,
@@ -28,7 +27,7 @@ export async function permissions(context: CommandContext, call: CommandCall): P
   const [command] = call.words;
   if (command !== undefined) return checkCommand(context, call, command);
   if (stdinKind() === "terminal")
-    throw usageError("permissions check needs a command in quotes: nano-agent permissions check 'npm test'.");
+    throw misuse("permissions check needs a command in quotes: nano-agent permissions check 'npm test'.");
   return checkInput(context);
 }
 
@@ -46,7 +45,7 @@ async function checkCommand(context: CommandContext, call: CommandCall, command:
     mode: permissionMode,
   });
   const decided = checkLine(line, { cwd, home: paths.home });
-  if ("error" in decided) throw usageError(decided.error);
+  if ("error" in decided) throw misuse(decided.error);
   const text = (): string => `${decisionLines(command, decided).join("\n")}\n`;
   answer(context, call, { json: () => decided, text });
   return decided.decision === "allow" ? EXIT.done : EXIT.refused;
@@ -90,7 +89,7 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
       await stdout.drain();
     }
   } catch (error) {
-    throw usageError(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, error);
+    throw misuse(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, { cause: error });
   }
   return malformed === 0 ? EXIT.done : EXIT.usage;
 }

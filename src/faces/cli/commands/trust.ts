@@ -5,13 +5,13 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { findTrustItems, type ProjectItems } from "../../../app/trust/find-trust-items.ts";
 import { itemName } from "../../../app/trust/left-out-text.ts";
 import { changeTrust, openTrustedProject, readTrust } from "../../../app/trust/trust-file.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../../permission/trust/trust-item.ts";
 import type { TrustedProject } from "../../../permission/trust/trusted-project.ts";
 import { agrees } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say } from "../command-context.ts";
-import { usageError } from "../usage-error.ts";
 import { wrapText } from "../wrap-text.ts";
 
 /**
@@ -22,7 +22,7 @@ import { wrapText } from "../wrap-text.ts";
  */
 export async function trust(context: CommandContext, call: CommandCall): Promise<number> {
   const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
-  if (given.length > 1) throw usageError(`${given.join(" and ")} exclude each other. Leave one out.`);
+  if (given.length > 1) throw misuse(`${given.join(" and ")} exclude each other. Leave one out.`);
   if (call.has("--list")) return list(context, call);
   return call.has("--remove") ? remove(context, call) : approve(context, call);
 }
@@ -61,7 +61,7 @@ async function approve(context: CommandContext, call: CommandCall): Promise<numb
   const { stdout, environment } = context;
   const [json, yes] = [call.has("--json"), call.has("--yes")];
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
-    throw usageError("nano-agent trust --yes is for people: an agent cannot approve for its user.");
+    throw misuse("nano-agent trust --yes is for people: an agent cannot approve for its user.");
   const paths = userPaths(environment);
   const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
   const { folder, items } = project;

@@ -4,6 +4,7 @@ import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";
 import { shownPath } from "../../../session/checkpoints/path-key.ts";
@@ -17,17 +18,14 @@ import type { SessionFile, SessionStore } from "../../../session/session-store.t
 import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
-import { usageError } from "../usage-error.ts";
 
-/**
- * `nano-agent undo …`: puts files back to how they were before a turn, or lists the turns that changed files.
- */
+/** `nano-agent undo …`: puts files back to before a turn, or lists the turns that changed files. */
 export async function undo(context: CommandContext, call: CommandCall): Promise<number> {
   const [turn] = call.words;
   const { store, session } = chosenSession(context, call);
   if (call.has("--list")) {
     if (turn !== undefined || call.behind.length > 0)
-      throw usageError("undo --list takes no turn and no path. Leave them out.");
+      throw misuse("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
     answer(context, call, { json: () => runs, text: () => turnsText(runs, session.sessionId) });
     return EXIT.done;
@@ -50,9 +48,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
 /** Sessions that are looked through for changes when the newest one has none. */
 const MAX_LOOKED_AT = 20;
 
-/**
- * Names the newest other session of the folder that changed files: it is most likely the one that was meant.
- */
+/** Names the newest other session of the folder that changed files: most likely the one meant. */
 function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
   const other = store
     .list(currentFolder())
@@ -90,7 +86,7 @@ async function undoPlace(context: CommandContext, store: SessionStore): Promise<
 function turnPlace(word: string): TurnPlace {
   const [, run, turn] = /^([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?$/.exec(word) ?? [];
   if (run === undefined)
-    throw usageError(
+    throw misuse(
       `${JSON.stringify(word)} is not a turn. Write a number such as 2, or 2.3; see nano-agent undo --list. Paths stand behind --.`,
     );
   return { run: Number(run), turn: turn === undefined ? 0 : Number(turn) };
@@ -108,7 +104,6 @@ function chosenSession(
 
 const MAX_PATHS = 4;
 
-/** The turns of a session that changed files, for people. */
 function turnsText(runs: readonly ChangedRun[], sessionId: string): string {
   if (runs.length === 0) return `No turn of session ${sessionId} changed files.\n`;
   const lines = runs.flatMap((run) => [runLine(run), ...run.turns.map((turn) => turnLine(run.run, turn))]);

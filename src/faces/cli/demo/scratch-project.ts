@@ -23,9 +23,7 @@ export interface TestReport {
   readonly ok: boolean;
   readonly passed: number;
   readonly failed: number;
-  /** Names of the tests, in order. */
   readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
-  /** Everything the runner wrote, for the case that it is needed. */
   readonly output: string;
 }
 
@@ -38,7 +36,6 @@ export class ScratchProject {
   readonly folder: string;
   readonly #before: Files;
 
-  /** Writes the files. Throws what the file system throws. */
   constructor(files: Files) {
     this.#before = files;
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));
@@ -73,7 +70,6 @@ export class ScratchProject {
     });
   }
 
-  /** Removes the folder. */
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }

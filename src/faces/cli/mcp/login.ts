@@ -5,11 +5,10 @@ import { loginStore, removeLogin } from "../../../app/mcp/login-store.ts";
 import { networkOptions } from "../../../app/network-options.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { systemClock } from "../../../core/base/clock.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { usageError } from "../usage-error.ts";
 
 /** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
 export async function mcpLogin(
@@ -56,7 +55,7 @@ export function mcpLogout(
 
 function atAddress(server: McpServerDefinition): HttpServer {
   if (server.type !== "stdio") return server;
-  throw usageError(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
+  throw misuse(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
 }
 
 /** Opens a page where there is a browser; its address was said, so that it may fail. */

@@ -1,12 +1,12 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { Settings } from "../../../app/settings.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
-import { usageError } from "../usage-error.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -63,5 +63,5 @@ function portOf(call: CommandCall): number | undefined {
   if (text === undefined) return undefined;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw usageError(`--http ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
+  throw misuse(`--http ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
 }

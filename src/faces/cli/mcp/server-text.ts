@@ -11,7 +11,6 @@ export interface ServerRow {
   readonly status: McpServerStatus["status"];
   readonly reason?: string;
   readonly type: McpServerDefinition["type"];
-  /** The command with its arguments, or the address. */
   readonly target: string;
   /** Names of the variables or headers it gets. */
   readonly given: readonly string[];
@@ -42,7 +41,6 @@ export function serverRow(server: McpServerDefinition, status: McpServerStatus):
 
 /** How {@link serverLines} writes. */
 export interface ServerTextShape extends Look {
-  /** Names what it has, one by one. */
   readonly more?: { readonly prompts: readonly string[]; readonly resources: readonly string[] };
 }
 

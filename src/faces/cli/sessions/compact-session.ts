@@ -3,13 +3,13 @@ import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { createCodingSession } from "../../../app/coding-session/prepare-coding-session.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, say, settingsHere } from "../command-context.ts";
 import { compactionLine } from "../note-lines.ts";
-import { usageError } from "../usage-error.ts";
 
 /**
  * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
@@ -18,9 +18,7 @@ import { usageError } from "../usage-error.ts";
 export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
   const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
   if (isPreview && isUndo)
-    throw usageError(
-      "sessions compact shows what would happen or takes it back. Leave --preview or --undo out.",
-    );
+    throw misuse("sessions compact shows what would happen or takes it back. Leave --preview or --undo out.");
   if (isUndo) return undo(call, session);
   const { context, cwd } = call;
   const { environment } = context;

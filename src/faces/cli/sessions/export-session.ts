@@ -2,6 +2,7 @@ import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
@@ -9,7 +10,6 @@ import { readSession, type SessionContent } from "../../../session/read-session.
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
-import { usageError } from "../usage-error.ts";
 import { redactEntries, redactMessages } from "./redact-messages.ts";
 import { writePrivateFile } from "./write-private-file.ts";
 
@@ -37,7 +37,7 @@ function formatOf({ has, text }: CommandCall): Format {
   );
   const [format = "markdown", other] = formats;
   if (other === undefined) return format;
-  throw usageError("sessions export writes one format: markdown, json or html. Leave the others out.");
+  throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
 }
 
 async function exported(

@@ -49,10 +49,7 @@ function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
   }
 }
 
-/**
- * Entries to hand on: every text in them without secrets. The same text becomes the same everywhere, so that
- * calls keep their results.
- */
+/** Entries without secrets. The same text becomes the same everywhere, so calls keep their results. */
 export function redactEntries(
   redaction: Redaction | undefined,
   entries: readonly JournalEntry[],

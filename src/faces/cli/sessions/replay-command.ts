@@ -10,6 +10,7 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { loadSettings, type Settings } from "../../../app/settings.ts";
 import { systemPrompt } from "../../../app/system-prompt.ts";
 import { defined } from "../../../core/base/defined.ts";
+import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Tool } from "../../../core/tool/tool.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -21,7 +22,6 @@ import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { answer, say } from "../command-context.ts";
 import { readStep } from "../session-flags.ts";
-import { usageError } from "../usage-error.ts";
 
 /** Runs a session again and writes where it differs. Resolves to 0 when it does not, to 1 when it does. */
 export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
@@ -50,10 +50,10 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
 
 function assertAgreement({ has }: CommandCall): void {
   if (has("--model") && !has("--from"))
-    throw usageError("sessions replay --model asks another model from a step on: say which with --from N.");
+    throw misuse("sessions replay --model asks another model from a step on: say which with --from N.");
   const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
   if (isAboutTools && !has("--live-tools"))
-    throw usageError("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
+    throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
 }
 
 function liveTools(
@@ -64,7 +64,7 @@ function liveTools(
   const named = call.text("--workspace");
   const origin = named ?? header?.cwd;
   if (origin === undefined)
-    throw usageError("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
+    throw misuse("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
   return openLiveTools({
     settings,
     onNotice: (notice) => onNotice(noticeText(notice)),
@@ -127,7 +127,6 @@ function asJson({ content, report, kept }: ReplayFacts): object {
   };
 }
 
-/** Differences that are written out. */
 const SHOWN = 50;
 
 function asText({ content, report, kept }: ReplayFacts): string {

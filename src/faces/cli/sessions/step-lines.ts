@@ -11,11 +11,8 @@ export interface StepLine {
   readonly time: string | null;
   /** Inputs since the step before. */
   readonly input: readonly string[];
-  /** Text of the model. */
   readonly text: string;
-  /** Names of the tools it called. */
   readonly tools: readonly string[];
-  /** The subagents that were started in it. */
   readonly subagents: readonly SubagentRun[];
 }
 

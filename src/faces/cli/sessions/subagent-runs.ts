@@ -25,13 +25,10 @@ export interface SubagentRun {
   readonly durationMs: number;
   /** Undefined while it is at work, or when it was cut. */
   readonly end: RunEndEntry | undefined;
-  /** Subagents it started. */
   readonly subagents: readonly SubagentRun[];
 }
 
-/**
- * The subagents that the conversation or the phases of a pattern started, in the order in which they began.
- */
+/** The subagents of the conversation and its patterns, in the order in which they began. */
 export function subagentRuns(entries: readonly JournalEntry[]): readonly SubagentRun[] {
   let open: OpenRun[] = [];
   const outer: OpenRun[] = [];
@@ -55,7 +52,6 @@ export function subagentRuns(entries: readonly JournalEntry[]): readonly Subagen
   return outer;
 }
 
-/** A run that entries are added to. */
 interface OpenRun extends SubagentRun {
   readonly scope: string;
   readonly startedAt: number;
@@ -75,10 +71,7 @@ interface BeginPlace {
 }
 
 function begin({ time, agent, model }: RunStartEntry, { at, scope, intent }: BeginPlace): OpenRun {
-  // Sessions of older versions name a subagent in the arguments of the call alone.
-  const given = intent?.input["agent"];
-  const named = typeof given === "string" ? given : (intent?.name ?? "subagent");
-  const who = { callId: intent?.callId ?? scope, agent: agent ?? named, model };
+  const who = { callId: intent?.callId ?? scope, agent: agent ?? intent?.name ?? "subagent", model };
   const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0, end: undefined };
   return { at, scope, startedAt: time, ...who, turns: [], subagents: [], ...nothing };
 }

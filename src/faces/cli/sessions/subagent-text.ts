@@ -4,13 +4,9 @@ import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
 
-/** Turns of one subagent that are written out; `--json` writes all. */
 const SHOWN_TURNS = 20;
 
-/**
- * The work of subagents as lines for people: one for each with what it used and how it ended, and below it
- * one for each of its requests.
- */
+/** Subagents for people: a line with use and ending for each, and one for each of its requests. */
 export function subagentText(runs: readonly SubagentRun[], indent: string): readonly string[] {
   return runs.flatMap((run) => {
     const left = run.turns.length - SHOWN_TURNS;

@@ -1,7 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { errorMessage } from "../../../core/base/errors.ts";
-import { usageError } from "../usage-error.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
@@ -15,14 +14,14 @@ export function writePrivateFile(path: string, cwd: string, text: string): void 
   try {
     descriptor = openSync(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
-    throw usageError(`${target} cannot be written: ${errorMessage(error)}. Links are not followed.`, error);
+    throw misuse(`${target} cannot be written: ${errorMessage(error)}. Links are not followed.`, {
+      cause: error,
+    });
   }
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || stats.nlink > 1)
-      throw usageError(
-        `${target} is not a plain file, or has a second name (a hard link). Name another file.`,
-      );
+      throw misuse(`${target} is not a plain file, or has a second name (a hard link). Name another file.`);
     fchmodSync(descriptor, 0o600);
     ftruncateSync(descriptor);
     writeFileSync(descriptor, text);

@@ -29,7 +29,6 @@ export interface ControlPorts {
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
-  /** Sessions of the folder, newest first. */
   readonly listSessions: () => readonly KnownSession[];
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;

@@ -7,7 +7,6 @@ import type { Control } from "./control.ts";
 
 /** What can be done where no model was found. */
 export interface SetUp {
-  /** What is missing, in one sentence or two. */
   readonly message: string;
   readonly again: () => void;
   readonly demo: () => void;

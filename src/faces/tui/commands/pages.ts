@@ -146,7 +146,6 @@ function fact({ label, text, note }: Fact, { width }: ViewContext): readonly Lin
   });
 }
 
-/** The rules that the settings name, each with its file. */
 function rulesIn(json: string): readonly Fact[] {
   return recordsIn(json).flatMap((row) => {
     if (typeof row["key"] !== "string" || !Array.isArray(row["value"])) return [];

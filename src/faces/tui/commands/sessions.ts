@@ -40,7 +40,6 @@ function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem
   };
 }
 
-/** What a search in the sessions gave. */
 function found(json: string, now: number): readonly PickerItem<string>[] {
   return recordsIn(json).flatMap((row) => {
     if (typeof row["session_id"] !== "string") return [];

@@ -8,7 +8,6 @@ import { imageTypeOf } from "../../../tools/files/text-encoding.ts";
 /** A paste of more lines or characters than this stands in the input as a mark. */
 const MAX_LINES = 8;
 const MAX_CHARS = 1_200;
-/** Largest image that is sent. */
 const MAX_IMAGE_BYTES = 10_000_000;
 
 type ImageBlock = Extract<UserBlock, { type: "image" }>;

@@ -11,7 +11,6 @@ export interface CompletionItem {
 /** What is offered for the word at the caret. */
 export interface Completion {
   readonly items: readonly CompletionItem[];
-  /** The part of the text that a choice replaces. */
   readonly from: number;
   readonly to: number;
 }

@@ -23,7 +23,6 @@ interface Snapshot {
 /** An editor with nothing in it. */
 export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], future: [] };
 
-/** Steps that undo can go back. */
 const MAX_PAST = 200;
 
 /** What a key does to a text. */
@@ -46,7 +45,6 @@ function isMove(command: EditCommand): command is Move {
   return Object.hasOwn(MOVES, command);
 }
 
-/** Where the caret goes. */
 const MOVES = {
   left: (editor: Editor): number => graphemeStart(editor),
   right: (editor: Editor): number => graphemeEnd(editor),
@@ -56,7 +54,6 @@ const MOVES = {
   "line-end": (editor: Editor): number => lineEnd(editor),
 } as const;
 
-/** What becomes of the text. */
 const CHANGES = {
   up: (editor: Editor): Editor => moveRows(editor, -1),
   down: (editor: Editor): Editor => moveRows(editor, 1),

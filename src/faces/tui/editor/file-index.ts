@@ -2,7 +2,6 @@ import { listFiles } from "../../../tools/search/list-files.ts";
 import { RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import { type Candidate, candidatesOf, fuzzyBest } from "./fuzzy.ts";
 
-/** Most files that are offered. */
 const MAX_FILES = 200_000;
 /** A list older than this is made anew in the background when it is needed again. */
 const FRESH_MS = 15_000;

@@ -1,7 +1,6 @@
 /** A text of a list, prepared for being searched. */
 export interface Candidate {
   readonly text: string;
-  /** In small letters. */
   readonly folded: string;
   /** Where its last part begins: behind the last `/`. */
   readonly base: number;
@@ -55,7 +54,6 @@ export function fuzzyBest(query: string, candidates: readonly Candidate[], limit
   return { best: best.map(({ text }) => text), fitting };
 }
 
-/** How well the letters fit; undefined when they do not. */
 function scoreOf(wanted: string, { folded, base }: Candidate): number | undefined {
   const whole = folded.indexOf(wanted, base);
   if (whole >= 0) return 1_000 + (whole === base ? 500 : startsWord(folded, whole) ? 200 : 0) - folded.length;

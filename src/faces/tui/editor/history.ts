@@ -2,7 +2,6 @@ import { textOf } from "../../../core/message/message.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionStore } from "../../../session/session-store.ts";
 
-/** Sessions and messages that are looked through. */
 const MAX_SESSIONS = 30;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 8_000_000;

@@ -18,7 +18,6 @@ export class CodeHighlighter {
     this.#highlighter = load?.(language.split(/[\s{,]/, 1)[0]?.toLowerCase() ?? "");
   }
 
-  /** The next line. */
   next(text: string): Line {
     const { spans, state } = this.#colour(text);
     this.#state = state;

@@ -44,7 +44,6 @@ export function isDefinite(start: string): boolean {
 export interface Unquoted {
   readonly text: string;
   readonly quotes: number;
-  /** Blanks before the text. */
   readonly column: number;
 }
 

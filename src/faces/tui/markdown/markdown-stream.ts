@@ -12,7 +12,6 @@ const MAX_LEVELS = 6;
 const MAX_OPEN = 4_000;
 
 interface ListLevel {
-  /** Column of the marker. */
   readonly column: number;
   readonly quotes: number;
 }
@@ -61,7 +60,6 @@ export class MarkdownStream {
     this.#options = options;
   }
 
-  /** More of the text. */
   push(text: string): void {
     let rest = text.replaceAll("\r", "");
     while (rest !== "") {
@@ -73,7 +71,6 @@ export class MarkdownStream {
     }
   }
 
-  /** The text is complete. */
   end(): void {
     if (this.#start !== "" || this.#inText) this.#endLine();
     this.#closeLeaf();
@@ -89,7 +86,6 @@ export class MarkdownStream {
     return rows;
   }
 
-  /** Rows of what is still open. */
   open(width: number): readonly Line[] {
     const rows = [...this.#openBlocks()].flatMap((block) => layOutBlock(block, width, this.#options.marks));
     return this.#start.trim() === "" || this.#inText ? rows : [...rows, ...this.#openStart(width)];

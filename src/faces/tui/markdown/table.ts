@@ -3,14 +3,11 @@ import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 
 const MAX_COLUMNS = 30;
-/** A word up to this width is not torn. */
 const LONGEST_WORD = 16;
 /** Below so many columns rows that go on have no margin. */
 const MARGIN_FROM = 8;
 
-/**
- * The rows of a table; undefined when the lines are none. Where its columns have no room side by side, each of its rows is a list of what it says.
- */
+/** The rows of a table, as lists where columns have no room; undefined when the lines are none. */
 export function tableRows(
   lines: readonly string[],
   width: number,

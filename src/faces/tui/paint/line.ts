@@ -63,7 +63,6 @@ export function fitLine(spans: Line, width: number): Line {
 /** How a text is broken into rows. */
 export interface WrapOptions {
   readonly width: number;
-  /** Stands before the first row. */
   readonly first?: Line;
   /** Stands before the others; default: blanks as wide as `first`. */
   readonly rest?: Line;

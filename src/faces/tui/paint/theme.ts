@@ -60,7 +60,6 @@ export function styleCodes(style: Style, { theme, colour }: Look): string {
   return codes.join(";");
 }
 
-/** Marks of the screen, in Unicode and in ASCII. */
 const MARKS = {
   prompt: ["❯", ">"],
   tool: ["●", "*"],

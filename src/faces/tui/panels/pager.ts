@@ -9,7 +9,6 @@ export interface PageOptions {
   readonly title: string;
   readonly rows: (context: ViewContext) => readonly Line[];
   readonly onClose?: () => void;
-  /** True: begins with the last rows. */
   readonly fromEnd?: boolean;
 }
 

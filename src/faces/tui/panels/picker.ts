@@ -32,7 +32,6 @@ export interface PickOptions<T> {
 /** What a {@link Picker} works with. */
 export interface PickerOptions<T> extends PickOptions<T> {
   readonly onCancel: () => void;
-  /** Something was found. */
   readonly onChange: () => void;
 }
 

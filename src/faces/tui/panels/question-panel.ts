@@ -17,13 +17,11 @@ export const QUIET_MS = 200;
 export interface QuestionPanelOptions {
   readonly question: Question;
   readonly answer: CodingSession["answer"];
-  /** Shows all of what is asked. */
   readonly onWhole: (question: Question) => void;
   /** Takes what is typed and is no answer: nothing that was on its way is lost. */
   readonly onTyped: (event: TerminalEvent) => void;
   /** Stops the run: the question goes with it. */
   readonly onStop: () => void;
-  /** Questions that wait behind this one. */
   readonly more: () => number;
   /** Milliseconds from some moment on. */
   readonly now: () => number;

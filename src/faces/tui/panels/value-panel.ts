@@ -12,7 +12,6 @@ import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
-/** One thing that is to be written. */
 interface Field {
   /** Undefined: the value itself, which is no object. */
   readonly name: string | undefined;

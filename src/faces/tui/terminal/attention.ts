@@ -35,12 +35,10 @@ export class Attention {
     this.#keyAt = this.#options.elapsed();
   }
 
-  /** Calls nobody any more. */
   silence(): void {
     this.#isSilent = true;
   }
 
-  /** Follows a session. */
   watch(session: WatchedSession): void {
     this.#end?.();
     this.#state = "";

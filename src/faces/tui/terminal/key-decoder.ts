@@ -9,10 +9,7 @@ const MAX_SEQUENCE = 4_096;
 const ESC = "\u001B";
 const PASTE_END = `${ESC}[201~`;
 
-/**
- * Takes the bytes of a terminal apart into keys, text, pastes and replies, wherever they are cut. Nothing that begins like a sequence ever
- * becomes text.
- */
+/** Takes terminal bytes apart, wherever they are cut. No beginning of a sequence becomes text. */
 export class KeyDecoder {
   readonly #bytes = new StringDecoder("utf8");
   #text = "";

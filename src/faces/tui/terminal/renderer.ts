@@ -20,7 +20,6 @@ export interface RendererOptions {
   readonly look: () => Look;
   /** What the terminal does with its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
-  /** Rows of the terminal at first. */
   readonly rows: number;
 }
 
@@ -40,7 +39,6 @@ export class Renderer {
   #rows: number;
   #caret = { row: 0, column: 0 };
   #out = "";
-  /** Row and column of the cursor while a frame is put together. */
   #row = 0;
   #column = 0;
   /** Whether text that is wider than the window is cut there, in the frame so far. */
@@ -215,7 +213,6 @@ function isMeasured(text: string): boolean {
   return true;
 }
 
-/** Characters of which none joins with its neighbour. */
 function isAlone(code: number): boolean {
   return (
     (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)

@@ -10,9 +10,7 @@ export interface ScreenTerminal {
   write(text: string): void;
   /** Whether the window has another size than at the last look; the listener was told then. */
   checkSize(): boolean;
-  /** Says in the title of the window what goes on. */
   setTitle(title: string): void;
-  /** Takes the terminal. */
   enter(listener: TerminalListener): void;
   /** Puts everything back as it was; {@link leaveNow}: at once, for the moment before the process ends. */
   leave(): Promise<void>;
@@ -99,7 +97,6 @@ export class TtyTerminal implements ScreenTerminal {
     this.#release();
   }
 
-  /** The same at once, for the moment before the process ends. */
   leaveNow(): void {
     if (!this.#isIn) return;
     this.#writeBack();

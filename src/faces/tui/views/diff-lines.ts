@@ -28,7 +28,6 @@ export function diffLines(
   });
 }
 
-/** The end of a file's name, by which its language is known. */
 function endingOf(path: string): string {
   return /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
 }

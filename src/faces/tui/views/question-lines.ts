@@ -44,7 +44,6 @@ export interface QuestionState {
   readonly marked: number | undefined;
   /** Rows there are for all of it. */
   readonly maxRows: number;
-  /** How many questions wait behind this one. */
   readonly more: number;
 }
 

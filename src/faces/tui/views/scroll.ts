@@ -117,7 +117,6 @@ export class Scroll {
   }
 }
 
-/** A printed line in rows that fit, with its own margin. */
 function fitting(row: Line, width: number): readonly Line[] {
   if (lineColumns(row) <= width) return [row];
   const [margin = ""] = /^ */.exec(row.map(({ text }) => text).join("")) ?? [];

@@ -13,7 +13,6 @@ export interface StatusFacts {
   readonly hint: Line | undefined;
   readonly marks: Marks;
   readonly width: number;
-  /** Texts that extensions add. */
   readonly extra?: readonly string[];
 }
 

@@ -118,7 +118,6 @@ function folded(rows: readonly Line[], { details, marks }: ViewContext): readonl
   ];
 }
 
-/** What a subagent does: what it spent, and while it works its newest calls. */
 function agentLines(item: ToolItem, context: ViewContext): readonly Line[] {
   const { agent } = item;
   if (agent === undefined) return [];

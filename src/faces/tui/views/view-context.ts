@@ -3,7 +3,6 @@ import type { Marks } from "../paint/theme.ts";
 
 /** What every view needs to know beside what it shows. */
 export interface ViewContext {
-  /** Columns of the screen. */
   readonly width: number;
   readonly marks: Marks;
   readonly highlight?: LoadHighlighter;

@@ -1,0 +1,83 @@
+import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, sep } from "node:path";
+import { type GitSetting, textOf } from "./git-settings.ts";
+
+/** Where the files of a repository are. A bare one is that itself. `undefined` where a pointer to it is not plain. */
+export function gitFolder(tree: string): string | undefined {
+  const path = `${tree}/.git`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return tree;
+  return stats.isDirectory() ? path : pointed(path, "gitdir: ");
+}
+
+/** Where the settings of a repository are, which several work trees may share. */
+export function commonFolder(own: string): string | undefined {
+  const path = `${own}/commondir`;
+  return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(path, "");
+}
+
+/** The folder that a file of one line names. Blanks are part of a name, line ends behind it are not. */
+function pointed(path: string, begin: string): string | undefined {
+  const text = textOf(path)?.replace(/[\r\n]+$/, "");
+  if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
+  const place = pathFrom(dirname(path), text.slice(begin.length));
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
+}
+
+/** A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from its name. */
+export function pathFrom(folder: string, path: string): string {
+  return isAbsolute(path) ? path : `${folder}/${path}`;
+}
+
+/** Where a path leads to; `undefined` where nothing is. */
+export function placeOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // A link to nothing, or to what may not be looked at: git finds nothing there either.
+    return undefined;
+  }
+}
+
+/** Whether a path, links followed, lies in one of these folders. */
+export function liesIn(path: string, folders: readonly string[]): boolean {
+  const place = placeOf(path);
+  return place !== undefined && folders.some((each) => `${place}/`.startsWith(`${placeOf(each)}${sep}`));
+}
+
+/** Whether the files of a repository lie with its work tree, or say themselves that this is theirs: who leads git elsewhere cannot write there. */
+export function belongsTo(
+  tree: string,
+  { own, root, settings }: { own: string; root: string; settings: readonly GitSetting[] },
+): boolean {
+  const git = `${tree}/.git`;
+  if (own === tree || (own === git && lstatSync(git).isDirectory()) || liesIn(own, [root])) return true;
+  const back = textOf(`${own}/gitdir`)?.trimEnd();
+  if (back !== undefined && placeOf(pathFrom(own, back)) === placeOf(git)) return true;
+  const said = settings.find(({ key }) => key === "core.worktree");
+  return said !== undefined && placeOf(pathFrom(own, said.value)) === placeOf(tree);
+}
+
+/** What of a folder is looked at further. */
+export interface GitEntries {
+  readonly links: readonly string[];
+  /** Folders, as paths from that of git on. */
+  readonly folders: readonly string[];
+}
+
+/** Folders whose files git shows, whole or where it cannot read them. */
+const SHOWN =
+  /^(?:info|objects(?:\/info)?|refs|remotes|branches|rebase-(?:merge|apply)|sequencer|worktrees(?:\/[^/]+)?)$/;
+
+/** The entries of a folder of git, which is called `name` there. */
+export function entriesIn(path: string, name: string): GitEntries {
+  const links: string[] = [];
+  const folders: string[] = [];
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const inner = name === "" ? entry.name : `${name}/${entry.name}`;
+    // No hook runs for a covered command.
+    if (entry.isSymbolicLink() && inner !== "hooks") links.push(entry.name);
+    if (entry.isDirectory() && SHOWN.test(inner)) folders.push(inner);
+  }
+  return { links, folders };
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+/**
+ * Ends processes that this one started when it ends without doing so itself, however that comes about. They are named by the number of
+ * their group, as long as its first process was not waited for, or by a mark in their environment or on their command line, which finds
+ * them outside of it too.
+ */
+export interface ProcessWatcher {
+  readonly add: (name: number | string) => void;
+  readonly remove: (name: number | string) => void;
+}
+
+/**
+ * Reads `+ NAME` and `- NAME` from its standard input. When that ends, whoever wrote to it is gone, and what still has a name gets TERM,
+ * and KILL when it stays. It ignores the signals of a terminal, for it must outlive the process it watches, and it carries no mark itself.
+ * A group that was once seen empty is let go: its number may be another's by then.
+ */
+const SCRIPT = `trap '' HUP INT TERM QUIT
+names=' '
+forget() { case "$names" in *" $1 "*) names="\${names%%" $1 "*} \${names#*" $1 "}";; esac; }
+while read -r sign name; do
+  forget "$name"
+  [ "$sign" = - ] || names="$names$name "
+done
+[ -n "\${names# }" ] || exit 0
+marked() {
+  if [ -r /proc/self/environ ]; then
+    echo "$1" | grep -lFf - /proc/[0-9]*/environ /proc/[0-9]*/cmdline | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  else
+    ps -axwwE -o pid= -o command= | while read -r pid text; do
+      case "$text" in *"$1"*) echo "$pid";; esac
+    done
+  fi
+}
+send() {
+  reached=1
+  for name in $names; do
+    case "$name" in
+      *[!0-9]*) for pid in $(marked "$name"); do kill -s "$1" "$pid" && reached=0; done;;
+      *) if kill -s "$1" -- "-$name"; then reached=0; else forget "$name"; fi;;
+    esac
+  done 2>/dev/null
+  return $reached
+}
+send TERM && send CONT
+count=0
+while [ $count -lt 10 ] && send 0; do
+  sleep 0.1 2>/dev/null || sleep 1
+  count=$((count + 1))
+done
+while [ $count -lt 30 ] && send KILL; do
+  sleep 0.1 2>/dev/null || sleep 1
+  count=$((count + 1))
+done
+`;
+
+/**
+ * A watcher that starts with the first name it is told and ends with the last. `undefined` where there are no process groups (Windows).
+ */
+export function createProcessWatcher(): ProcessWatcher | undefined {
+  return process.platform === "win32" ? undefined : new ShellWatcher();
+}
+
+class ShellWatcher implements ProcessWatcher {
+  readonly #names = new Set<number | string>();
+  #child: ChildProcess | undefined;
+
+  add(name: number | string): void {
+    if (this.#names.has(name)) return;
+    this.#names.add(name);
+    if (this.#child === undefined) this.#start();
+    else this.#child.stdin?.write(`+ ${name}\n`);
+  }
+
+  remove(name: number | string): void {
+    if (!this.#names.delete(name)) return;
+    this.#child?.stdin?.write(`- ${name}\n`);
+    if (this.#names.size > 0) return;
+    this.#child?.stdin?.end();
+    this.#child = undefined;
+  }
+
+  #start(): void {
+    // Not on its command line, where everybody who looks at the processes would have to read it.
+    const child = spawn("/bin/sh", ["-c", 'eval "$SCRIPT"', "process watcher"], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      env: { PATH: "/usr/bin:/bin", SCRIPT },
+      cwd: "/",
+    });
+    this.#child = child;
+    child.unref();
+    // Without a watcher processes are still ended whenever this one ends in order.
+    child.on("error", () => undefined);
+    // One that somebody killed is followed by another with the next name.
+    child.on("exit", () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    child.stdin.on("error", () => undefined);
+    (child.stdin as { unref?: () => void }).unref?.();
+    child.stdin.write([...this.#names].map((name) => `+ ${name}\n`).join(""));
+  }
+}
+
+/** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
+export const CALL_VARIABLE = "NANO_AGENT_CALL";
+
+/** `env` with a mark by which a {@link ProcessWatcher} and the process table find whoever was started with it. */
+export function markedEnvironment<V extends string | undefined>(
+  env: { readonly [name: string]: V },
+  mark: string,
+): { readonly [name: string]: V | string } {
+  const outer = env[CALL_VARIABLE];
+  return { ...env, [CALL_VARIABLE]: outer === undefined || outer === "" ? mark : `${outer}:${mark}` };
+}
