@@ -128,6 +128,34 @@ test("a session is gone on with from a list, and what was typed before is there 
   second.type("\r");
   await second.shows("Second answer.");
   expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
+  expect(await leave(second)).toBe(0);
+  const third = openTerminal({ home, cwd, env, args: ["-r"] });
+  await third.shows("Go on with");
+  third.type(KEYS.escape);
+  await third.shows(READY);
+  expect(rowsOf(third).some((row) => row.includes("First answer."))).toBe(false);
+  expect(await leave(third)).toBe(0);
+});
+
+test("with -r --fork-session the session that is chosen from the list is gone on with in a copy", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const server = await modelServer([says("First answer."), says("In the copy."), says("In the first.")]);
+  const env = serverEnv(server);
+  const first = openTerminal({ home, cwd, env, args: ["the first question"] });
+  await first.shows("First answer.");
+  const copy = openTerminal({ home, cwd, env, args: ["-r", "--fork-session"] });
+  await copy.shows("Go on with");
+  copy.type("\r");
+  await copy.shows("First answer.");
+  copy.type("go on\r");
+  await copy.shows("In the copy.");
+  first.type("go on\r");
+  await first.shows("In the first.");
+  expect(server.requests.map(({ body }) => JSON.stringify(body).includes("In the copy."))).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test.each([

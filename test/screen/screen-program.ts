@@ -50,3 +50,9 @@ export async function nextSecond({ emulator, shows }: ProgramInTerminal): Promis
   const now = seconds(emulator.screen.join("\n"));
   await shows((screen) => seconds(screen) !== now);
 }
+
+/** Resolves when a question that stands takes keys: a whole second has passed with it, however late it was drawn. */
+export async function takesKeys(program: ProgramInTerminal): Promise<void> {
+  await nextSecond(program);
+  await nextSecond(program);
+}

@@ -21,7 +21,7 @@ import { parseShellNote, sharedText } from "./shell-note.ts";
 import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 
-type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason"> & {
+type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
   readonly error?: { readonly code: string; readonly message: string };
 };
 
@@ -180,7 +180,7 @@ export class ViewFold {
     this.#end({ id, time: this.#lastTime, stopReason: "aborted" });
   }
 
-  #end({ id, time, scope, stopReason, error }: RunFacts): void {
+  #end({ id, time, scope, stopReason, limit, error }: RunFacts): void {
     if (scope !== undefined) return;
     if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();
     const { costUsd } = this.#spent;
@@ -190,6 +190,7 @@ export class ViewFold {
       time,
       type: "run_end",
       stopReason,
+      ...defined({ limit }),
       ...(error && { error: { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,

@@ -2,6 +2,7 @@ import type { CompactionEntry, ToolStatus } from "../../core/agent/entry.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
+import type { BudgetLimit } from "../../core/model/ledger.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";
@@ -153,6 +154,8 @@ export type ViewItem =
   | (ItemBase & {
       readonly type: "run_end";
       readonly stopReason: StopReason;
+      /** Which limit, for `budget`. */
+      readonly limit?: BudgetLimit;
       readonly error?: { readonly code: string; readonly message: string };
       readonly durationMs: number;
       readonly costUsd: number | undefined;

@@ -125,7 +125,7 @@ export interface ConfigFile {
   /** Tools beside those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
-  /** There: runs are told to the OpenTelemetry providers of the process. */
+  /** With it, even as `{}`, runs are reported to the OpenTelemetry providers of the process. */
   readonly openTelemetry?: OpenTelemetryConfig;
   readonly memory?: MemoryConfig;
   /** MCP servers by name, as `.mcp.json` holds them. Each is checked on its own where it is used. */
@@ -161,7 +161,7 @@ export interface ConfigFile {
   readonly hooks?: { readonly [event: string]: unknown };
   /** Packages (or paths of files) that hold extensions. Counts in the user's own file alone. */
   readonly extensions?: readonly string[];
-  /** How the screen is dressed. Default `auto`: after the background of the terminal. */
+  /** The colours of the screen. Default `auto`: after the background of the terminal. */
   readonly theme?: ScreenTheme;
   /** False: the screen calls nobody who is away, with no bell and no notification. Default true. */
   readonly notifications?: boolean;

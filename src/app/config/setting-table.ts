@@ -233,8 +233,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     project: "never",
     help: "When a model that repeats itself is stopped.",
     fields: {
-      stopAt: { type: "number", minimum: 3, integer: true, default: "5", help: "At which time round." },
-      window: { ...COUNT, default: "12", help: "Calls that are looked back at." },
+      stopAt: { type: "number", minimum: 3, integer: true, default: "5", help: "Repetition that ends it." },
+      window: { ...COUNT, default: "12", help: "How many earlier calls are compared." },
     },
   },
   toolCalls: {
@@ -355,7 +355,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   openTelemetry: {
     type: "object",
     project: "never",
-    help: "There: runs are told to the OpenTelemetry providers of the process.",
+    help: "With it, even as {}, runs are reported to the OpenTelemetry providers of the process.",
     fields: {
       captureContent: { ...SWITCH, default: "`false`", help: "True tells texts, arguments and results too." },
     },
@@ -365,7 +365,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     oneOf: SCREEN_THEMES,
     default: "`auto`: after the background of the terminal",
     project: "never",
-    help: "How the screen is dressed.",
+    help: "The colours of the screen.",
   },
   notifications: {
     ...SWITCH,

@@ -37,6 +37,7 @@ export async function runInteractive(
   const settings = Promise.withResolvers<ConfigFile>();
   const { openScreen, wantsPlain } = await import("../tui/open-screen.ts");
   let prepared: PreparedSession | undefined;
+  let isFirst = true;
   const strays = new StrayErrors();
   try {
     return await openScreen({
@@ -52,7 +53,10 @@ export async function runInteractive(
           sessionId,
           ...options
         } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
-        const goesOn = resume ?? (fresh ? undefined : asked);
+        // What was asked of the session to go on with, such as a copy, holds for the one that is chosen from the list.
+        const chosen =
+          resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
+        const goesOn = chosen ?? (fresh ? undefined : asked);
         prepared = await prepareCodingSession({
           ...options,
           acceptServer,
@@ -63,7 +67,9 @@ export async function runInteractive(
           goOnCommand: (words) => `nano-agent ${words}`,
         });
         settings.resolve(prepared.settings.config.values);
-        return prepared.open();
+        const session = await prepared.open();
+        isFirst = false;
+        return session;
       },
       takesError: strays.take,
       settings: () => settings.promise,

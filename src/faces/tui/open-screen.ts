@@ -205,7 +205,7 @@ class ScreenProgram {
 
   async #open(isResumed: boolean): Promise<void> {
     try {
-      const session = await this.#openSession(isResumed ? {} : { fresh: !this.#options.isResumed });
+      const session = await this.#openSession({ fresh: !isResumed });
       if (this.#isEnding) {
         await session.close();
         return;

@@ -155,7 +155,7 @@ function runEndLines(
   item: Extract<ViewItem, { type: "run_end" }>,
   { width, marks }: ViewContext,
 ): readonly Line[] {
-  const { stopReason, error, durationMs, costUsd } = item;
+  const { stopReason, limit, error, durationMs, costUsd } = item;
   if (error !== undefined && stopReason !== "aborted") {
     const text = error.message.replaceAll(/\s+/g, " ");
     return wrapLine([span(text, { role: "bad" })], {
@@ -163,7 +163,7 @@ function runEndLines(
       first: [span(`${marks.bad} `, { role: "bad" })],
     });
   }
-  const how = ENDINGS[stopReason];
+  const how = ENDINGS[limit === "wall_time" ? limit : stopReason];
   const isPlain = how === undefined;
   if (isPlain && durationMs < LONG_RUN_MS) return [];
   const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(
@@ -179,6 +179,7 @@ const ENDINGS: { readonly [reason: string]: string | undefined } = {
   aborted: "Stopped. Say what to do instead, or go on.",
   max_iterations: "The turn limit is reached; your next message goes on.",
   budget: "The budget is used up; a higher --max-budget-usd lets it go on.",
+  wall_time: "The time of the run is over; your next message goes on.",
   denied: "A refused call ended the run.",
   loop_detected: "The model kept repeating itself: say what to do differently, or choose another /model.",
   output_limit: "The answer was cut at the model's output limit; ask it to go on.",

@@ -26,7 +26,9 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
       case "always":
         return {
           label: `Always allow ${rule ?? ""}`.trim(),
-          ...(savedTo === undefined ? {} : { note: `kept in ${savedTo.replace(homedir(), "~")}` }),
+          ...(savedTo === undefined
+            ? {}
+            : { note: `for this folder, kept in ${savedTo.replace(homedir(), "~")}` }),
         };
       case "no":
         return { label: "No, and tell it why" };

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { ViewItem } from "../../../app/coding-session/view.ts";
+import { marksOf } from "../paint/theme.ts";
+import { itemLines } from "./item-lines.ts";
+
+type RunEnd = Extract<ViewItem, { type: "run_end" }>;
+
+test.each<[Pick<RunEnd, "stopReason" | "limit">, string]>([
+  [{ stopReason: "completed" }, ""],
+  [
+    { stopReason: "budget", limit: "usd" },
+    "! The budget is used up; a higher --max-budget-usd lets it go on. 1.0 s",
+  ],
+  [
+    { stopReason: "budget", limit: "wall_time" },
+    "! The time of the run is over; your next message goes on. 1.0 s",
+  ],
+])("a run that ended with %j is told as %j", (end, text) => {
+  const item = {
+    id: "e",
+    version: 0,
+    time: 0,
+    type: "run_end",
+    durationMs: 1_000,
+    costUsd: undefined,
+    ...end,
+  };
+  const context = { width: 100, marks: marksOf({ unicode: true }), now: 0, details: false };
+  const lines = itemLines(item as RunEnd, context, undefined);
+  expect(
+    lines
+      .flat()
+      .map((each) => each.text)
+      .join(""),
+  ).toBe(text);
+});
