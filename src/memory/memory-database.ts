@@ -47,7 +47,7 @@ export function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
   createFile(path);
   const file = fileAt(path);
-  const { DatabaseSync: Database } = loadSqlite();
+  const Database = databaseClass();
   const database = new Database(path, { timeout: BUSY_MS });
   try {
     // First, for it also sees to it that the database of another program stays as it is.
@@ -64,10 +64,20 @@ export function openDatabase(path: string): OpenDatabase {
 
 /** A database that lives as long as the program. */
 export function databaseInMemory(): DatabaseSync {
-  const { DatabaseSync: Database } = loadSqlite();
+  const Database = databaseClass();
   const database = new Database(":memory:");
   database.exec(SCHEMA);
   return database;
+}
+
+/** Throws `memory` where this runtime has no SQLite. */
+function databaseClass(): typeof DatabaseSync {
+  try {
+    return loadSqlite().DatabaseSync;
+  } catch (cause) {
+    const message = `${errorMessage(cause)} SimpleLongTermMemory needs none.`;
+    throw new NanoAgentError("memory", message, { cause });
+  }
 }
 
 const MAX_CHECKED_BYTES = 1024 * 1024;

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { describeLongTermMemory } from "../../test/contracts/describe-long-term-memory.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
@@ -35,6 +35,15 @@ function open(path: string, options: Omit<SqliteLongTermMemoryOptions, "path"> =
 async function texts(memory: SqliteLongTermMemory, query: string): Promise<readonly string[]> {
   return (await memory.retrieve(query)).map(({ text }) => text);
 }
+
+test("a runtime without SQLite is said, and what needs none", async () => {
+  vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+  const error = await open(place())
+    .record(["x"])
+    .catch((thrown: unknown) => thrown);
+  expect(isNanoAgentError(error, "memory")).toBe(true);
+  expect(error).toMatchObject({ message: expect.stringMatching(/no node:sqlite.*SimpleLongTermMemory/) });
+});
 
 test("a memory is there again when the file is opened again, and touches no file before it is used", async () => {
   const path = place();
