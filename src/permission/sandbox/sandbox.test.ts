@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { openSandbox, Sandbox } from "./sandbox.ts";
 import type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
@@ -108,17 +108,22 @@ test("a system, a program or a start that fails is a problem, never a throw", as
   ]);
 });
 
-test("a program that is not found at the first look is there: a busy machine answers late", async () => {
+test.each([
+  { ms: 1_000, looks: 9, problem: "The sandbox cannot be started: it came to the start." },
+  { ms: 999, looks: 1, problem: expect.stringContaining("ripgrep (rg) not found") },
+])("a program is looked for again where a look takes $ms ms: a busy machine answers late", async (row) => {
   let looks = 0;
-  const errors = (): string[] => (++looks === 1 ? ["ripgrep (rg) not found"] : []);
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
   const runtime = fakeRuntime({
-    checkDependencies: () => ({ errors: errors(), warnings: [] }),
+    checkDependencies: () => {
+      now += row.ms;
+      return { errors: ++looks < 9 ? ["ripgrep (rg) not found"] : [], warnings: [] };
+    },
     initialize: () => Promise.reject(new Error("it came to the start")),
   });
-  expect(await openSandbox({ runtime, ...place() })).toEqual({
-    problem: "The sandbox cannot be started: it came to the start.",
-  });
-  expect(looks).toBe(2);
+  expect(await openSandbox({ runtime, ...place() })).toEqual({ problem: row.problem });
+  expect(looks).toBe(row.looks);
 });
 
 test("each command gets the limits as they are then, its domains and its own cleaning up", async () => {
