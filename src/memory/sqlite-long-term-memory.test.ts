@@ -37,7 +37,7 @@ async function texts(memory: SqliteLongTermMemory, query: string): Promise<reado
 }
 
 test("a runtime without SQLite is said, and what needs none", async () => {
-  vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+  vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined);
   const error = await open(place())
     .record(["x"])
     .catch((thrown: unknown) => thrown);
