@@ -45,14 +45,23 @@ export function modelEnv({ url }: Pick<ScriptedServer, "url">): Readonly<Record<
 }
 
 /** Resolves when the row that says what a run does has come to another second. */
-export async function nextSecond({ emulator, shows }: ProgramInTerminal): Promise<void> {
-  const seconds = (screen: string): string | undefined => /^[●○] \w.* (\d+) s/m.exec(screen)?.[1];
-  const now = seconds(emulator.screen.join("\n"));
-  await shows((screen) => seconds(screen) !== now);
+export async function nextSecond(program: ProgramInTerminal): Promise<void> {
+  await secondsPass(program, 1);
 }
 
 /** Resolves when a question that stands takes keys: a whole second has passed with it, however late it was drawn. */
 export async function takesKeys(program: ProgramInTerminal): Promise<void> {
-  await nextSecond(program);
-  await nextSecond(program);
+  await secondsPass(program, 2);
+}
+
+/** While a frame is on its way, the row is not there, or there twice. */
+async function secondsPass({ emulator, shows }: ProgramInTerminal, count: number): Promise<void> {
+  await shows((screen) => secondsIn(screen) >= 0);
+  const begin = secondsIn(emulator.screen.join("\n"));
+  await shows((screen) => secondsIn(screen) >= begin + count);
+}
+
+function secondsIn(screen: string): number {
+  const rows = [...screen.matchAll(/^[●○] \w.*?(?:(\d+) min )?(\d+) s/gm)];
+  return Math.max(-1, ...rows.map(([, minutes = "0", seconds]) => Number(minutes) * 60 + Number(seconds)));
 }
