@@ -105,8 +105,13 @@ function foreignId({ sessionId }: ForeignSession): string | undefined {
 function importedBefore(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
   const id = foreignId(session);
   const isSame = ({ path }: { readonly path: string }): boolean => {
-    const { program, sessionId } = originOf(path);
-    return program === session.program && sessionId === id;
+    try {
+      const { program, sessionId } = originOf(path);
+      return program === session.program && sessionId === id;
+    } catch {
+      // One that is removed at this moment keeps nothing from being imported.
+      return false;
+    }
   };
   return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
 }
