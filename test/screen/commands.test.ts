@@ -67,8 +67,10 @@ test("a shell line runs and the model sees it with the next message; two marks k
 
 test("a shell line that takes its time is shown with it, is stopped by Escape, and what is typed meanwhile stays", async () => {
   const { program } = await openScreen([says("Hi.")]);
-  program.type("!echo begun; sleep 1000\r");
-  await program.shows((screen) => /! echo begun; sleep 1000 +\d+ s {2}esc stops/.test(screen));
+  program.type("!echo begun; touch told; sleep 1000\r");
+  await program.shows((screen) => /! echo begun; touch told; sleep 1000 +\d+ s {2}esc stops/.test(screen));
+  // The row is there before the shell is.
+  await expect.poll(() => existsSync(join(program.cwd, "told"))).toBe(true);
   program.type("typed");
   await program.shows("❯ typed");
   program.type(KEYS.escape);
