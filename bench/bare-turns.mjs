@@ -1,6 +1,7 @@
 /**
- * What a turn costs at least, for `bench/turns.ts`: asks the model, does what it calls, keeps the conversation, and nothing else. `PARTS` says
- * what it does of that beside the request: `records` (two of a turn, on the disk before it goes on), `tools`.
+ * What a turn costs at least, for `bench/turns.ts`: asks the model, does what it calls, keeps the
+ * conversation, and nothing else. `PARTS` says what it does of that beside the request: `records` (two of a
+ * turn, on the disk before it goes on), `tools`.
  */
 import { spawn } from "node:child_process";
 import { fdatasync, openSync, readFileSync, writeSync } from "node:fs";

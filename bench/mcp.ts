@@ -8,8 +8,9 @@ import { estimateTokens } from "../src/core/model/estimate.ts";
 import { TOOL_COUNT } from "../test/mcp/faulty-server.ts";
 
 /**
- * What MCP servers cost a run: `node bench/mcp.ts [PAIRS]`. The time from the start of the command to its first request, with five servers that
- * never answer and with none, in turns; and the tokens of the tools in the first request, with three servers of 40 tools each.
+ * What MCP servers cost a run: `node bench/mcp.ts [PAIRS]`. The time from the start of the command to its
+ * first request, with five servers that never answer and with none, in turns; and the tokens of the tools in
+ * the first request, with three servers of 40 tools each.
  */
 const ROOT = join(import.meta.dirname, "..");
 const BIN = join(ROOT, "dist/bin.mjs");

@@ -1,6 +1,7 @@
 /**
- * `node bench/permission.ts`: how long decisions about command lines take, everyday ones and lines of 100 KB, in milliseconds and in bare
- * Node starts of the same run. A bare start is 24 ms on the machine the targets are for (5 ms for 99 % of everyday lines, 50 ms for 100 KB).
+ * `node bench/permission.ts`: how long decisions about command lines take, everyday ones and lines of 100 KB,
+ * in milliseconds and in bare Node starts of the same run. A bare start is 24 ms on the machine the targets
+ * are for (5 ms for 99 % of everyday lines, 50 ms for 100 KB).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";

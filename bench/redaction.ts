@@ -15,7 +15,10 @@ known(Number(count));
 placed(Number(count));
 for (const folder of folders) source(folder);
 
-/** Known values in each encoding. A leak is a text without a mark, or one in which ten characters in a row are still there. */
+/**
+ * Known values in each encoding. A leak is a text without a mark, or one in which ten characters in a row are
+ * still there.
+ */
 function known(total: number): void {
   const random = numbersFrom(SEED);
   const leaks = new Map<string, string[]>();

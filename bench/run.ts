@@ -1,7 +1,8 @@
 /**
- * `npm run bench`: measures the packed package against a plain `fetch` loop in the same run and prints each line of the performance
- * budget with its target. `--quick` takes fewer repeats; `--lib` or `--cli` runs one half. Needs Linux and /usr/bin/time for the
- * command line half. The side-by-side comparison with other libraries and agents is in bench/lib and bench/cli.
+ * `npm run bench`: measures the packed package against a plain `fetch` loop in the same run and prints each
+ * line of the performance budget with its target. `--quick` takes fewer repeats; `--lib` or `--cli` runs one
+ * half. Needs Linux and /usr/bin/time for the command line half. The side-by-side comparison with other
+ * libraries and agents is in bench/lib and bench/cli.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -126,8 +127,9 @@ function commandLines(installed: string): readonly Line[] {
 }
 
 /**
- * Milliseconds a Node process that does nothing takes here, started as the command is: the unit of the start-up figures, so that they
- * hold on any machine. Taken before and after the others, for a busy machine changes in between.
+ * Milliseconds a Node process that does nothing takes here, started as the command is: the unit of the
+ * start-up figures, so that they hold on any machine. Taken before and after the others, for a busy machine
+ * changes in between.
  */
 function bareStarts(): readonly number[] {
   const times: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * Measures the interactive screen of the built command, and of others beside it, in terminals of their own with a model server that streams:
- * `node bench/screen.ts [--only nano-agent,pi] [--quick]`. Others are those that `bench/cli/setup.sh pi codex` has installed. Needs Linux.
+ * Measures the interactive screen of the built command, and of others beside it, in terminals of their own
+ * with a model server that streams: `node bench/screen.ts [--only nano-agent,pi] [--quick]`. Others are those
+ * that `bench/cli/setup.sh pi codex` has installed. Needs Linux.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";

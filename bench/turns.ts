@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * `node bench/turns.ts [ROUNDS] [BIN]`: milliseconds from the end of an answer to the next request, for runs of 50 turns with `bash` and with
- * `read`, beside a bare program that does as much as a turn cannot do without, and beside another build, if there is one. All in turns; the
- * first round is not counted. Needs `/bin/bash`.
+ * `node bench/turns.ts [ROUNDS] [BIN]`: milliseconds from the end of an answer to the next request, for runs
+ * of 50 turns with `bash` and with `read`, beside a bare program that does as much as a turn cannot do
+ * without, and beside another build, if there is one. All in turns; the first round is not counted. Needs
+ * `/bin/bash`.
  */
 const TURNS = 50;
 const BARE = join(import.meta.dirname, "bare-turns.mjs");

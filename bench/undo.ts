@@ -1,6 +1,7 @@
 /**
- * `node bench/undo.ts [files]`: what the checkpoints for undo cost on a generated repository, as ratios to going through the same tree with
- * nothing but `readdir` and `lstat` in the same run. Default: 50,000 files. Everything is made in a temporary folder and removed.
+ * `node bench/undo.ts [files]`: what the checkpoints for undo cost on a generated repository, as ratios to
+ * going through the same tree with nothing but `readdir` and `lstat` in the same run. Default: 50,000 files.
+ * Everything is made in a temporary folder and removed.
  */
 import {
   appendFileSync,

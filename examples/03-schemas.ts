@@ -1,4 +1,5 @@
-// Zod schemas for tools, and a typed value instead of text as the answer. Any Standard Schema library works, and plain JSON Schema.
+// Zod schemas for tools, and a typed value instead of text as the answer. Any Standard Schema library works,
+// and plain JSON Schema.
 //   node examples/03-schemas.ts [provider/model]
 import { Agent, defineTool } from "nano-agent";
 import { calls, ScriptedModel } from "nano-agent/testing";

@@ -1,4 +1,5 @@
-// A gate decides about every call; what it does not settle is asked. Refusals reach the model as results it can work with.
+// A gate decides about every call; what it does not settle is asked. Refusals reach the model as results it
+// can work with.
 //   node examples/04-approve.ts [provider/model]
 import { Agent, type Approver, defineTool, type Gate } from "nano-agent";
 import { calls, ScriptedModel, says } from "nano-agent/testing";

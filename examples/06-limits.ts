@@ -20,7 +20,8 @@ const agent = new Agent({ model: tireless, tools, maxIterations: 3, onMaxIterati
 const limited = await agent.run("Search until you find the answer to everything.");
 console.log(`${limited.stopReason}: ${limited.text}`);
 
-// Tokens, money, time: what a request may cost is set aside before it is sent. `usd` needs a price, else the run refuses to start.
+// Tokens, money, time: what a request may cost is set aside before it is sent. `usd` needs a price, else the
+// run refuses to start.
 const spender = new Agent({
   model: new ScriptedModel(() => calls("search")),
   tools,
@@ -29,7 +30,8 @@ const spender = new Agent({
 const spent = await spender.run("Search on.");
 console.log(`${spent.stopReason} (${spent.limit}): ${spent.detail}`);
 
-// A signal, `stop()` or leaving a `for await` early: model request and tools end, and the conversation stays in order.
+// A signal, `stop()` or leaving a `for await` early: model request and tools end, and the conversation stays
+// in order.
 const slow = new Agent({
   model: new ScriptedModel([[says("Let me think… "), waits(never)], says("Back again.")]),
 });

@@ -1,4 +1,5 @@
-// A model of your own is an object with a `stream` method. Another model can stand behind it, for when it fails.
+// A model of your own is an object with a `stream` method. Another model can stand behind it, for when it
+// fails.
 //   node examples/07-own-model.ts [provider/model]
 import {
   Agent,

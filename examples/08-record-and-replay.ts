@@ -1,4 +1,5 @@
-// Record a real model once, replay it in tests: no key, no network, the same answers. A changed request is reported, not guessed.
+// Record a real model once, replay it in tests: no key, no network, the same answers. A changed request is
+// reported, not guessed.
 //   node examples/08-record-and-replay.ts [provider/model]
 import { Agent, defineTool, isNanoAgentError } from "nano-agent";
 import { resolveModel } from "nano-agent/providers";

@@ -1,4 +1,5 @@
-// The callback style: `sendMessage` with five plain events, tokens, and a question per call that a gate asks about.
+// The callback style: `sendMessage` with five plain events, tokens, and a question per call that a gate asks
+// about.
 //   node examples/09-callbacks.ts [provider/model]
 import { Agent, defineTool, type Gate } from "nano-agent";
 import { calls, ScriptedModel, says } from "nano-agent/testing";

@@ -1,4 +1,5 @@
-// Any model of the Vercel AI SDK, through its provider package. Offline, a server on this machine plays the provider.
+// Any model of the Vercel AI SDK, through its provider package. Offline, a server on this machine plays the
+// provider.
 //   ANTHROPIC_API_KEY=… node examples/10-ai-sdk.ts claude-sonnet-4-5
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { Agent, defineTool } from "nano-agent";

@@ -1,4 +1,5 @@
-// An agent that remembers the user in the next conversation, and the next program. Without a model name the answers are scripted:
+// An agent that remembers the user in the next conversation, and the next program. Without a model name the
+// answers are scripted:
 //   node examples/12-long-term-memory.ts [anthropic/claude-sonnet-4-5]
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

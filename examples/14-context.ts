@@ -1,4 +1,5 @@
-// A conversation that outgrows its model: near the end of the window the model summarises the older part; what the user said stays.
+// A conversation that outgrows its model: near the end of the window the model summarises the older part;
+// what the user said stays.
 //   node examples/14-context.ts [anthropic/claude-sonnet-4-5]
 import { Agent, defineTool } from "nano-agent";
 import { firstAndLast, summaryCompaction } from "nano-agent/memory";

@@ -1,4 +1,5 @@
-// A chat that learns a tool on the way. Without a model name the answers are scripted, so it runs without a key:
+// A chat that learns a tool on the way. Without a model name the answers are scripted, so it runs without a
+// key:
 //   node examples/20-simple-agent.ts [anthropic/claude-sonnet-4-5]
 import { defineTool, SimpleAgent } from "nano-agent";
 import { calls, ScriptedModel, says } from "nano-agent/testing";

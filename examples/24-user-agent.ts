@@ -1,5 +1,7 @@
-// A person as an agent, asked field by field. The answers here are prepared; a terminal passes its line reader instead:
-//   new UserAgent({ input: createInterface({ input: process.stdin, output: process.stdout }) })   // node:readline/promises
+// A person as an agent, asked field by field. The answers here are prepared; a terminal passes its line
+// reader instead:
+//   new UserAgent({ input: createInterface({ input: process.stdin, output: process.stdout }) })
+// with createInterface of node:readline/promises.
 import { UserAgent } from "nano-agent";
 import { z } from "zod";
 

@@ -1,4 +1,5 @@
-// A chat for a web page: the page sends the conversation it shows, and gets the events of the answer as they come.
+// A chat for a web page: the page sends the conversation it shows, and gets the events of the answer as they
+// come.
 //   node examples/32-web-chat.ts [provider/model]
 import { ReadableStream, TextEncoderStream } from "node:stream/web";
 import { Agent, type GivenMessage } from "nano-agent";

@@ -1,4 +1,5 @@
-// A chat in the terminal: a coding agent that asks before it changes something, is steered while it works, and takes its work back.
+// A chat in the terminal: a coding agent that asks before it changes something, is steered while it works,
+// and takes its work back.
 //   node examples/33-terminal-chat.ts [provider/model]
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

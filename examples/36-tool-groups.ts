@@ -1,4 +1,5 @@
-// Tools that come and go: groups the model opens itself, and a breaker that takes a tool away that keeps failing.
+// Tools that come and go: groups the model opens itself, and a breaker that takes a tool away that keeps
+// failing.
 //   node examples/36-tool-groups.ts [provider/model]
 import { Agent, defineTool } from "nano-agent";
 import { calls, ScriptedModel, says } from "nano-agent/testing";

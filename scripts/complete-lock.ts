@@ -2,8 +2,9 @@
  * Adds to package-lock.json the optional platform packages that the registry in use did not serve.
  *
  * npm drops such packages when it writes the lock file, and `npm ci` then rejects the file it wrote itself.
- * Entries added here carry the version their parent names and the platform their name spells, and no integrity.
- * Usage: `node scripts/complete-lock.ts` after an `npm install` that changed dependencies; `--check` only reports.
+ * Entries added here carry the version their parent names and the platform their name spells, and no
+ * integrity. Usage: `node scripts/complete-lock.ts` after an `npm install` that changed dependencies;
+ * `--check` only reports.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -22,7 +23,10 @@ export interface Lock {
   readonly packages: Record<string, LockEntry>;
 }
 
-/** Entries missing from the lock, by their place in it. Throws for a missing package whose name tells no platform. */
+/**
+ * Entries missing from the lock, by their place in it. Throws for a missing package whose name tells no
+ * platform.
+ */
 export function missingPlatformPackages(lock: Lock): Record<string, LockEntry> {
   const missing: Record<string, LockEntry> = {};
   for (const [place, entry] of Object.entries(lock.packages)) {

@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import { isBuildFresh, rememberBuild } from "./build/freshness.ts";
 import { buildPackage } from "./build/package.ts";
 
-/** Builds `dist/` when it is stale and runs the demo of the built program; words on the command line go to it. */
+/**
+ * Builds `dist/` when it is stale and runs the demo of the built program; words on the command line go to it.
+ */
 const root = process.cwd();
 if (!isBuildFresh(root)) {
   console.error("building nano-agent …");

@@ -2,8 +2,8 @@ import { useOwnPrograms } from "./check.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
- * `npm run faults`: the fault tests with every point they know instead of a sample, which takes some minutes. Words on the command
- * line go to vitest, e.g. a part of a file's name.
+ * `npm run faults`: the fault tests with every point they know instead of a sample, which takes some minutes.
+ * Words on the command line go to vitest, e.g. a part of a file's name.
  */
 useOwnPrograms();
 process.env["NANO_AGENT_FAULTS"] = "full";

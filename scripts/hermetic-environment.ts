@@ -3,8 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * What tests may know of the machine: where programs and temporary files are, how text is shown, how much of themselves to run, and whose
- * certificates npm needs behind a proxy of a company.
+ * What tests may know of the machine: where programs and temporary files are, how text is shown, how much of
+ * themselves to run, and whose certificates npm needs behind a proxy of a company.
  */
 const KEPT =
   /^(?:PATH|TMPDIR|TMP|TEMP|TZ|LANG|LC_\w+|TERM|CI|FORCE_COLOR|NO_COLOR|NODE_ENV|VITEST\w*|NANO_AGENT_(?:TRIALS|FAULTS|SEED)|NODE_EXTRA_CA_CERTS|SystemRoot|PATHEXT|ComSpec)$/;
@@ -17,9 +17,9 @@ export const NO_LOCAL_SERVERS: Readonly<Record<string, string>> = Object.fromEnt
 );
 
 /**
- * Runs once, before the tests and before the processes they run in: takes out of the environment all that is the machine's or the user's
- * (keys, addresses, settings, proxies) and puts an empty home in the place of theirs. npm alone goes on with its settings and its
- * cache: tests install the packed package.
+ * Runs once, before the tests and before the processes they run in: takes out of the environment all that is
+ * the machine's or the user's (keys, addresses, settings, proxies) and puts an empty home in the place of
+ * theirs. npm alone goes on with its settings and its cache: tests install the packed package.
  */
 export function setup(): () => void {
   const theirs = homedir();

@@ -7,9 +7,9 @@ import { useOwnPrograms } from "./check.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
- * `npm run hermetic`: the tests on a machine that would lead them astray. Model servers answer at the ports where local ones are looked
- * for, and the environment is full of keys, addresses, settings and a home of somebody else. Fails when a test does, or when a server was
- * asked. Words on the command line go to vitest.
+ * `npm run hermetic`: the tests on a machine that would lead them astray. Model servers answer at the ports
+ * where local ones are looked for, and the environment is full of keys, addresses, settings and a home of
+ * somebody else. Fails when a test does, or when a server was asked. Words on the command line go to vitest.
  */
 const PORTS = [11_434, 1_234, 8_080, 8_000];
 const MODELS = JSON.stringify({ data: [{ id: "foreign" }], models: [{ name: "foreign" }] });

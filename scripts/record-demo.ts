@@ -1,6 +1,7 @@
 /**
- * Makes docs/assets/demo.svg from a real run of the built demo on a terminal of its own: `node scripts/record-demo.ts`. Needs the
- * program `script` of util-linux. Colours and words are those of the run; lines are folded as a terminal of 100 columns folds them.
+ * Makes docs/assets/demo.svg from a real run of the built demo on a terminal of its own:
+ * `node scripts/record-demo.ts`. Needs the program `script` of util-linux. Colours and words are those of the
+ * run; lines are folded as a terminal of 100 columns folds them.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

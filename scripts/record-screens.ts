@@ -1,6 +1,7 @@
 /**
- * Makes the pictures and texts of docs/screen.md from real runs of the built command in a terminal, with a scripted model:
- * `node scripts/record-screens.ts`. Writes docs/assets/screen-*.svg and the texts between the marks of docs/screen.md.
+ * Makes the pictures and texts of docs/screen.md from real runs of the built command in a terminal, with a
+ * scripted model: `node scripts/record-screens.ts`. Writes docs/assets/screen-*.svg and the texts between the
+ * marks of docs/screen.md.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

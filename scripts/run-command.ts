@@ -8,7 +8,9 @@ export interface CommandResult {
   readonly ms: number;
 }
 
-/** Runs a command of the checkout to its end. `show` lets it write to the terminal instead of into the result. */
+/**
+ * Runs a command of the checkout to its end. `show` lets it write to the terminal instead of into the result.
+ */
 export function runCommand(
   words: readonly string[],
   options: { readonly show?: boolean } = {},

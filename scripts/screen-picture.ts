@@ -35,7 +35,10 @@ export function screenPicture({ rows, cursor }: Snapshot, options: PictureOption
   return picture([...markup, caret(cursor, options.light)], { ...options, rows: rows.length });
 }
 
-/** Pictures one after the other, again and again, as one SVG file. A row that several of them have is in it once. */
+/**
+ * Pictures one after the other, again and again, as one SVG file. A row that several of them have is in it
+ * once.
+ */
 export function screenRecording(frames: readonly RecordedFrame[], options: PictureOptions): string {
   const names = new Map<string, string>();
   const nameOf = (row: string): string => {

@@ -3,8 +3,9 @@ import type { Reporter, TestModule, TestRunEndReason } from "vitest/node";
 import { SUMMARY_FILE, type Summary, summaryLine, writeSummary } from "./summary.ts";
 
 /**
- * Ends the output of a test run with the one line `N passed, N failed`. A file that cannot be loaded, a failing hook, an
- * unhandled error and an interrupted run count as a failure each: a run that did not succeed never says `0 failed`.
+ * Ends the output of a test run with the one line `N passed, N failed`. A file that cannot be loaded, a
+ * failing hook, an unhandled error and an interrupted run count as a failure each: a run that did not succeed
+ * never says `0 failed`.
  */
 export default class SummaryReporter implements Reporter {
   #summary: Summary = { passed: 0, failed: 1, skipped: 0 };

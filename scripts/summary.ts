@@ -8,7 +8,10 @@ export interface Summary {
   readonly skipped: number;
 }
 
-/** What every run ends with: the line `N passed, N failed`, and before it `N skipped` when something was left out. */
+/**
+ * What every run ends with: the line `N passed, N failed`, and before it `N skipped` when something was left
+ * out.
+ */
 export function summaryLine({ passed, failed, skipped }: Summary): string {
   return `${skipped > 0 ? `${skipped} skipped\n` : ""}${passed} passed, ${failed} failed`;
 }
@@ -34,7 +37,9 @@ export function writeSummary(path: string, summary: Summary): void {
   writeFileSync(path, JSON.stringify(summary));
 }
 
-/** Takes the summary a test run left; undefined when it left none, so that a crash never looks like a success. */
+/**
+ * Takes the summary a test run left; undefined when it left none, so that a crash never looks like a success.
+ */
 export function takeSummary(path: string): Summary | undefined {
   if (!existsSync(path)) return undefined;
   const summary = JSON.parse(readFileSync(path, "utf8")) as Summary;

@@ -4,8 +4,8 @@ import { runCommand } from "./run-command.ts";
 import { addSummaries, SUMMARY_FILE, type Summary, summaryLine, takeSummary } from "./summary.ts";
 
 /**
- * Builds, runs every gate and every test, and ends with one line that counts them all, whatever went wrong before.
- * Words on the command line go to vitest.
+ * Builds, runs every gate and every test, and ends with one line that counts them all, whatever went wrong
+ * before. Words on the command line go to vitest.
  */
 useOwnPrograms();
 const build = await runCommand(["node", "scripts/build.ts"], { show: true });

@@ -1,7 +1,10 @@
 /** Seeds drawn by chance are below this, so that seeds of parts of a run can be made from them. */
 const MOST = 2_000_000;
 
-/** The seed that a run of the tests was given with `NANO_AGENT_SEED`: a whole number, or `random` for one by chance. Default: `usual`. */
+/**
+ * The seed that a run of the tests was given with `NANO_AGENT_SEED`: a whole number, or `random` for one by
+ * chance. Default: `usual`.
+ */
 export function givenSeed(usual: number, given: string | undefined = process.env["NANO_AGENT_SEED"]): number {
   if (given === undefined || given === "") return usual;
   if (given === "random") return Math.floor(Math.random() * MOST);

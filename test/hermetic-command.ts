@@ -1,7 +1,10 @@
 import { NO_LOCAL_SERVERS } from "../scripts/hermetic-environment.ts";
 import { tempFolder } from "./temp-folder.ts";
 
-/** The environment of a command that a test starts: programs, an empty home, no model server, and what the test adds. */
+/**
+ * The environment of a command that a test starts: programs, an empty home, no model server, and what the
+ * test adds.
+ */
 export function withVariables(
   added: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {

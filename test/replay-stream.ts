@@ -15,7 +15,9 @@ export interface Replayed extends CollectedAnswer {
   readonly parts: readonly StreamPart[];
 }
 
-/** Sends a body through the event parser and a new decoder of `wire`, in pieces cut at the given positions. */
+/**
+ * Sends a body through the event parser and a new decoder of `wire`, in pieces cut at the given positions.
+ */
 export function replayBody(wire: Wire, body: string, cuts: readonly number[] = []): Replayed {
   const parts: StreamPart[] = [];
   const decoder = wire.createDecoder((part) => parts.push(part), TEST_TARGET);

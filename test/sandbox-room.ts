@@ -7,7 +7,9 @@ import { openSandbox, type Sandbox, type SandboxOptions } from "../src/permissio
 import { openShellRoom, type ShellRoom } from "./shell-room.ts";
 import { tempFolder } from "./temp-folder.ts";
 
-/** Why the real sandbox cannot be tried here; empty when its programs are there and the system lets them work. */
+/**
+ * Why the real sandbox cannot be tried here; empty when its programs are there and the system lets them work.
+ */
 export function missingForSandbox(): string {
   if (process.platform !== "linux") return "these tests know the sandbox of Linux only";
   const missing = ["bwrap", "socat", "rg"].filter((program) => !isOnPath(program));

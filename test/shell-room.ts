@@ -13,7 +13,10 @@ export interface CallOptions {
   readonly onUpdate?: (text: string) => void;
 }
 
-/** The shell tools in a temporary folder, with a mark that tells all their processes from the rest of the system. */
+/**
+ * The shell tools in a temporary folder, with a mark that tells all their processes from the rest of the
+ * system.
+ */
 export interface ShellRoom {
   readonly cwd: string;
   readonly tools: BashTools;

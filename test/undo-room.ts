@@ -19,7 +19,10 @@ import { calls, says } from "../src/testing/script.ts";
 import { ScriptedModel } from "../src/testing/scripted-model.ts";
 import { tempFolder } from "./temp-folder.ts";
 
-/** What a call in an {@link UndoRoom} does: a shell script, or one path it says it writes and what it does there. */
+/**
+ * What a call in an {@link UndoRoom} does: a shell script, or one path it says it writes and what it does
+ * there.
+ */
 export type Deed = string | { readonly path: string; readonly act: (path: string) => void };
 
 /** A workspace, a session, and a store beside it. */
@@ -27,7 +30,10 @@ export interface UndoRoom {
   readonly root: string;
   readonly journal: MemoryJournal;
   readonly notices: string[];
-  /** One run of the agent: each list of deeds is one answer of the model. Resolves to the texts of the results. */
+  /**
+   * One run of the agent: each list of deeds is one answer of the model. Resolves to the texts of the
+   * results.
+   */
   readonly run: (turns: readonly (readonly Deed[])[]) => Promise<readonly string[]>;
   readonly undo: (
     options?: RollbackOptions & { readonly to?: { readonly run: number; readonly turn: number } },
@@ -42,8 +48,9 @@ export interface UndoRoom {
 export type Tree = { readonly [path: string]: Json };
 
 /**
- * Makes such a room; it goes with the test. No call waits for longer than `maxWaitMs`, of which every look at the clock takes one: work is
- * counted and no time is measured. Without it calls wait for as long as it takes.
+ * Makes such a room; it goes with the test. No call waits for longer than `maxWaitMs`, of which every look at
+ * the clock takes one: work is counted and no time is measured. Without it calls wait for as long as it
+ * takes.
  */
 export function undoRoom(
   files: Readonly<Record<string, string>> = {},

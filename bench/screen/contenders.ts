@@ -25,7 +25,9 @@ export interface Contender {
   readonly busy: string;
   /** Folder in its home where sessions are kept. */
   readonly sessions: string;
-  /** Whether a record of its session file is what the person said first: what comes before is not repeated. */
+  /**
+   * Whether a record of its session file is what the person said first: what comes before is not repeated.
+   */
   readonly isFirstMessage: (record: SessionRecord) => boolean;
   /** A record as it stands in a copy of a turn. */
   readonly copied: (record: SessionRecord, copy: TurnCopy) => SessionRecord;

@@ -1,4 +1,5 @@
-// Runs the project's formatter on a file after the agent wrote or edited it. The result tells the model what the formatter said.
+// Runs the project's formatter on a file after the agent wrote or edited it. The result tells the model what
+// the formatter said.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { ExtensionApi } from "nano-agent/extension";

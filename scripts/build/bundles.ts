@@ -24,8 +24,9 @@ interface BundleJob {
 }
 
 /**
- * Bundles the library entries so that an import reads few files; code shared by entries goes into shared chunks and
- * what is imported dynamically stays apart. Throws when a package other than an installed one would be swallowed.
+ * Bundles the library entries so that an import reads few files; code shared by entries goes into shared
+ * chunks and what is imported dynamically stays apart. Throws when a package other than an installed one
+ * would be swallowed.
  */
 export async function buildLibrary(
   job: BundleJob & { readonly entries: readonly PublicEntry[] },
@@ -63,8 +64,9 @@ const FOR_EVERY_ENTRY =
   /[\\/]src[\\/]core[\\/](base[\\/](?!check-(?!option)|validate|compile|schema)|message[\\/]|model[\\/])/;
 
 /**
- * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it imports, is one file, for each
- * file more costs as much as twenty kilobytes; lazily imported parts are own chunks.
+ * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it
+ * imports, is one file, for each file more costs as much as twenty kilobytes; lazily imported parts are own
+ * chunks.
  */
 export async function buildCli(
   job: BundleJob & { readonly main: string; readonly program: string },
@@ -123,8 +125,8 @@ const MAIN_FIELDS = ["module", "main"];
 const OWN_SOURCES = "";
 
 /**
- * Packages that become part of what is built, with their licence notices: a few kilobytes of each are used, an installed one is up to a
- * hundred times larger. Development dependencies, and what these need.
+ * Packages that become part of what is built, with their licence notices: a few kilobytes of each are used,
+ * an installed one is up to a hundred times larger. Development dependencies, and what these need.
  */
 const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
   "jsonc-parser",
@@ -148,7 +150,10 @@ function packageOf(path: string): string {
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? OWN_SOURCES;
 }
 
-/** Small, and needed while somebody waits, where finding the files of a package costs time: in the executable it is bundled too. */
+/**
+ * Small, and needed while somebody waits, where finding the files of a package costs time: in the executable
+ * it is bundled too.
+ */
 const BUNDLED_IN_CLI = "ignore";
 
 function externalPackages(names: readonly string[]): (id: string) => boolean {
@@ -198,14 +203,15 @@ const STAND_IN = "\0builtin:";
 const BUNDLER = "\0rolldown/";
 
 /**
- * Takes Node's own modules with `process.getBuiltinModule`. An `import` of one evaluates all its exports, also those that load half
- * of Node behind a getter (`node:http` a whole fetch client); and modules that Node has not loaded anyway are only taken when one
- * of their functions is called. Together that is half of the time a command needs to start.
+ * Takes Node's own modules with `process.getBuiltinModule`. An `import` of one evaluates all its exports,
+ * also those that load half of Node behind a getter (`node:http` a whole fetch client); and modules that Node
+ * has not loaded anyway are only taken when one of their functions is called. Together that is half of the
+ * time a command needs to start.
  */
 const LAZY_BUILTINS: Plugin = {
   name: "lazy-builtins",
-  // What the bundler itself brings along is needed before any stand-in could be there.
-  // What is imported dynamically waits by itself, and would have its classes and objects looked up at every start.
+  // What the bundler itself brings along is needed before any stand-in could be there. What is imported
+  // dynamically waits by itself, and would have its classes and objects looked up at every start.
   resolveId: (id, importer, { kind }) =>
     kind !== "dynamic-import" &&
     id.startsWith("node:") &&
@@ -220,8 +226,8 @@ const LAZY_BUILTINS: Plugin = {
 };
 
 /**
- * Takes the place of what the packages of MCP choose by platform: a validator of 300 KB above all, which is never asked, for the client and the
- * server are given ours.
+ * Takes the place of what the packages of MCP choose by platform: a validator of 300 KB above all, which is
+ * never asked, for the client and the server are given ours.
  */
 const MCP_PLATFORM: Plugin = {
   name: "mcp-platform",

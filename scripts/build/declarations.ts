@@ -15,8 +15,8 @@ export interface DeclarationJob {
 }
 
 /**
- * Writes the declarations of the public entries to `outDir`: one file for each, and one for what several of them share. Throws with the
- * compiler's words.
+ * Writes the declarations of the public entries to `outDir`: one file for each, and one for what several of
+ * them share. Throws with the compiler's words.
  */
 export async function buildDeclarations({ root, outDir, entries }: DeclarationJob): Promise<void> {
   const emitted = join(root, ".cache/declarations");
@@ -43,7 +43,9 @@ export async function buildDeclarations({ root, outDir, entries }: DeclarationJo
   rmSync(emitted, { recursive: true });
 }
 
-/** Writes the declarations of all that the public entries reach, each beside the others as the sources are. */
+/**
+ * Writes the declarations of all that the public entries reach, each beside the others as the sources are.
+ */
 async function emitDeclarations(root: string, outDir: string): Promise<void> {
   const compiler = join(import.meta.dirname, "../../node_modules/.bin/tsc");
   const run = promisify(execFile);
@@ -56,7 +58,10 @@ async function emitDeclarations(root: string, outDir: string): Promise<void> {
   for (const path of listFiles(outDir, "", /\.d\.ts$/)) nameDeclaredFiles(join(outDir, path));
 }
 
-/** The compiler keeps the `.ts` endings of the sources; beside a `.d.ts` the module is called `.js`. What a comment links to has no file of its own. */
+/**
+ * The compiler keeps the `.ts` endings of the sources; beside a `.d.ts` the module is called `.js`. What a
+ * comment links to has no file of its own.
+ */
 function nameDeclaredFiles(path: string): void {
   const text = readFileSync(path, "utf8");
   writeFileSync(

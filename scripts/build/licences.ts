@@ -7,7 +7,9 @@ interface InstalledManifest {
   readonly license?: string;
 }
 
-/** The licence notices of every package whose code is in the bundle. Throws when a package comes without any. */
+/**
+ * The licence notices of every package whose code is in the bundle. Throws when a package comes without any.
+ */
 export function collectLicences(root: string, inputs: readonly string[]): string {
   const folders = new Set<string>();
   for (const path of inputs) if (path.includes("node_modules/")) folders.add(packageFolder(root, path));
@@ -21,7 +23,10 @@ function packageFolder(root: string, path: string): string {
   return folder;
 }
 
-/** Some packages keep a bare `{ "type": "module" }` manifest in a subfolder: only one with a name and version counts. */
+/**
+ * Some packages keep a bare `{ "type": "module" }` manifest in a subfolder: only one with a name and version
+ * counts.
+ */
 function isPackage(root: string, folder: string): boolean {
   if (folder === ".") throw new Error("a bundled file belongs to no package");
   const { name, version } = manifestOf(root, folder);

@@ -1,4 +1,6 @@
-/** A gate: its name and the command that fails when the rule is broken or when there was nothing to look at. */
+/**
+ * A gate: its name and the command that fails when the rule is broken or when there was nothing to look at.
+ */
 export interface GateCommand {
   readonly name: string;
   readonly command: readonly string[];

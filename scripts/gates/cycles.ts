@@ -1,4 +1,7 @@
-/** Import cycles of a graph, one per knot of files that reach each other, each as a closed path from its first file. */
+/**
+ * Import cycles of a graph, one per knot of files that reach each other, each as a closed path from its first
+ * file.
+ */
 export function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const reported = new Set<string>();
   const cycles: string[][] = [];

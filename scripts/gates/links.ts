@@ -3,7 +3,9 @@ import { join, posix } from "node:path";
 import { type GateReport, runGate } from "./gate.ts";
 import { listFiles } from "./source.ts";
 
-/** Checks that every link of a document to a file of the checkout, or to a heading of one, leads somewhere. */
+/**
+ * Checks that every link of a document to a file of the checkout, or to a heading of one, leads somewhere.
+ */
 export function checkLinks(root: string): GateReport {
   const own = listFiles(root, "", /\.md$/).filter((path) => !path.includes("/"));
   const documents = [...own, ...listFiles(root, "docs", /\.md$/), ...listFiles(root, "bench", /\.md$/)];

@@ -15,7 +15,10 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, unknown>>;
 }
 
-/** The library entries that the manifest at `root` names. Files such as `./package.json` and `./schema/*` are no entries. */
+/**
+ * The library entries that the manifest at `root` names. Files such as `./package.json` and `./schema/*` are
+ * no entries.
+ */
 export function publicEntries(root: string): PublicEntry[] {
   const path = join(root, "package.json");
   if (!existsSync(path)) return [];

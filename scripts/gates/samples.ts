@@ -4,8 +4,9 @@ import { type GateReport, runGate } from "./gate.ts";
 import { listFiles } from "./source.ts";
 
 /**
- * Checks that every TypeScript sample of a document is a part of a file below `examples/`, which is compiled and run: a sample that
- * nobody runs is wrong sooner or later. Blank lines and indentation do not count; a line `…` stands for any lines.
+ * Checks that every TypeScript sample of a document is a part of a file below `examples/`, which is compiled
+ * and run: a sample that nobody runs is wrong sooner or later. Blank lines and indentation do not count; a
+ * line `…` stands for any lines.
  */
 export function checkSamples(root: string): GateReport {
   const examples = listFiles(root, "examples", /\.ts$/).map((path) =>

@@ -5,6 +5,9 @@ import { listFiles } from "./source.ts";
 
 const FOLDERS = ["src", "test", "scripts", "bench", "examples"];
 const LIMIT = 400;
+/** A comment is read, so it is no wider than code is printed. */
+const COMMENT_WIDTH = 110;
+const COMMENT = /^\s*(?:\/\/|\/?\*)/;
 const OWN_LIMITS: ReadonlyMap<string, number> = new Map([["src/core/agent/loop.ts", 250]]);
 
 /** Where the exceptions live: a list of {@link SizeException}. */
@@ -17,14 +20,19 @@ export interface SizeException {
   readonly reason: string;
 }
 
-/** Checks the length of every source file. An exception that is no longer needed is a finding too. */
+/**
+ * Checks the length of every source file and the width of its comments. An exception that is no longer needed
+ * is a finding too.
+ */
 export function checkSizes(root: string): GateReport {
   const exceptions = readExceptions(root);
   const used = new Set<SizeException>();
   const findings: string[] = [];
   const paths = FOLDERS.flatMap((folder) => listFiles(root, folder, /\.(ts|mts|js|mjs|css|html)$/));
   for (const path of paths) {
-    const lines = countLines(readFileSync(join(root, path), "utf8"));
+    const text = readFileSync(join(root, path), "utf8");
+    findings.push(...wideComments(path, text));
+    const lines = countLines(text);
     const limit = OWN_LIMITS.get(path) ?? LIMIT;
     if (lines <= limit) continue;
     const exception = exceptions.find((candidate) => candidate.path === path);
@@ -44,6 +52,17 @@ export function checkSizes(root: string): GateReport {
 function readExceptions(root: string): readonly SizeException[] {
   const path = join(root, EXCEPTIONS_FILE);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as SizeException[]) : [];
+}
+
+/** Comment lines that could be wrapped and are not: one long word, such as an address, stays as it is. */
+function wideComments(path: string, text: string): readonly string[] {
+  return text
+    .split("\n")
+    .flatMap((line, at) =>
+      line.length > COMMENT_WIDTH && COMMENT.test(line) && line.lastIndexOf(" ") > 10
+        ? [`${path}:${at + 1}  is a comment of ${line.length} columns, at most ${COMMENT_WIDTH}. Wrap it`]
+        : [],
+    );
 }
 
 function countLines(text: string): number {

@@ -22,7 +22,9 @@ export interface SourceFile {
 
 const SKIPPED = new Set(["node_modules", "dist", "fixtures", ".git", ".cache"]);
 
-/** Files below `root/folder` whose name matches, sorted, relative to `root`. A missing folder holds no files. */
+/**
+ * Files below `root/folder` whose name matches, sorted, relative to `root`. A missing folder holds no files.
+ */
 export function listFiles(root: string, folder: string, name: RegExp): string[] {
   const start = join(root, folder);
   if (!existsSync(start)) return [];

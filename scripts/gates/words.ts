@@ -50,8 +50,8 @@ const FOLDERS = ["src", "test", "scripts", "bench", "examples", "docs"];
 const NAMES = /\.(ts|mts|js|mjs|md|json|html|css|ya?ml)$/;
 
 /**
- * Checks the text of the project for words that stand for unfinished work, a silenced rule or a private place.
- * This list and the tests of the gates are left out: they name what they catch.
+ * Checks the text of the project for words that stand for unfinished work, a silenced rule or a private
+ * place. This list and the tests of the gates are left out: they name what they catch.
  */
 export function checkWords(root: string): GateReport {
   const paths = [

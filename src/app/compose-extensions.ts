@@ -65,8 +65,8 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
 }
 
 /**
- * The folders of skills that may be read wherever they lie. Of a project only those that are in its places for
- * skills: a link there could name any folder of the repository, or all of it.
+ * The folders of skills that may be read wherever they lie. Of a project only those that are in its places
+ * for skills: a link there could name any folder of the repository, or all of it.
  */
 function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
   const { home, configFolder } = paths;

@@ -4,8 +4,8 @@ import { errorMessage } from "../core/base/errors.ts";
 import { inTime } from "../core/base/in-time.ts";
 
 /**
- * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever it throws costs the
- * vectors of that call and nothing else.
+ * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever
+ * it throws costs the vectors of that call and nothing else.
  */
 export interface Embedder {
   /** Names the model: vectors of another name are not compared with its own. */
@@ -27,8 +27,8 @@ export interface EmbedOptions {
 }
 
 /**
- * The vectors of texts, each of length 1; none where there is no embedder, and none, with a notice, where it fails, is too slow, or
- * does not give one finite vector per text. Rejects only when `signal` is aborted.
+ * The vectors of texts, each of length 1; none where there is no embedder, and none, with a notice, where it
+ * fails, is too slow, or does not give one finite vector per text. Rejects only when `signal` is aborted.
  */
 export async function vectorsOf(
   texts: readonly string[],

@@ -13,8 +13,9 @@ import { searchFor, textsToKeep } from "./record-text.ts";
 import { type LongTermStoreOptions, type StoreSettings, storeSettings } from "./store-options.ts";
 
 /**
- * A long-term memory that lives as long as the program: for tests, and for a service that keeps its memories elsewhere. Finds, ranks and
- * forgets as {@link import("./sqlite-long-term-memory.ts").SqliteLongTermMemory} does, over the same tables.
+ * A long-term memory that lives as long as the program: for tests, and for a service that keeps its memories
+ * elsewhere. Finds, ranks and forgets as {@link import("./sqlite-long-term-memory.ts").SqliteLongTermMemory}
+ * does, over the same tables.
  */
 export class InMemoryLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;

@@ -37,14 +37,18 @@ export interface MemoryHost {
 }
 
 /**
- * The messages of a conversation, to look at and to edit: a fold over its journal, in which every change is an entry, so that whoever
- * reads the journal again has the same messages and marks. Every tool call keeps exactly one result. On its own, or
- * {@link import("../agent/agent.ts").Agent.conversation} of an agent, which takes changes between runs only (`invalid_argument`).
+ * The messages of a conversation, to look at and to edit: a fold over its journal, in which every change is
+ * an entry, so that whoever reads the journal again has the same messages and marks. Every tool call keeps
+ * exactly one result. On its own, or {@link import("../agent/agent.ts").Agent.conversation} of an agent,
+ * which takes changes between runs only (`invalid_argument`).
  */
 export class InMemoryMemory {
   readonly #host: MemoryHost;
 
-  /** `journal`: where everything is recorded, and what the memory begins with. Default: in memory, and nothing. */
+  /**
+   * `journal`: where everything is recorded, and what the memory begins with. Default: in memory, and
+   * nothing.
+   */
   constructor({ journal, host }: { readonly journal?: LocalJournal; readonly host?: MemoryHost } = {}) {
     this.#host = host ?? standingAlone(journal ?? new MemoryJournal());
   }
@@ -55,9 +59,9 @@ export class InMemoryMemory {
   }
 
   /**
-   * Adds messages; nothing for `null` and `undefined`. Results answer the open calls of the message before them; an answer whose
-   * results are still to come may be added. Rejects with `invalid_argument` for another role than user and assistant, and for a
-   * call id that is in use.
+   * Adds messages; nothing for `null` and `undefined`. Results answer the open calls of the message before
+   * them; an answer whose results are still to come may be added. Rejects with `invalid_argument` for another
+   * role than user and assistant, and for a call id that is in use.
    */
   async add(
     messages: Input | null | undefined,
@@ -93,8 +97,8 @@ export class InMemoryMemory {
   }
 
   /**
-   * Leaves messages out of what is sent from here on. Tool calls and their results go together. Resolves with how many went; messages
-   * that are not there are no fault.
+   * Leaves messages out of what is sent from here on. Tool calls and their results go together. Resolves with
+   * how many went; messages that are not there are no fault.
    */
   async delete(choice: MemoryChoice): Promise<number> {
     return this.#remove(this.#idsOf(choice));

@@ -3,8 +3,8 @@ import { isRecord } from "../core/base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../core/message/message.ts";
 
 /**
- * What a store is given to keep: texts, each a record of its own, or messages, which are one dialogue and become one record (see
- * {@link textsToRecord}).
+ * What a store is given to keep: texts, each a record of its own, or messages, which are one dialogue and
+ * become one record (see {@link textsToRecord}).
  */
 export type Recordable = readonly string[] | readonly Message[];
 
@@ -44,8 +44,8 @@ export interface Recollection {
 }
 
 /**
- * The port to what is remembered across conversations. An agent bounds every call in time and survives whatever it throws; a store
- * need not.
+ * The port to what is remembered across conversations. An agent bounds every call in time and survives
+ * whatever it throws; a store need not.
  */
 export interface LongTermMemory {
   record(what: Recordable, context?: RecordContext): Promise<RecordOutcome>;
@@ -54,8 +54,8 @@ export interface LongTermMemory {
 }
 
 /**
- * Who uses the store. `static`: the run itself, which retrieves before the loop and records after it. `agent`: the model, with the
- * tools `record_to_memory` and `retrieve_from_memory`. `both`.
+ * Who uses the store. `static`: the run itself, which retrieves before the loop and records after it.
+ * `agent`: the model, with the tools `record_to_memory` and `retrieve_from_memory`. `both`.
  */
 export type LongTermMemoryMode = "static" | "agent" | "both";
 
@@ -66,7 +66,10 @@ export interface LongTermMemoryOptions {
   readonly mode?: LongTermMemoryMode;
   /** Records put before a question. Default 5. */
   readonly limit?: number;
-  /** Characters of all of them together; the last one that does not fit and those behind it are left out. Default 6,000. */
+  /**
+   * Characters of all of them together; the last one that does not fit and those behind it are left out.
+   * Default 6,000.
+   */
   readonly maxChars?: number;
   /** Language of the sentence before them. Default `en`. */
   readonly language?: "en" | "zh";
@@ -77,9 +80,10 @@ export interface LongTermMemoryOptions {
 }
 
 /**
- * The texts a store keeps of what it was given: strings as they are; of messages one text with a line `Q: …` for each text of a
- * user and `A: …` for each of the assistant. Tool calls, their results, thinking and images are left out, and so is what came
- * out of a long-term memory before. Empty texts are left out. Throws `invalid_argument` for what is no list.
+ * The texts a store keeps of what it was given: strings as they are; of messages one text with a line `Q: …`
+ * for each text of a user and `A: …` for each of the assistant. Tool calls, their results, thinking and
+ * images are left out, and so is what came out of a long-term memory before. Empty texts are left out. Throws
+ * `invalid_argument` for what is no list.
  */
 export function textsToRecord(what: Recordable): readonly string[] {
   const texts: string[] = [];

@@ -7,7 +7,10 @@ import { inTransaction, isDamagedDatabase, loadSqlite } from "../system/sqlite.t
 
 /** Version of the tables; a file with a higher one is left alone. */
 const SCHEMA_VERSION = 1;
-/** Marks a database as one of these stores (`nmem`), so that another program's is never taken for a damaged one. */
+/**
+ * Marks a database as one of these stores (`nmem`), so that another program's is never taken for a damaged
+ * one.
+ */
 const APPLICATION_ID = 0x6e6d656d;
 
 const SCHEMA = `
@@ -28,7 +31,9 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Milliseconds SQLite itself waits for another writer: short, for it waits without letting anything else run. */
+/**
+ * Milliseconds SQLite itself waits for another writer: short, for it waits without letting anything else run.
+ */
 const BUSY_MS = 25;
 
 /** An open database, and the file it was opened as. */
@@ -39,9 +44,9 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the database at `path`, or makes it, readable for its owner alone. Throws `memory` for one of a newer version or of
- * another program, which it leaves as it is, and for a place that cannot be written; what SQLite throws (damage, another writer)
- * is passed on: see {@link isDamage}.
+ * Opens the database at `path`, or makes it, readable for its owner alone. Throws `memory` for one of a newer
+ * version or of another program, which it leaves as it is, and for a place that cannot be written; what
+ * SQLite throws (damage, another writer) is passed on: see {@link isDamage}.
  */
 export function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
@@ -93,7 +98,10 @@ export function fileAt(path: string): string {
   return stats === undefined ? "" : `${stats.dev}:${stats.ino}`;
 }
 
-/** Renames a damaged database with the files beside it, unless another process has done so already. Returns its new path. */
+/**
+ * Renames a damaged database with the files beside it, unless another process has done so already. Returns
+ * its new path.
+ */
 export function setAside(
   path: string,
   { file, now }: { readonly file: string; readonly now: number },

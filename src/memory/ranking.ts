@@ -31,10 +31,11 @@ const MIN_SIMILARITY = 0.3;
 const MIN_RELEVANCE = 0.001;
 
 /**
- * The best candidates, best first. `score = relevance × (1 − w + w × 2^(−age ÷ halfLife))` with the recency weight `w`; `relevance` is
- * the measure of the words divided by the best one, or, where vectors were compared, half of that and half of the cosine (below
- * 0.3 nothing). Beside better ones a record is left out that shares only words with the query which most records have. Equal
- * scores: the newer one first. A record from the future counts as new.
+ * The best candidates, best first. `score = relevance × (1 − w + w × 2^(−age ÷ halfLife))` with the recency
+ * weight `w`; `relevance` is the measure of the words divided by the best one, or, where vectors were
+ * compared, half of that and half of the cosine (below 0.3 nothing). Beside better ones a record is left out
+ * that shares only words with the query which most records have. Equal scores: the newer one first. A record
+ * from the future counts as new.
  */
 export function rank(candidates: Iterable<Candidate>, options: RankingOptions): readonly RankedRecord[] {
   const { now, limit, halfLifeMs, recencyWeight } = options;

@@ -20,8 +20,8 @@ export interface SimpleLongTermMemoryOptions {
 }
 
 /**
- * The plainest long-term memory: each text is filed under its keywords, and a search returns the texts that share most keywords with
- * it, the newer first. Lives as long as the program.
+ * The plainest long-term memory: each text is filed under its keywords, and a search returns the texts that
+ * share most keywords with it, the newer first. Lives as long as the program.
  */
 export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;

@@ -24,7 +24,10 @@ import {
 
 /** How a {@link SqliteLongTermMemory} is made. */
 export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
-  /** The database file; it and its folder are made when something is first recorded or searched, for the owner alone. */
+  /**
+   * The database file; it and its folder are made when something is first recorded or searched, for the owner
+   * alone.
+   */
   readonly path: string;
   /** Milliseconds to wait for other processes that write. Default 4,000. */
   readonly busyTimeoutMs?: number;
@@ -42,9 +45,10 @@ export interface StoredMemory {
 }
 
 /**
- * A long-term memory in one file: SQLite with full text search, in which Chinese is found like English. Several processes may use
- * the file at once. What `record` resolved for is on the disk. A damaged file is renamed, named in a notice, and a new one begun; one of
- * a newer version is refused (`memory`) and not touched. Opened with the first call; rejects with `memory` for what stops it.
+ * A long-term memory in one file: SQLite with full text search, in which Chinese is found like English.
+ * Several processes may use the file at once. What `record` resolved for is on the disk. A damaged file is
+ * renamed, named in a notice, and a new one begun; one of a newer version is refused (`memory`) and not
+ * touched. Opened with the first call; rejects with `memory` for what stops it.
  */
 export class SqliteLongTermMemory implements LongTermMemory {
   readonly #path: string;
@@ -121,7 +125,10 @@ export class SqliteLongTermMemory implements LongTermMemory {
     return this.#work(signal, (database) => inTransaction(database, () => work(database)));
   }
 
-  /** Does work on the open database: waits for other writers without blocking this process, and begins anew behind damage. */
+  /**
+   * Does work on the open database: waits for other writers without blocking this process, and begins anew
+   * behind damage.
+   */
   async #work<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
     const { clock } = this.#settings;
     const patience = clock.elapsed() + this.#busyTimeoutMs;

@@ -2,7 +2,10 @@
 interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
-  /** What else finds it: parts of compounds and identifiers, singular forms, characters and pairs of them in unspaced scripts. */
+  /**
+   * What else finds it: parts of compounds and identifiers, singular forms, characters and pairs of them in
+   * unspaced scripts.
+   */
   readonly parts: readonly string[];
 }
 
@@ -14,9 +17,10 @@ export interface QueryTerms {
 }
 
 /**
- * Takes texts apart into the terms they are indexed and searched by. Words come from `Intl.Segmenter`, so Chinese, Japanese and
- * Thai have words too; they are folded: compatibility forms, case and diacritics of Latin, Greek and Cyrillic letters make no
- * difference. A term consists of letters, digits and marks alone, at most 64 UTF-16 units.
+ * Takes texts apart into the terms they are indexed and searched by. Words come from `Intl.Segmenter`, so
+ * Chinese, Japanese and Thai have words too; they are folded: compatibility forms, case and diacritics of
+ * Latin, Greek and Cyrillic letters make no difference. A term consists of letters, digits and marks alone,
+ * at most 64 UTF-16 units.
  */
 export class TermReader {
   readonly #segmenter = new Intl.Segmenter("und", { granularity: "word" });
@@ -39,8 +43,9 @@ export class TermReader {
   }
 
   /**
-   * The terms a text asks for, each once, at most 96 of a kind: those {@link TermReader.index} would give, without words that say
-   * nothing, unless it has no others. Of a long text the beginning and the end are read.
+   * The terms a text asks for, each once, at most 96 of a kind: those {@link TermReader.index} would give,
+   * without words that say nothing, unless it has no others. Of a long text the beginning and the end are
+   * read.
    */
   query(text: string): QueryTerms {
     const plain = ends(text.toWellFormed()).normalize("NFKC");
@@ -80,7 +85,8 @@ const DIACRITICS = /[\u0300-\u036f]/g;
 const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
 
 function fold(raw: string): string {
-  // Upper case first, for some letters meet only there (ß and SS); lower case twice, for taking apart can bring up capitals.
+  // Upper case first, for some letters meet only there (ß and SS); lower case twice, for taking apart can
+  // bring up capitals.
   const folded = raw
     .toUpperCase()
     .toLowerCase()
@@ -123,8 +129,9 @@ const UNSPACED =
 const HAN = /\p{sc=Han}/u;
 
 /**
- * Pairs of neighbouring characters, for where a word ends is a guess in these scripts and may be guessed differently in a question.
- * With `alone`, and where there is no neighbour, Chinese characters on their own too.
+ * Pairs of neighbouring characters, for where a word ends is a guess in these scripts and may be guessed
+ * differently in a question. With `alone`, and where there is no neighbour, Chinese characters on their own
+ * too.
  */
 function unspaced(text: string, alone: boolean): readonly string[] {
   const terms: string[] = [];

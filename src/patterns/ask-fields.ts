@@ -13,10 +13,10 @@ const NO = /^(?:n|no|false|否|不|不是)$/i;
 export type AskText = (question: string) => Promise<string>;
 
 /**
- * Asks for the value of an object schema field by field, in the order of its properties; objects inside are asked for the same way.
- * An empty answer leaves an optional field out; a required one, and an answer that does not fit, is asked again with the reason.
- * Numbers, yes and no, lists (with commas) and JSON are read from the text. Rejects with `invalid_response` after twenty answers that
- * were of no use.
+ * Asks for the value of an object schema field by field, in the order of its properties; objects inside are
+ * asked for the same way. An empty answer leaves an optional field out; a required one, and an answer that
+ * does not fit, is asked again with the reason. Numbers, yes and no, lists (with commas) and JSON are read
+ * from the text. Rejects with `invalid_response` after twenty answers that were of no use.
  */
 export async function askFields(schema: JsonSchema, ask: AskText): Promise<{ [name: string]: unknown }> {
   return askObject({ schema, root: schema, prefix: "" }, ask);
@@ -119,7 +119,10 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
   return answer;
 }
 
-/** The check of one field. One that cannot be made (a reference out of the field) is left to the check of the whole value. */
+/**
+ * The check of one field. One that cannot be made (a reference out of the field) is left to the check of the
+ * whole value.
+ */
 function validatorOf({ field, root }: FieldQuestion): (value: unknown) => SchemaResult {
   const { $defs, definitions } = root;
   try {

@@ -5,7 +5,10 @@ import type { RunContext } from "../core/agent/run-context.ts";
 
 /** What {@link SimpleAgent} and {@link ReActAgent} share. */
 export interface LoopPatternOptions {
-  /** The answer when the model says nothing; also what the conversation then holds. Default: one English sentence. */
+  /**
+   * The answer when the model says nothing; also what the conversation then holds. Default: one English
+   * sentence.
+   */
   readonly fallbackAnswer?: string;
 }
 

@@ -18,8 +18,9 @@ export function answerTool(name: string): Tool {
 }
 
 /**
- * The tool that ends a run with a value of `schema` and, if the model likes, an `answer` in words beside it; without one the text of
- * the answer is the value as JSON. A schema that has an `answer` of its own, or is no object schema, is left as it is.
+ * The tool that ends a run with a value of `schema` and, if the model likes, an `answer` in words beside it;
+ * without one the text of the answer is the value as JSON. A schema that has an `answer` of its own, or is no
+ * object schema, is left as it is.
  */
 export function extendedFinishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
   const value = finishTool(schema, name);

@@ -21,9 +21,10 @@ const TAKEN_BACK =
   /^["'”’」』)）\s]*(?:[?？]|(?:is|would be|was)\s+(?:not|wrong|false|too)|的?(?:说法|结论|判断)?(?:不成立|是错|并不))/iu;
 
 /**
- * Whether a reflection says that nothing is to be improved: it holds `无需改进` or `no need for improvement` (in any case) at least
- * once where the clause does not negate it, the sentence makes no condition of it, and nothing behind it asks for a change all the same.
- * A doubt costs one more round. Words can be misread: a structured verdict cannot.
+ * Whether a reflection says that nothing is to be improved: it holds `无需改进` or `no need for improvement` (in
+ * any case) at least once where the clause does not negate it, the sentence makes no condition of it, and
+ * nothing behind it asks for a change all the same. A doubt costs one more round. Words can be misread: a
+ * structured verdict cannot.
  */
 export function saysNoImprovement(text: string): boolean {
   for (const match of text.matchAll(PHRASE)) {
@@ -57,7 +58,10 @@ export function isVerdict(output: unknown): output is Verdict {
 /** Name of the tool of a structured verdict. */
 export const VERDICT_TOOL = "give_verdict";
 
-/** The tool through which a reflection says whether the answer is good; the {@link Verdict} is the output of the run it ends. */
+/**
+ * The tool through which a reflection says whether the answer is good; the {@link Verdict} is the output of
+ * the run it ends.
+ */
 export function verdictTool(): Tool {
   return defineTool({
     name: VERDICT_TOOL,

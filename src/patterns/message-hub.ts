@@ -21,15 +21,18 @@ export interface HubResult {
   readonly turns: readonly HubTurn[];
   /** The last reply. */
   readonly text: string;
-  /** `completed`: nobody was left to speak · `max_turns`: somebody was, and the turns were used up · else as the last reply ended. */
+  /**
+   * `completed`: nobody was left to speak · `max_turns`: somebody was, and the turns were used up · else as
+   * the last reply ended.
+   */
   readonly stopReason: StopReason | "max_turns";
 }
 
 /** How {@link MessageHub.discuss} goes. */
 export interface DiscussOptions {
   /**
-   * Who speaks next, given the turns so far; `undefined` ends the discussion. Default: every member once, in the order in which
-   * they joined. Members may come again and again: `maxTurns` bounds that.
+   * Who speaks next, given the turns so far; `undefined` ends the discussion. Default: every member once, in
+   * the order in which they joined. Members may come again and again: `maxTurns` bounds that.
    */
   readonly next?: (turns: readonly HubTurn[]) => string | undefined;
   /** Default 20. */
@@ -40,8 +43,9 @@ export interface DiscussOptions {
 }
 
 /**
- * Agents that hear each other: what one of them replies, the others observe, so that it stands in their conversations when it is
- * their turn. Nobody replies unasked, so members cannot set each other off endlessly.
+ * Agents that hear each other: what one of them replies, the others observe, so that it stands in their
+ * conversations when it is their turn. Nobody replies unasked, so members cannot set each other off
+ * endlessly.
  */
 export class MessageHub {
   readonly #members = new Map<string, Agent>();
@@ -56,7 +60,10 @@ export class MessageHub {
     return [...this.#members.keys()];
   }
 
-  /** Lets an agent join; it hears what is said from now on. Throws `invalid_argument` for a name or an agent that is there already. */
+  /**
+   * Lets an agent join; it hears what is said from now on. Throws `invalid_argument` for a name or an agent
+   * that is there already.
+   */
   add(name: string, agent: Agent): void {
     if (this.#members.has(name)) throw misuse(`"${name}" is in the hub already: choose another name.`);
     for (const [other, member] of this.#members) {
@@ -71,15 +78,18 @@ export class MessageHub {
     return this.#members.delete(name);
   }
 
-  /** Lets every member observe a message, except the one it is `from`. Rejects as {@link Agent.observe} does. */
+  /**
+   * Lets every member observe a message, except the one it is `from`. Rejects as {@link Agent.observe} does.
+   */
   async broadcast(message: Input, from?: string): Promise<void> {
     const heard = spokenMessages(message, "broadcast()").map((each) => named(each, from));
     for (const [name, agent] of this.#members) if (name !== from) await agent.observe(heard);
   }
 
   /**
-   * Asks one member, by the `input` or by what it has observed; the others observe its reply. A run without an answer is returned
-   * and not passed on. Rejects with `invalid_argument` for an unknown name, and when the member has nothing to reply to.
+   * Asks one member, by the `input` or by what it has observed; the others observe its reply. A run without
+   * an answer is returned and not passed on. Rejects with `invalid_argument` for an unknown name, and when
+   * the member has nothing to reply to.
    */
   async reply(
     name: string,
@@ -96,8 +106,8 @@ export class MessageHub {
   }
 
   /**
-   * Tells all members the `input` and lets them speak in turn until nobody is next, a run gives no answer, or the turns are used up,
-   * which `stopReason` then says.
+   * Tells all members the `input` and lets them speak in turn until nobody is next, a run gives no answer, or
+   * the turns are used up, which `stopReason` then says.
    */
   async discuss(input: Input, options: DiscussOptions = {}): Promise<HubResult> {
     const { next = this.#everyoneOnce, maxTurns = 20, ...reply } = options;

@@ -11,9 +11,10 @@ const BULLET = /^[-*+•]\s+/;
 const MAX_TEXT = 100_000;
 
 /**
- * The steps of a plan that a model wrote as text: a JSON array of strings, or an object with such an array as `steps`; else a
- * numbered list; else a list with bullets; else an array of strings with words around it. Lines below an item that are indented or bullets of their own belong to it; text around
- * the list is left out. Empty when there is no list.
+ * The steps of a plan that a model wrote as text: a JSON array of strings, or an object with such an array as
+ * `steps`; else a numbered list; else a list with bullets; else an array of strings with words around it.
+ * Lines below an item that are indented or bullets of their own belong to it; text around the list is left
+ * out. Empty when there is no list.
  */
 export function parsePlan(text: string): readonly string[] {
   const bounded = text.slice(0, MAX_TEXT);
@@ -47,7 +48,10 @@ export function cleanSteps(steps: readonly unknown[]): readonly string[] {
 
 function listItems(lines: readonly string[], marker: RegExp): readonly string[] {
   const items: string[] = [];
-  /** Whether the next line may still belong to the last item: a blank line ends it, unless what follows is indented. */
+  /**
+   * Whether the next line may still belong to the last item: a blank line ends it, unless what follows is
+   * indented.
+   */
   let open = false;
   for (const line of lines) {
     const isIndented = /^\s/.test(line);

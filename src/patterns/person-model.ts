@@ -5,8 +5,8 @@ import { askFields } from "./ask-fields.ts";
 import type { Ask } from "./person-input.ts";
 
 /**
- * A person in the place of a model: what was said since the last answer is the question; the answer is text, or, when a tool is
- * offered, the arguments of a call of it, asked for field by field. Costs nothing.
+ * A person in the place of a model: what was said since the last answer is the question; the answer is text,
+ * or, when a tool is offered, the arguments of a call of it, asked for field by field. Costs nothing.
  */
 export class PersonModel implements Model {
   readonly provider: string = "person";

@@ -24,8 +24,9 @@ export interface SequentialResult {
 }
 
 /**
- * Agents one after the other: each gets the text of the one before it. Stops at an agent whose run did not end with an answer; its
- * result says why. The first may go without input if it can start by itself, as a person can. Rejects for misuse, e.g. no agents.
+ * Agents one after the other: each gets the text of the one before it. Stops at an agent whose run did not
+ * end with an answer; its result says why. The first may go without input if it can start by itself, as a
+ * person can. Rejects for misuse, e.g. no agents.
  */
 export async function sequentialPipeline(
   agents: readonly Agent[],
@@ -45,8 +46,9 @@ export async function sequentialPipeline(
 }
 
 /**
- * The same input to several agents at once. Results come in the order of the agents, whatever finishes first. When one of them
- * rejects (misuse, a journal that cannot be written) the others still run to their end, then that error is thrown.
+ * The same input to several agents at once. Results come in the order of the agents, whatever finishes first.
+ * When one of them rejects (misuse, a journal that cannot be written) the others still run to their end, then
+ * that error is thrown.
  */
 export async function fanoutPipeline(
   agents: readonly Agent[],

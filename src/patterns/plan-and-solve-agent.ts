@@ -22,8 +22,9 @@ type Executed =
   | { readonly type: "failed"; readonly failure: string };
 
 /**
- * Plans first, then carries out one step after the other, each with a loop and tools of its own, knowing the question, the plan and
- * earlier results. Plan and steps are nested runs: the conversation keeps the question and the answer.
+ * Plans first, then carries out one step after the other, each with a loop and tools of its own, knowing the
+ * question, the plan and earlier results. Plan and steps are nested runs: the conversation keeps the question
+ * and the answer.
  */
 export class PlanAndSolveAgent extends Agent {
   readonly #plan: PlanSettings;

@@ -12,13 +12,20 @@ import {
 
 const NO_PLAN = "I could not make a plan for this, so nothing was done.";
 
-/** How a {@link import("./plan-and-solve-agent.ts").PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
+/**
+ * How a {@link import("./plan-and-solve-agent.ts").PlanAndSolveAgent} is made. `maxIterations` holds for each
+ * step, budgets for the whole.
+ */
 export interface PlanAndSolveAgentOptions extends AgentOptions {
-  /** True asks once more for an answer made from all results; false takes the result of the last step. Default false. */
+  /**
+   * True asks once more for an answer made from all results; false takes the result of the last step. Default
+   * false.
+   */
   readonly synthesize?: boolean;
   /**
-   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up, or when the model says
-   * so by a tool `step_failed { reason }` that it gets while there is a new plan left. Default 0.
+   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up,
+   * or when the model says so by a tool `step_failed { reason }` that it gets while there is a new plan left.
+   * Default 0.
    */
   readonly maxReplans?: number;
   /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
@@ -36,7 +43,10 @@ export interface PlanAndSolveAgentOptions extends AgentOptions {
 /** What makes the pattern, with the defaults filled in. */
 export type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
 
-/** The options of the pattern with their defaults, and those of every agent. Throws `invalid_argument` for what cannot work. */
+/**
+ * The options of the pattern with their defaults, and those of every agent. Throws `invalid_argument` for
+ * what cannot work.
+ */
 export function planOptions(options: PlanAndSolveAgentOptions): {
   readonly plan: PlanSettings;
   readonly own: AgentOptions;

@@ -20,29 +20,35 @@ const THOUGHT = "Thought";
 /** How a {@link ReActAgent} is made. */
 export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
   /**
-   * True adds a tool `Thought { reasoning }` in which the model can write down what it thinks, for models without reasoning of their
-   * own. Its calls are shown as thinking, and answered with the thought itself. Default false.
+   * True adds a tool `Thought { reasoning }` in which the model can write down what it thinks, for models
+   * without reasoning of their own. Its calls are shown as thinking, and answered with the thought itself.
+   * Default false.
    */
   readonly thoughtTool?: boolean;
   /**
-   * What ends a run. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that answers in text is
-   * reminded and then forced. Default `text`.
+   * What ends a run. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
+   * answers in text is reminded and then forced. Default `text`.
    */
   readonly finish?: "text" | "tool";
-  /** Name of the finish tool. Its argument is `answer`, and the fields of the schema where a run has one. Default `Finish`. */
+  /**
+   * Name of the finish tool. Its argument is `answer`, and the fields of the schema where a run has one.
+   * Default `Finish`.
+   */
   readonly finishToolName?: string;
 }
 
 /**
- * Reasoning and acting in turns: the loop, with the two tools that older descriptions of this pattern give the model. Calls beside a
- * finish call run like all others and get their results; then the run ends.
+ * Reasoning and acting in turns: the loop, with the two tools that older descriptions of this pattern give
+ * the model. Calls beside a finish call run like all others and get their results; then the run ends.
  */
 export class ReActAgent extends Agent {
   readonly #fallbackAnswer: string;
   readonly #thoughts: boolean;
   readonly #finishName: string | undefined;
 
-  /** Throws `invalid_argument` for options that cannot work, a tool that has one of the two names included. */
+  /**
+   * Throws `invalid_argument` for options that cannot work, a tool that has one of the two names included.
+   */
   constructor(options: ReActAgentOptions) {
     const {
       thoughtTool = false,
@@ -117,7 +123,10 @@ interface ShownNames {
   readonly finish: string | undefined;
 }
 
-/** Shows thoughts as thinking, and the answer of a finish call as text, at the end of the deltas of their answer. */
+/**
+ * Shows thoughts as thinking, and the answer of a finish call as text, at the end of the deltas of their
+ * answer.
+ */
 function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"] {
   let last = -1;
   return (event) => {

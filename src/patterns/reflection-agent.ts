@@ -16,7 +16,10 @@ export interface ReflectionRecord {
   readonly content: string;
 }
 
-/** The requests of the three phases. `task` is the question, `result` the last attempt, `feedback` what was thought of it. */
+/**
+ * The requests of the three phases. `task` is the question, `result` the last attempt, `feedback` what was
+ * thought of it.
+ */
 export interface ReflectionPrompts {
   readonly execute: (context: { readonly task: string }) => string;
   readonly reflect: (context: { readonly task: string; readonly result: string }) => string;
@@ -32,9 +35,9 @@ export interface ReflectionAgentOptions extends AgentOptions {
   /** Rounds of reflecting and refining, from 0. Default 3. */
   readonly maxRounds?: number;
   /**
-   * How a reflection says that the answer is good. `text`: by the phrase `no need for improvement` or `无需改进`. `structured`: by a
-   * tool `give_verdict { needs_improvement, feedback }` that it is told to call; one that answers in words all the same is taken by
-   * them. Default `text`.
+   * How a reflection says that the answer is good. `text`: by the phrase `no need for improvement` or `无需改进`.
+   * `structured`: by a tool `give_verdict { needs_improvement, feedback }` that it is told to call; one that
+   * answers in words all the same is taken by them. Default `text`.
    */
   readonly verdict?: "text" | "structured";
   /** Replaces the requests of single phases. */
@@ -42,8 +45,9 @@ export interface ReflectionAgentOptions extends AgentOptions {
 }
 
 /**
- * Does the task, reflects on the result, refines it, until a reflection finds nothing to improve or the rounds are used up; the last
- * attempt is the answer. Every phase is a nested run with the agent's tools: the conversation keeps the task and the answer.
+ * Does the task, reflects on the result, refines it, until a reflection finds nothing to improve or the
+ * rounds are used up; the last attempt is the answer. Every phase is a nested run with the agent's tools: the
+ * conversation keeps the task and the answer.
  */
 export class ReflectionAgent extends Agent {
   readonly #maxRounds: number;

@@ -15,8 +15,8 @@ export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
 }
 
 /**
- * A chat with or without tools. Without tools a run is one model request; with tools it is the loop, and at `maxIterations` one more
- * request in which tools are forbidden gives the answer (`onMaxIterations`).
+ * A chat with or without tools. Without tools a run is one model request; with tools it is the loop, and at
+ * `maxIterations` one more request in which tools are forbidden gives the answer (`onMaxIterations`).
  */
 export class SimpleAgent extends Agent {
   readonly #ownTools: ToolRegistry;
@@ -33,7 +33,9 @@ export class SimpleAgent extends Agent {
     this.#fallbackAnswer = fallbackAnswer;
   }
 
-  /** Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken. */
+  /**
+   * Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken.
+   */
   addTool(tool: Tool): void {
     this.#ownTools.add(tool);
   }

@@ -19,8 +19,9 @@ export interface UserAgentOptions
 }
 
 /**
- * A person as an agent: what a run is given is shown as a question, what the person answers is the result. With a schema every field
- * is asked for on its own and required ones cannot be skipped. It has a conversation, events and a journal as every agent has.
+ * A person as an agent: what a run is given is shown as a question, what the person answers is the result.
+ * With a schema every field is asked for on its own and required ones cannot be skipped. It has a
+ * conversation, events and a journal as every agent has.
  */
 export class UserAgent extends Agent {
   readonly #prompt: string;

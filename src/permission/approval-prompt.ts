@@ -15,7 +15,10 @@ export interface ApprovalQuestion {
   readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
-  /** The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can only be allowed once. */
+  /**
+   * The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can
+   * only be allowed once.
+   */
   readonly rule?: string;
   /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
   readonly wider?: string;
@@ -26,8 +29,9 @@ export interface ApprovalQuestion {
 }
 
 /**
- * What a person says. `once`: this call · `session`: what the rule describes, until the session ends · `always`: that, and the rule is
- * written down; with `wider` it is the wider rule · `no`: refused, with a reason for the model where there is one · `stop`: refused, and the run ends.
+ * What a person says. `once`: this call · `session`: what the rule describes, until the session ends ·
+ * `always`: that, and the rule is written down; with `wider` it is the wider rule · `no`: refused, with a
+ * reason for the model where there is one · `stop`: refused, and the run ends.
  */
 export type ApprovalReply =
   | { readonly choice: "once" }
@@ -35,8 +39,8 @@ export type ApprovalReply =
   | { readonly choice: "no" | "stop"; readonly reason?: string };
 
 /**
- * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and any reply that is not one
- * of the known ones, refuses.
+ * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and
+ * any reply that is not one of the known ones, refuses.
  */
 export interface ApprovalPrompt {
   ask(question: ApprovalQuestion): Promise<ApprovalReply>;

@@ -23,9 +23,9 @@ export interface ApproverOptions {
 }
 
 /**
- * Turns questions of the gate into questions to a person, one at a time. A yes to a rule counts for the part that was shown: where another
- * part of the call still asks, the next question comes. How long a person may take is bounded by the run alone: its signal and its
- * wall time.
+ * Turns questions of the gate into questions to a person, one at a time. A yes to a rule counts for the part
+ * that was shown: where another part of the call still asks, the next question comes. How long a person may
+ * take is bounded by the run alone: its signal and its wall time.
  */
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
@@ -65,7 +65,8 @@ async function askPerson(
     decision = await recheck(request);
   }
   if (decision.action === "allow") {
-    // What nobody was shown runs in the form that the rules allow, and is no call that somebody was asked about.
+    // What nobody was shown runs in the form that the rules allow, and is no call that somebody was asked
+    // about.
     return wasShown ? true : { approved: true, input: decision.input ?? { ...request.input } };
   }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };

@@ -3,8 +3,9 @@ import type { OriginRule } from "./rule.ts";
 import { SECRET_FILES } from "./secret-files.ts";
 
 /**
- * The rules that take part unless they are left out: tools that change nothing of the user's, or whose calls are judged one by one. Commands that
- * only look ({@link READ_ONLY_COMMANDS}) and files with keys ({@link SECRET_FILES}) are the other built-in rules.
+ * The rules that take part unless they are left out: tools that change nothing of the user's, or whose calls
+ * are judged one by one. Commands that only look ({@link READ_ONLY_COMMANDS}) and files with keys
+ * ({@link SECRET_FILES}) are the other built-in rules.
  */
 export const BUILT_IN_RULES: readonly OriginRule[] = ["skill", "task", "todo", "job"].map((tool) => ({
   tool,

@@ -18,8 +18,9 @@ const KEYS: readonly string[] = ["tool", "input", "rules", "defaults", "cwd", "w
 const MAX_LINE = 64 * 1024 * 1024;
 
 /**
- * Answers one JSON line `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }`. `workspace` is a folder or a list of them, default `cwd`.
- * A line that is malformed is answered with `error`, never with a decision. Never throws.
+ * Answers one JSON line `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }`. `workspace` is
+ * a folder or a list of them, default `cwd`. A line that is malformed is answered with `error`, never with a
+ * decision. Never throws.
  */
 export function checkLine(line: string, base: CheckLineBase): CheckedLine {
   if (line.length > MAX_LINE) return { error: `The line is longer than ${MAX_LINE} characters.` };
@@ -34,7 +35,8 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
 
 function decide(value: unknown, base: CheckLineBase): PolicyDecision {
   if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
-  // A misspelt key would be left out, and what is left out can be wider; keys of a caller's own are none of our business.
+  // A misspelt key would be left out, and what is left out can be wider; keys of a caller's own are none of
+  // our business.
   const stray = Object.keys(value).find((key) => !KEYS.includes(key) && nearest(key, KEYS) !== undefined);
   if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${KEYS.join(", ")}`);
   const own = (key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);

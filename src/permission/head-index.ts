@@ -4,8 +4,9 @@ interface Entry<Item> {
 }
 
 /**
- * Finds, among many patterns, those that could describe a text, by the characters before their first star. A search costs as much as
- * there are different lengths of those, not patterns; beginnings with a blank in them cost one search together.
+ * Finds, among many patterns, those that could describe a text, by the characters before their first star. A
+ * search costs as much as there are different lengths of those, not patterns; beginnings with a blank in them
+ * cost one search together.
  */
 export class HeadIndex<Item> {
   /** By the first word, where the beginning holds the whole of it. */
@@ -27,7 +28,10 @@ export class HeadIndex<Item> {
     this.#lengths = [...new Set([...this.#byHead.keys()].map(({ length }) => length))];
   }
 
-  /** The first item, in the order they were given, that fits; only those are tried whose beginning the text may have. */
+  /**
+   * The first item, in the order they were given, that fits; only those are tried whose beginning the text
+   * may have.
+   */
   find(text: string, fits: (item: Item) => boolean): Item | undefined {
     const blank = this.#byWord.size === 0 ? -1 : text.indexOf(" ");
     let first = blank === -1 ? undefined : firstOf(this.#byWord.get(text.slice(0, blank)), fits);

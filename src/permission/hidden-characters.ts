@@ -1,6 +1,7 @@
 /**
- * The first character of a command that a person would not see as what it is: control characters (but blank, tab and line feed), zero-width
- * and bidirectional characters, Unicode blanks, tags, variation selectors and unpaired surrogates. As `U+XXXX`; `undefined` when there is none.
+ * The first character of a command that a person would not see as what it is: control characters (but blank,
+ * tab and line feed), zero-width and bidirectional characters, Unicode blanks, tags, variation selectors and
+ * unpaired surrogates. As `U+XXXX`; `undefined` when there is none.
  */
 export function hiddenCharacter(text: string): string | undefined {
   if (PLAIN.test(text)) return undefined;
@@ -8,7 +9,9 @@ export function hiddenCharacter(text: string): string | undefined {
   return found === undefined ? undefined : nameOf(found);
 }
 
-/** A text in which every {@link hiddenCharacter} stands as its name: `a‹U+202E›b`. Tabs and line feeds stay. */
+/**
+ * A text in which every {@link hiddenCharacter} stands as its name: `a‹U+202E›b`. Tabs and line feeds stay.
+ */
 export function withHiddenShown(text: string): string {
   return text.replaceAll(EVERY_HIDDEN, (char) => `‹${nameOf(char)}›`);
 }
@@ -18,7 +21,9 @@ function nameOf(char: string): string {
 }
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
-/** All that Unicode wants ignored where it cannot be shown, but the sign that makes a picture of a character. */
+/**
+ * All that Unicode wants ignored where it cannot be shown, but the sign that makes a picture of a character.
+ */
 const HIDDEN =
   /(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;
 const EVERY_HIDDEN = new RegExp(HIDDEN.source, "gu");

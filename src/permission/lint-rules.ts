@@ -11,8 +11,9 @@ export interface RuleFinding {
 const OPERATORS = /&&|\|\||[;|&\n]|(?<!-)>|</;
 
 /**
- * Finds rules that can never matter: repeated, hidden by a wider rule of the same or a stronger action, or written so that no call fits them.
- * `tools` are the known tools; without them names are not looked at. At most the first 2,000 rules are compared with each other.
+ * Finds rules that can never matter: repeated, hidden by a wider rule of the same or a stronger action, or
+ * written so that no call fits them. `tools` are the known tools; without them names are not looked at. At
+ * most the first 2,000 rules are compared with each other.
  */
 export function lintRules(rules: readonly Rule[], tools?: readonly string[]): readonly RuleFinding[] {
   const compared = rules.slice(0, 2000);
@@ -56,7 +57,10 @@ function hidden(rule: Rule, index: number, rules: readonly Rule[]): string | und
     : `${by.action} ${ruleText(by)} is stronger and covers it`;
 }
 
-/** Whether every call that `inner` describes is described by `outer`. Patterns are compared as texts, so not every case is found. */
+/**
+ * Whether every call that `inner` describes is described by `outer`. Patterns are compared as texts, so not
+ * every case is found.
+ */
 function covers(outer: Rule, inner: Rule): boolean {
   if (outer.tool !== inner.tool && !matchesText(outer.tool, inner.tool)) return false;
   // For commands and folders a rule with a pattern reaches less than one without.

@@ -1,4 +1,7 @@
-/** Characters of a text that no `*` may stand for: from `from` up to, not including, `to`. An empty range stands for what no text shows: no `*` may meet it. */
+/**
+ * Characters of a text that no `*` may stand for: from `from` up to, not including, `to`. An empty range
+ * stands for what no text shows: no `*` may meet it.
+ */
 export interface FixedRange {
   readonly from: number;
   readonly to: number;
@@ -18,8 +21,8 @@ export class TextPattern {
   }
 
   /**
-   * Whether it describes `text`. Linear. Where ranges are fixed, only literal characters of the pattern may meet them (then at most
-   * pattern × text steps, and false for texts beyond four million of those).
+   * Whether it describes `text`. Linear. Where ranges are fixed, only literal characters of the pattern may
+   * meet them (then at most pattern × text steps, and false for texts beyond four million of those).
    */
   matches(text: string, fixed: readonly FixedRange[] = []): boolean {
     if (!this.#matchesFreely(text)) return false;

@@ -7,7 +7,10 @@ import { literalWord, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
-/** Why a command asks whatever a pattern covers: it names machinery that it may write to, or goes to a folder outside of the workspace. */
+/**
+ * Why a command asks whatever a pattern covers: it names machinery that it may write to, or goes to a folder
+ * outside of the workspace.
+ */
 export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined {
   const machinery = machineryOf(unit, space);
   if (machinery !== undefined)
@@ -24,7 +27,10 @@ export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined
     : `a file is called ${shown(name)}, which ${unit.name} would take for an option where a glob finds it`;
 }
 
-/** Sub-commands of git that name another repository, with their options. It is the first operand, of `remote` the third. */
+/**
+ * Sub-commands of git that name another repository, with their options. It is the first operand, of `remote`
+ * the third.
+ */
 const NAMING: ReadonlyMap<string, OptionTable> = new Map([
   ["push", optionTable("-46nqvfdu -o= repo= push-option= receive-pack= exec= recurse-submodules=")],
   [
@@ -65,8 +71,8 @@ function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolea
 }
 
 /**
- * Options that name the folder to work in, or the file that says what to do, by program: as a word of their own, and with it behind them. Of
- * long ones any beginning counts, which many programs take for the whole.
+ * Options that name the folder to work in, or the file that says what to do, by program: as a word of their
+ * own, and with it behind them. Of long ones any beginning counts, which many programs take for the whole.
  */
 const PLACE_OPTIONS: ReadonlyMap<string, readonly [alone: RegExp, attached: RegExp]> = new Map(
   Object.entries({
@@ -140,7 +146,8 @@ function isInside({ text, literal, tilde }: ShellWord, space: PathSpace): boolea
 }
 
 /**
- * The name of a file that a glob turns into an option. Programs that only look have tables that keep such words out where they matter.
+ * The name of a file that a glob turns into an option. Programs that only look have tables that keep such
+ * words out where they matter.
  */
 function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | undefined {
   if (isReadOnlyProgram(name)) return undefined;
@@ -154,12 +161,18 @@ function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | 
   }
 }
 
-/** Whether names of files may come of a word: of a variable too, for a loop over a glob may have put them there. */
+/**
+ * Whether names of files may come of a word: of a variable too, for a loop over a glob may have put them
+ * there.
+ */
 function mayFindFiles({ glob, text, names }: ShellWord): boolean {
   return (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
 }
 
-/** The word of a command that may write which names something of `.git`, or of nano-agent's own files and folders. */
+/**
+ * The word of a command that may write which names something of `.git`, or of nano-agent's own files and
+ * folders.
+ */
 export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefined {
   const onlyReads = isReadOnlyProgram(unit.name) && !WRITES_OPERANDS.has(unit.name);
   if (unit.guards.length === 0 && onlyReads) return undefined;
@@ -197,7 +210,10 @@ function pathsIn(text: string): readonly string[] {
 
 const NAMES = [".git", ".nano-agent", "nano-agent.json"];
 
-/** Whether a part of a path with a glob in it may become one of those. A star does not stand for the dot a name begins with, a brace may. */
+/**
+ * Whether a part of a path with a glob in it may become one of those. A star does not stand for the dot a
+ * name begins with, a brace may.
+ */
 function couldBeMachinery(part: string, braces: boolean): boolean {
   const glob = braces ? part.replaceAll(/[{},]+/g, "*") : part;
   if (!/[*?[]/.test(glob)) return false;

@@ -10,10 +10,11 @@ const MAX_NAME = 200;
 const RULE_KEYS = new Set(["tool", "pattern", "action"]);
 
 /**
- * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`. Capitalised names of other
- * agents are taken with their meaning: `Bash(git status:*)` is the command `git status` and all that begins with `git status `;
- * `Edit(/src/**)` starts at the workspace and `Edit(//etc/**)` at the root; one that denies or asks takes in all below a folder, and a
- * name at any depth. Throws `invalid_config`.
+ * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`.
+ * Capitalised names of other agents are taken with their meaning: `Bash(git status:*)` is the command
+ * `git status` and all that begins with `git status `; `Edit(/src/**)` starts at the workspace and
+ * `Edit(//etc/**)` at the root; one that denies or asks takes in all below a folder, and a name at any depth.
+ * Throws `invalid_config`.
  */
 export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   const open = text.indexOf("(");
@@ -27,8 +28,9 @@ export function parseRule(text: string, action: RuleAction): readonly Rule[] {
 }
 
 /**
- * Rules from what a configuration holds: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }` with lists of rule texts.
- * `where` names the place for messages. Throws `invalid_config` for anything else: a rule that cannot be read is never left out.
+ * Rules from what a configuration holds: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }`
+ * with lists of rule texts. `where` names the place for messages. Throws `invalid_config` for anything else:
+ * a rule that cannot be read is never left out.
  */
 export function parseRules(value: unknown, where = "permissions"): readonly Rule[] {
   if (Array.isArray(value)) {
@@ -106,8 +108,8 @@ function fromPeer(pattern: string, tool: string, action: RuleAction): readonly s
 }
 
 /**
- * What a pattern of an ignore file takes in: a name without a slash at any depth, and of folders all that is in
- * them. What forbids must not mean less here than it does there.
+ * What a pattern of an ignore file takes in: a name without a slash at any depth, and of folders all that is
+ * in them. What forbids must not mean less here than it does there.
  */
 function withAllBelow(pattern: string): readonly string[] {
   const path = pattern.replace(/(?<=.)\/+$/, "");

@@ -28,8 +28,9 @@ export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | 
 }
 
 /**
- * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As the gate of an agent it judges
- * paths from the folder the tools open them from, and looks at the calls of a batch one by one instead of at the batch.
+ * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As
+ * the gate of an agent it judges paths from the folder the tools open them from, and looks at the calls of a
+ * batch one by one instead of at the batch.
  */
 export class PermissionManager implements Gate {
   readonly #options: Omit<PermissionManagerOptions, "rules">;

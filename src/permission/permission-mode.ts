@@ -4,8 +4,8 @@ import { NanoAgentError } from "../core/base/errors.ts";
 export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
 
 /**
- * `plan`: nothing but reads inside the workspace, the rest is denied · `dontAsk`: as `default`, and what would
- * be asked is denied · `default`: reads inside the workspace · `acceptEdits`: edits there too ·
+ * `plan`: nothing but reads inside the workspace, the rest is denied · `dontAsk`: as `default`, and what
+ * would be asked is denied · `default`: reads inside the workspace · `acceptEdits`: edits there too ·
  * `bypassPermissions`: everything that no rule denies.
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];

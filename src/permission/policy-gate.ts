@@ -5,7 +5,9 @@ import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } fr
 
 /** What a {@link PolicyGate} decides by, and tells. */
 export interface PolicyGateOptions extends PolicyOptions {
-  /** Told the place that a call of a file tool was judged by, links resolved: what is opened must be there. */
+  /**
+   * Told the place that a call of a file tool was judged by, links resolved: what is opened must be there.
+   */
   readonly onPlace?: (request: GateRequest, place: string) => void;
   /** Told of every command line how it was judged, by the arguments it would run with. */
   readonly onCommand?: (input: ToolInput, judged: JudgedCommand) => void;
@@ -20,8 +22,9 @@ export interface JudgedCommand {
 }
 
 /**
- * The policy as the gate of an agent loop. A batch passes, since each of its calls comes by itself, unless a rule denies or asks about `batch`. Paths
- * start at the folder of the request. A tool that says it is read-only counts as one.
+ * The policy as the gate of an agent loop. A batch passes, since each of its calls comes by itself, unless a
+ * rule denies or asks about `batch`. Paths start at the folder of the request. A tool that says it is
+ * read-only counts as one.
  */
 export class PolicyGate implements Gate {
   #options: PolicyGateOptions;
@@ -88,7 +91,9 @@ export class PolicyGate implements Gate {
   }
 }
 
-/** A decision as the agent loop takes it: a command line that was judged in another form runs in that form. */
+/**
+ * A decision as the agent loop takes it: a command line that was judged in another form runs in that form.
+ */
 export function toGateDecision(
   { decision, runs, isCovered: _, ...rest }: PolicyDecision,
   input: ToolInput,

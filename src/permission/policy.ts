@@ -25,13 +25,22 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly mode?: PermissionMode;
   /** Whether the built-in rules take part. Default true. */
   readonly defaults?: boolean;
-  /** Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read included. Deny and ask rules stand. */
+  /**
+   * Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read
+   * included. Deny and ask rules stand.
+   */
   readonly trusted?: readonly string[];
-  /** Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered. Default false. */
+  /**
+   * Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered.
+   * Default false.
+   */
   readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
-  /** True when the calls of a batch come here one by one besides: then the batch itself passes. Default false: it is judged by its calls. */
+  /**
+   * True when the calls of a batch come here one by one besides: then the batch itself passes. Default false:
+   * it is judged by its calls.
+   */
   readonly batchedCallsFollow?: boolean;
   /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
   readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
@@ -48,11 +57,15 @@ export interface PolicyCall {
 /** What the policy says about a call. */
 export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
-   * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none (`no_rule`), a mode (`plan_mode`,
-   * `dont_ask_mode`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without a rule.
+   * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none
+   * (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged (`not_judged`).
+   * Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
-  /** True for a command line that rules about single commands allow: nobody has seen it, and the tool is not trusted as a whole. */
+  /**
+   * True for a command line that rules about single commands allow: nobody has seen it, and the tool is not
+   * trusted as a whole.
+   */
   readonly isCovered?: true;
 }
 
@@ -71,13 +84,22 @@ export type PolicyCode =
 export interface Policy {
   /** Judges one call. Never throws: what cannot be judged asks. */
   check(call: PolicyCall): PolicyDecision;
-  /** The place that the last check of this call of a file tool judged: its path, links resolved. `undefined` for other calls. */
+  /**
+   * The place that the last check of this call of a file tool judged: its path, links resolved. `undefined`
+   * for other calls.
+   */
   placeOf(call: PolicyCall): string | undefined;
-  /** Whether a search may not show a file (absolute, links resolved): a rule denies or asks about reading it, or it may hold keys. */
+  /**
+   * Whether a search may not show a file (absolute, links resolved): a rule denies or asks about reading it,
+   * or it may hold keys.
+   */
   hides(path: string): boolean;
 }
 
-/** A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace without folders. */
+/**
+ * A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace
+ * without folders.
+ */
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
   assertPermissionMode(mode);
@@ -87,7 +109,10 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
-/** What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be sure of. */
+/**
+ * What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be
+ * sure of.
+ */
 const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {

@@ -7,8 +7,9 @@ export interface ReadOnlyCommand extends OptionTable {
   /** Its first words: `git status`. */
   readonly name: string;
   /**
-   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a pattern, then paths · `filter`: one of jq, then paths ·
-   * `texts`: anything · `names`: revisions, paths of a repository and the like, without a way out of the workspace · `none`.
+   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a
+   * pattern, then paths · `filter`: one of jq, then paths · `texts`: anything · `names`: revisions, paths of
+   * a repository and the like, without a way out of the workspace · `none`.
    */
   readonly operands: string;
 }
@@ -28,10 +29,11 @@ const TEST = `
 const COLOR = "color color= help version";
 
 /**
- * The commands that run without a question inside the workspace, a line each: names · what their operands are, and traits · options, see
- * {@link optionTable}. Traits beside those of options: `single` (at most one operand), `date` (every operand begins with `+`), and what
- * other options do at worst: `sharp` (run programs, write files or read folders that they name), `reads` (read files). With `ordered` what
- * follows the first operand may be a file that is written, everywhere or on some systems.
+ * The commands that run without a question inside the workspace, a line each: names · what their operands
+ * are, and traits · options, see {@link optionTable}. Traits beside those of options: `single` (at most one
+ * operand), `date` (every operand begins with `+`), and what other options do at worst: `sharp` (run
+ * programs, write files or read folders that they name), `reads` (read files). With `ordered` what follows
+ * the first operand may be a file that is written, everywhere or on some systems.
  */
 const COMMANDS = `
 ls | paths | -aAbBcCdFgGhHiIklLmnNopqQrRsStTuUvwxXZ1 ${COLOR} all almost-all directory human-readable

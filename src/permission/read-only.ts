@@ -22,8 +22,8 @@ export interface ReadOnlyContext {
 }
 
 /**
- * The name of the built-in rule that covers a command: it only looks, with options known to be harmless, at places inside the
- * workspace. `undefined` when there is none.
+ * The name of the built-in rule that covers a command: it only looks, with options known to be harmless, at
+ * places inside the workspace. `undefined` when there is none.
  */
 export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string | undefined {
   if (
@@ -77,7 +77,10 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
-/** Whether a program is one of those that only look, options known to be worse aside; not where only some of its sub-commands do. */
+/**
+ * Whether a program is one of those that only look, options known to be worse aside; not where only some of
+ * its sub-commands do.
+ */
 export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || (!name.includes(" ") && READ_ONLY_BY_HEAD.has(name));
 }
@@ -93,8 +96,8 @@ function coveringCommand(words: readonly ShellWord[], context: ReadOnlyContext):
 }
 
 /**
- * A command of git without the options before its sub-command that change nothing but how it prints, and where it starts: a folder that
- * is there, inside the workspace, with the same repository.
+ * A command of git without the options before its sub-command that change nothing but how it prints, and
+ * where it starts: a folder that is there, inside the workspace, with the same repository.
  */
 function withoutGlobals(
   words: readonly ShellWord[],
@@ -135,7 +138,10 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
-/** Whether the operands are what they have to be; the first of a search is its pattern, unless an option brings that. */
+/**
+ * Whether the operands are what they have to be; the first of a search is its pattern, unless an option
+ * brings that.
+ */
 function areHarmless(
   command: ReadOnlyCommand,
   operands: readonly ShellWord[],
@@ -203,8 +209,9 @@ function isHarmlessOption(
 const REFERENCES = /^git (?:branch|tag|for-each-ref)/;
 
 /**
- * A name that a glob finds begins as the glob does: a file called like an option would become one where no `--` stands before it. That goes
- * for a variable of the line with such a value too. An option that names a place elsewhere takes a folder: a slash in the glob.
+ * A name that a glob finds begins as the glob does: a file called like an option would become one where no
+ * `--` stands before it. That goes for a variable of the line with such a value too. An option that names a
+ * place elsewhere takes a folder: a slash in the glob.
  */
 function mayBecomeOption(
   operands: readonly ShellWord[],
@@ -220,7 +227,9 @@ function mayBecomeOption(
   return operands.some((word) => isOpen(word) || becomesOpen(word));
 }
 
-/** A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that. */
+/**
+ * A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that.
+ */
 function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
   const { variables } = context;
   // A glob lists names of files.
@@ -247,7 +256,10 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
   return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
 }
 
-/** A word that is one variable of the line, with values that all stay inside; or a substitution the shell hands over as a file. */
+/**
+ * A word that is one variable of the line, with values that all stay inside; or a substitution the shell
+ * hands over as a file.
+ */
 function expandsInside({ names, text, splits }: ShellWord, context: ReadOnlyContext): boolean {
   if (names.length !== 1) return false;
   const name = names[0] ?? "";
@@ -265,7 +277,10 @@ function isOneWord({ text, literal }: ShellWord): boolean {
   return literal && /^[\w./:@%+,^=][\w./:@%+,^=-]*$/.test(text);
 }
 
-/** `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor look at the environment. */
+/**
+ * `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor
+ * look at the environment.
+ */
 function coversScripts(
   program: ScriptProgram,
   words: readonly ShellWord[],
@@ -281,7 +296,10 @@ function coversScripts(
   );
 }
 
-/** The secret file that a command names, as far as its words show it; programs that only print or test names aside. */
+/**
+ * The secret file that a command names, as far as its words show it; programs that only print or test names
+ * aside.
+ */
 export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
   if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
@@ -300,13 +318,19 @@ function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
 
 const NAMES_ONLY = wordSet("echo printf ls stat test [ basename dirname which type cd mkdir");
 
-/** Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the workspace. */
+/**
+ * Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the
+ * workspace.
+ */
 const EDITS: ReadonlyMap<string, OptionTable> = new Map([
   ["mkdir", optionTable("-pv parents verbose")],
   ["cp", optionTable("-pvfn preserve verbose force no-clobber")],
 ]);
 
-/** The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies one file inside the workspace. */
+/**
+ * The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies
+ * one file inside the workspace.
+ */
 export function editRule(words: readonly ShellWord[], space: PathSpace): string | undefined {
   const [program] = words;
   const table = program?.literal === true ? EDITS.get(program.text) : undefined;

@@ -2,15 +2,15 @@
 export type RuleAction = "allow" | "ask" | "deny";
 
 /**
- * One permission rule. Of all rules that describe a call, deny wins over ask and ask over allow; order and specificity do not matter.
- * Without a `pattern` it describes every call of the tool.
+ * One permission rule. Of all rules that describe a call, deny wins over ask and ask over allow; order and
+ * specificity do not matter. Without a `pattern` it describes every call of the tool.
  */
 export interface Rule {
   /** Name of a tool, or several with `*`: `bash`, `mcp__server__*`. */
   readonly tool: string;
   /**
-   * `bash`: the text of one command, `*` any run of characters. File tools: a path, `*` within a folder, `**` across folders.
-   * `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
+   * `bash`: the text of one command, `*` any run of characters. File tools: a path, `*` within a folder, `**`
+   * across folders. `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
    */
   readonly pattern?: string;
   readonly action: RuleAction;
@@ -45,7 +45,10 @@ export const READONLY_RULES: readonly Rule[] = [
   ...of("deny", ["write", "edit", "bash", "batch", "task"]),
 ];
 
-/** Every tool is allowed. What no rule covers (redirections, hidden characters, files with keys, machinery) is still asked about. */
+/**
+ * Every tool is allowed. What no rule covers (redirections, hidden characters, files with keys, machinery) is
+ * still asked about.
+ */
 export const TRUSTED_RULES: readonly Rule[] = of("allow", ["*"]);
 
 /** Even reading is asked about, and commands are denied. */

@@ -18,7 +18,10 @@ export interface RunByGitOptions {
   readonly isInner: boolean;
 }
 
-/** What the settings of the repositories a command works in would have git run; `undefined` for other programs. */
+/**
+ * What the settings of the repositories a command works in would have git run; `undefined` for other
+ * programs.
+ */
 export function runByGit(
   unit: ShellUnit,
   { places, programsOf, isInner }: RunByGitOptions,

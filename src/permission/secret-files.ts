@@ -1,6 +1,9 @@
 import { lastPart, PathPattern } from "./paths/match-path.ts";
 
-/** Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is about names of files. */
+/**
+ * Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is
+ * about names of files.
+ */
 export const SECRET_FILES: readonly string[] = [
   "**/.env",
   "**/.env.*",
@@ -73,8 +76,8 @@ const EXAMPLES = [
 ];
 
 /**
- * The secret file that a word of a command names, as far as the word shows it: as a path, behind `=`, `:`, `@` or `,`, or as a glob. A bare `*`
- * shows nothing.
+ * The secret file that a word of a command names, as far as the word shows it: as a path, behind `=`, `:`,
+ * `@` or `,`, or as a glob. A bare `*` shows nothing.
  */
 export function secretInWord(word: string, isGlob: boolean): string | undefined {
   if (!isGlob && !mayShowSecret(word)) return undefined;

@@ -4,7 +4,10 @@ import { type OriginRule, ruleText } from "./rule.ts";
 /** How far an answer to a question reaches: this call, the calls of this session, or all to come. */
 export type ApprovalScope = "once" | "session" | "always";
 
-/** Rules that answers of this session brought. Give the same object to the policy: new rules count from the next call on. */
+/**
+ * Rules that answers of this session brought. Give the same object to the policy: new rules count from the
+ * next call on.
+ */
 export class SessionRules {
   readonly #rules: OriginRule[] = [];
   readonly #lent = new Set<readonly OriginRule[]>();
@@ -20,7 +23,10 @@ export class SessionRules {
     return this.#revision;
   }
 
-  /** Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that is no rule. */
+  /**
+   * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that
+   * is no rule.
+   */
   lend(rules: readonly string[]): () => void {
     const lent = rules
       .flatMap((text) => parseRule(text, "allow"))
@@ -33,8 +39,9 @@ export class SessionRules {
   }
 
   /**
-   * Takes a yes to a question that showed `suggestion`. `once` leaves nothing behind; `session` allows what the shown rule describes from now on;
-   * `always` does too, and returns the rule to be written down: exactly the text that was shown. Throws `invalid_config` for a text that is no rule.
+   * Takes a yes to a question that showed `suggestion`. `once` leaves nothing behind; `session` allows what
+   * the shown rule describes from now on; `always` does too, and returns the rule to be written down: exactly
+   * the text that was shown. Throws `invalid_config` for a text that is no rule.
    */
   accept(suggestion: string, scope: ApprovalScope): string | undefined {
     if (scope === "once") return undefined;

@@ -30,7 +30,10 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ["task", "name"],
 ]);
 
-/** The name nano-agent uses for a tool that other agents write with a capital (`Bash`, `WebFetch`); any other name as it is. */
+/**
+ * The name nano-agent uses for a tool that other agents write with a capital (`Bash`, `WebFetch`); any other
+ * name as it is.
+ */
 export function toToolName(name: string): string {
   return PEER_NAMES.get(name) ?? name;
 }

@@ -32,7 +32,10 @@ export class WordRules {
     return this.#writes.isEmpty;
   }
 
-  /** The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a redirection does. */
+  /**
+   * The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a
+   * redirection does.
+   */
   against(plan: ShellPlan): Verdict | undefined {
     if (this.isEmpty) return undefined;
     for (const { target, writes, source, folders } of plan.redirects) {

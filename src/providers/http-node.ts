@@ -85,8 +85,8 @@ export class NodeConnections {
 }
 
 /**
- * Length from which a body is encoded once, for its length and for the socket, which takes half the time. A shorter one is sent as text, in
- * one piece with its head.
+ * Length from which a body is encoded once, for its length and for the socket, which takes half the time. A
+ * shorter one is sent as text, in one piece with its head.
  */
 const ENCODED_FROM = 128 * 1024;
 

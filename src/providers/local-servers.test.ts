@@ -1,4 +1,5 @@
-// Servers on loopback that behave as llama-server does while it loads, reads a long prompt, or cannot read its model's output.
+// Servers on loopback that behave as llama-server does while it loads, reads a long prompt, or cannot read
+// its model's output.
 import { afterEach, expect, test } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Clock } from "../core/base/clock.ts";

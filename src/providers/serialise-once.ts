@@ -67,8 +67,8 @@ export function listed(left: string, right: string): string {
 }
 
 /**
- * JSON with a mark in the place of every half of a character (a lone surrogate). Providers refuse the whole request for one, and
- * with it whatever the conversation is asked later. Takes what `JSON.stringify` writes.
+ * JSON with a mark in the place of every half of a character (a lone surrogate). Providers refuse the whole
+ * request for one, and with it whatever the conversation is asked later. Takes what `JSON.stringify` writes.
  */
 export function wellFormedJson(json: string): string {
   return json.includes("\\ud")

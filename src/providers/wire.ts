@@ -63,7 +63,9 @@ export interface WireDecoder {
   readonly done: () => boolean;
 }
 
-/** The part an answer ends with. What a server gives for its model or id without saying anything is left out. */
+/**
+ * The part an answer ends with. What a server gives for its model or id without saying anything is left out.
+ */
 export function finishPart(
   finishReason: FinishReason,
   usage: Usage,

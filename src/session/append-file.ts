@@ -12,14 +12,18 @@ export interface AppendCalls {
 export interface AppendFileOptions {
   /** Folders that hold a new entry, which must reach the disk with the first bytes. */
   readonly newEntriesIn?: readonly string[];
-  /** Throws when this process may not write any longer. Asked before the first write and when the file was changed by another. */
+  /**
+   * Throws when this process may not write any longer. Asked before the first write and when the file was
+   * changed by another.
+   */
   readonly assertOwner?: () => void;
   readonly calls?: AppendCalls;
 }
 
 /**
- * Appends to a file opened for reading and appending. A file that does not end in a newline gets one first. Syncs that are asked
- * for while the disk is at work become one. After the first failure nothing is written again. Takes over the descriptor.
+ * Appends to a file opened for reading and appending. A file that does not end in a newline gets one first.
+ * Syncs that are asked for while the disk is at work become one. After the first failure nothing is written
+ * again. Takes over the descriptor.
  */
 export class AppendFile {
   readonly #descriptor: number;
@@ -62,7 +66,10 @@ export class AppendFile {
     return this.#next;
   }
 
-  /** Like {@link sync}, when there is nothing else to do at once: what is written until then needs no sync of its own. */
+  /**
+   * Like {@link sync}, when there is nothing else to do at once: what is written until then needs no sync of
+   * its own.
+   */
   syncSoon(): Promise<void> {
     if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
     if (this.#next === undefined) {
@@ -75,7 +82,10 @@ export class AppendFile {
     return this.#next;
   }
 
-  /** Syncs what is not yet synced and closes the file. Rejects with the failure of that; the file is closed all the same. */
+  /**
+   * Syncs what is not yet synced and closes the file. Rejects with the failure of that; the file is closed
+   * all the same.
+   */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     try {
@@ -155,7 +165,10 @@ function lastByte(descriptor: number, size: number): number | undefined {
   return last[0];
 }
 
-/** Brings the entries of a folder to the disk. File systems that cannot sync a folder keep them in their own way. */
+/**
+ * Brings the entries of a folder to the disk. File systems that cannot sync a folder keep them in their own
+ * way.
+ */
 function syncFolder(path: string): Promise<void> {
   const descriptor = openSync(path, "r");
   return new Promise((resolve, reject) => {

@@ -40,7 +40,10 @@ function digits(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-/** Remainders of each byte (annex D of the PNG specification), then of each byte with one, two and three zero bytes behind it. */
+/**
+ * Remainders of each byte (annex D of the PNG specification), then of each byte with one, two and three zero
+ * bytes behind it.
+ */
 const TABLE: Int32Array = remainders();
 
 function remainders(): Int32Array {

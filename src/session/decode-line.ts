@@ -3,7 +3,10 @@ import { isRecord } from "../core/base/json.ts";
 import { type Checksum, checksum } from "./checksum.ts";
 import { RECORD_VERSION, SUM_BYTES } from "./record.ts";
 
-/** What a reader needs of a record to find its place; `start` and `end` are where it stands in its line, in bytes. */
+/**
+ * What a reader needs of a record to find its place; `start` and `end` are where it stands in its line, in
+ * bytes.
+ */
 export interface RecordPlace extends EntryBase {
   readonly type: string;
   readonly start: number;
@@ -23,8 +26,9 @@ export interface DecodedLine {
 }
 
 /**
- * Takes a line apart, without its newline. A blank line is nothing and no damage. Of a damaged line every record in it whose
- * checksum is right is used: two that were merged, or one behind the torn beginning of another.
+ * Takes a line apart, without its newline. A blank line is nothing and no damage. Of a damaged line every
+ * record in it whose checksum is right is used: two that were merged, or one behind the torn beginning of
+ * another.
  */
 export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): DecodedLine {
   const bytes = withoutReturn(line);
@@ -112,7 +116,10 @@ function fieldsOf(value: unknown): Head | undefined {
   return { id, parent, time, type };
 }
 
-/** Tries that may be made on one line, and bytes that may be hashed for them: damage must not cost more than reading. */
+/**
+ * Tries that may be made on one line, and bytes that may be hashed for them: damage must not cost more than
+ * reading.
+ */
 const MAX_TRIES = 64;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
@@ -136,7 +143,10 @@ function salvage(bytes: Uint8Array, { version, sumOf }: SalvageFacts): DecodedLi
   };
 }
 
-/** `"}{"` stands nowhere inside JSON, where a quote in a text is escaped: it is the seam of two merged records. */
+/**
+ * `"}{"` stands nowhere inside JSON, where a quote in a text is escaped: it is the seam of two merged
+ * records.
+ */
 function newerBehind(text: string): number | undefined {
   for (const [, digits] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
     if (Number(digits) > RECORD_VERSION) return Number(digits);

@@ -38,7 +38,10 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/** Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach the disk with the next record. */
+/**
+ * Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach
+ * the disk with the next record.
+ */
 const UNHURRIED: ReadonlySet<string> = new Set([
   "assistant_message",
   "run_start",
@@ -48,9 +51,10 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the record is on the disk;
- * answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the system and reach the disk with the record that follows, or
- * with `flush`. The first failure ends it: every later `append` is refused with the same error, code `journal`.
+ * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the
+ * record is on the disk; answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the
+ * system and reach the disk with the record that follows, or with `flush`. The first failure ends it: every
+ * later `append` is refused with the same error, code `journal`.
  */
 export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
@@ -109,7 +113,9 @@ export class JsonlJournal implements LocalJournal {
     }
   }
 
-  /** Goes on with a session. Throws `journal` when another process has it, for a newer version, and for links. */
+  /**
+   * Goes on with a session. Throws `journal` when another process has it, for a newer version, and for links.
+   */
   static async open(path: string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
     const lock = await takeLock(lockPath(path));
     try {
@@ -177,8 +183,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   /**
-   * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a record and takes none away.
-   * Resolves when it is on the disk. Throws `invalid_argument` for an id that is not on the way from the first record to the newest.
+   * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a
+   * record and takes none away. Resolves when it is on the disk. Throws `invalid_argument` for an id that is
+   * not on the way from the first record to the newest.
    */
   async rewind(id: string): Promise<void> {
     const descriptor = openSessionFile(this.path, "read");
@@ -193,7 +200,10 @@ export class JsonlJournal implements LocalJournal {
     await this.#sync();
   }
 
-  /** Brings what is left to the disk, closes the file and gives the session back. A session without a record leaves no file. */
+  /**
+   * Brings what is left to the disk, closes the file and gives the session back. A session without a record
+   * leaves no file.
+   */
   async close(): Promise<void> {
     try {
       await this.#file.close();

@@ -40,7 +40,10 @@ function readPiece(descriptor: number, offset: number, length: number): Buffer {
   return piece.subarray(0, filled);
 }
 
-/** The entries among records: types this version does not know, and the first record of the file, are left out. */
+/**
+ * The entries among records: types this version does not know, and the first record of the file, are left
+ * out.
+ */
 export function* readEntries(
   descriptor: number,
   records: Iterable<IndexedRecord>,

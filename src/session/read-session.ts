@@ -103,8 +103,9 @@ function summaryIn(lines: Iterable<Line>): SessionSummary {
 }
 
 /**
- * Id of the entry in front of a step of a session: who goes on from there asks the model what was asked in that step. Throws
- * `invalid_argument` for a step that the session does not have, `journal` for a session that cannot be read.
+ * Id of the entry in front of a step of a session: who goes on from there asks the model what was asked in
+ * that step. Throws `invalid_argument` for a step that the session does not have, `journal` for a session
+ * that cannot be read.
  */
 export function recordBeforeStep(path: string, step: number): string {
   const { entries } = readSession(path);

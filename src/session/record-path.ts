@@ -1,9 +1,10 @@
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 
 /**
- * The records from the first to the newest, in order: those a conversation goes on from. The newest is the last of the file; its
- * ancestors follow the `parent` fields, which is how a rewind leaves what came after it aside. Where a parent is missing or damaged
- * the record before it in the file takes its place, so that nothing whole is lost with it.
+ * The records from the first to the newest, in order: those a conversation goes on from. The newest is the
+ * last of the file; its ancestors follow the `parent` fields, which is how a rewind leaves what came after it
+ * aside. Where a parent is missing or damaged the record before it in the file takes its place, so that
+ * nothing whole is lost with it.
  */
 export function recordPath({
   records,

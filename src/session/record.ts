@@ -21,7 +21,10 @@ export interface SessionEntry extends EntryBase {
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/** The conversation goes on from an older record, its parent; what came after that is set aside and stays in the file. */
+/**
+ * The conversation goes on from an older record, its parent; what came after that is set aside and stays in
+ * the file.
+ */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
   /** The newest record until then. */
@@ -39,9 +42,10 @@ interface EncodedRecord<E extends EntryBase> {
 }
 
 /**
- * The line of an entry: `{"v":1,"id":…,"parent":…,"time":…,"type":…, …fields…,"sum":"<8 hex digits>"}`. `sum` is the
- * {@link checksum} of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; what JSON cannot hold becomes a text that says
- * so. Throws `journal` for a record longer than {@link MAX_RECORD_BYTES}.
+ * The line of an entry: `{"v":1,"id":…,"parent":…,"time":…,"type":…, …fields…,"sum":"<8 hex digits>"}`. `sum`
+ * is the {@link checksum} of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; what JSON
+ * cannot hold becomes a text that says so. Throws `journal` for a record longer than
+ * {@link MAX_RECORD_BYTES}.
  */
 export function encodeRecord<E extends EntryBase & { readonly type: string }>(entry: E): EncodedRecord<E> {
   const { id, parent, time, type, ...fields } = entry;
@@ -82,8 +86,9 @@ function toLine(text: string, type: string): Uint8Array {
 }
 
 /**
- * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a cycle, a BigInt, a throwing getter or `toJSON` and
- * anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets. `above` holds the objects around it. Never throws.
+ * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a cycle, a BigInt, a
+ * throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets.
+ * `above` holds the objects around it. Never throws.
  */
 function plain(value: unknown, above: readonly object[]): unknown {
   if (typeof value === "string") return value.toWellFormed();

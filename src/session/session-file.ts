@@ -25,7 +25,10 @@ const FLAGS: { readonly [mode in OpenMode]: number } = {
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
 };
 
-/** Opens a session file by descriptor, mode 0600. Throws `journal` for a link, a second name of a file, anything but a file. */
+/**
+ * Opens a session file by descriptor, mode 0600. Throws `journal` for a link, a second name of a file,
+ * anything but a file.
+ */
 export function openSessionFile(path: string, mode: OpenMode): number {
   let descriptor: number;
   try {
@@ -47,8 +50,8 @@ export function openSessionFile(path: string, mode: OpenMode): number {
 }
 
 /**
- * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what is no file, cannot be
- * read, or has more than `maxBytes`.
+ * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what
+ * is no file, cannot be read, or has more than `maxBytes`.
  */
 export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
   const unusable = (why: string, cause?: unknown): NanoAgentError =>
@@ -86,8 +89,9 @@ function advice(error: unknown): string {
 }
 
 /**
- * Makes the folder of a session file and the one around it, mode 0700, where they are missing. Resolves to the folders that got a
- * new entry by that. Throws `journal` for a link in their place and for what the file system refuses.
+ * Makes the folder of a session file and the one around it, mode 0700, where they are missing. Resolves to
+ * the folders that got a new entry by that. Throws `journal` for a link in their place and for what the file
+ * system refuses.
  */
 export function makeSessionFolder(folder: string): readonly string[] {
   const root = dirname(folder);

@@ -47,8 +47,9 @@ export class SessionLock {
 }
 
 /**
- * Takes the lock file at `path`. One of a process that has ended, or whose number went to another one, is taken over. Throws
- * `journal`, naming the process, when another one holds it, and for a lock that is a link or cannot be written.
+ * Takes the lock file at `path`. One of a process that has ended, or whose number went to another one, is
+ * taken over. Throws `journal`, naming the process, when another one holds it, and for a lock that is a link
+ * or cannot be written.
  */
 export async function takeLock(path: string, options: LockOptions = {}): Promise<SessionLock> {
   const token = newUuid();
@@ -57,7 +58,8 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   for (let round = 1; ; round++) {
     if (place(path, text)) return new SessionLock(path, token);
     const holder = readHolder(path);
-    // Whatever cannot be read was not written by this program, or not to its end: it is given the time to become whole.
+    // Whatever cannot be read was not written by this program, or not to its end: it is given the time to
+    // become whole.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
     if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
       return new SessionLock(path, token);
@@ -119,8 +121,8 @@ interface Takeover {
 }
 
 /**
- * Replaces the lock of an ended process. Only who holds the guard beside it may remove one, and looks again under it: of two that
- * saw the same dead holder, the slower one would else remove the lock of the faster.
+ * Replaces the lock of an ended process. Only who holds the guard beside it may remove one, and looks again
+ * under it: of two that saw the same dead holder, the slower one would else remove the lock of the faster.
  */
 function takeOver(path: string, { holder, text, before }: Takeover): boolean {
   before?.();
@@ -138,7 +140,10 @@ function takeOver(path: string, { holder, text, before }: Takeover): boolean {
   }
 }
 
-/** A guard is held for moments; one of an ended process is moved away, and put back if it turns out to be a new one. */
+/**
+ * A guard is held for moments; one of an ended process is moved away, and put back if it turns out to be a
+ * new one.
+ */
 function dropDeadGuard(guard: string): void {
   const holder = readHolder(guard);
   if (holder === undefined || processState(holder) !== "ended") return;

@@ -2,12 +2,15 @@ import type { JournalEntry } from "../core/agent/entry.ts";
 import { misuse } from "../core/base/errors.ts";
 
 /**
- * A step of a session: one request to the model in the conversation, counted from 1 along the entries from the first to the newest.
- * An answer that was worked out in nested runs (a plan, a reflection) is one step, whatever it took.
+ * A step of a session: one request to the model in the conversation, counted from 1 along the entries from
+ * the first to the newest. An answer that was worked out in nested runs (a plan, a reflection) is one step,
+ * whatever it took.
  */
 export interface SessionStep {
   readonly number: number;
-  /** Place of the entry it begins with: everything before it is what the request of the step was made from. */
+  /**
+   * Place of the entry it begins with: everything before it is what the request of the step was made from.
+   */
   readonly at: number;
   /** Place of the entry with the answer. */
   readonly answerAt: number;
@@ -33,8 +36,9 @@ export function stepNumbered(entries: readonly JournalEntry[], number: number): 
 }
 
 /**
- * Makes a function that tells which entries subagents have written: they bear the scope of a nested `run_start`, or one below it. Phases
- * of a pattern have scopes without a start of their own. It learns from the entries it is given, in their order.
+ * Makes a function that tells which entries subagents have written: they bear the scope of a nested
+ * `run_start`, or one below it. Phases of a pattern have scopes without a start of their own. It learns from
+ * the entries it is given, in their order.
  */
 export function subagentEntries(): (entry: JournalEntry) => boolean {
   const scopes = new Set<string>();
@@ -54,7 +58,10 @@ export class StepCounter {
   /** Where the phases of a pattern began that have no answer yet. */
   #phasesAt: number | undefined;
 
-  /** The next step for input and for the phases of a pattern, that of the call for what a subagent does; 0 before the first. */
+  /**
+   * The next step for input and for the phases of a pattern, that of the call for what a subagent does; 0
+   * before the first.
+   */
   stepOf(entry: JournalEntry): number {
     const { type, scope } = entry;
     const { steps } = this;
@@ -76,8 +83,9 @@ export class StepCounter {
 const BEFORE_INPUT: ReadonlySet<string> = new Set(["user_message", "permission_decision", "tool_result"]);
 
 /**
- * Id of the record in front of a message of the user: who goes on from there can say something else in its place. The input of a run takes
- * the beginning of the run along. `null`: the message is the first of all. Throws `invalid_argument` for what is no such message.
+ * Id of the record in front of a message of the user: who goes on from there can say something else in its
+ * place. The input of a run takes the beginning of the run along. `null`: the message is the first of all.
+ * Throws `invalid_argument` for what is no such message.
  */
 export function entryBefore(entries: readonly JournalEntry[], id: string): string | null {
   const at = entries.findIndex((entry) => entry.id === id);

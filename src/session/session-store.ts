@@ -36,7 +36,10 @@ export interface StartOptions extends JsonlJournalOptions {
 
 /** How {@link SessionStore.open} opens. */
 export interface OpenOptions extends JsonlJournalOptions {
-  /** Working folder whose session it is. Default: the session is looked for in all, and a new one is that of the process's folder. */
+  /**
+   * Working folder whose session it is. Default: the session is looked for in all, and a new one is that of
+   * the process's folder.
+   */
   readonly cwd?: string;
 }
 
@@ -52,8 +55,9 @@ export class SessionStore {
   }
 
   /**
-   * Goes on with the session of exactly this id, or starts it where there is none. `await using journal = await store.open("orders")` closes it.
-   * Throws `invalid_argument` for what cannot be an id, `journal`.
+   * Goes on with the session of exactly this id, or starts it where there is none.
+   * `await using journal = await store.open("orders")` closes it. Throws `invalid_argument` for what cannot
+   * be an id, `journal`.
    */
   async open(sessionId: string, options: OpenOptions = {}): Promise<JsonlJournal> {
     const { cwd, ...rest } = options;
@@ -97,7 +101,10 @@ export class SessionStore {
     return journal;
   }
 
-  /** Sessions of a working folder, or of all, the one that was worked on last first. Throws `journal` for linked folders. */
+  /**
+   * Sessions of a working folder, or of all, the one that was worked on last first. Throws `journal` for
+   * linked folders.
+   */
   list(cwd?: string): readonly SessionFile[] {
     if (!isFolder(this.root)) return [];
     const folders =
@@ -120,8 +127,9 @@ export class SessionStore {
   }
 
   /**
-   * The session with an id or the only one whose id begins with it; those of the working folder, where one is named, are looked at first. Throws
-   * `invalid_argument` for what is no id, `journal` when there is none or more than one.
+   * The session with an id or the only one whose id begins with it; those of the working folder, where one is
+   * named, are looked at first. Throws `invalid_argument` for what is no id, `journal` when there is none or
+   * more than one.
    */
   find(id: string, cwd?: string): SessionFile {
     assertSessionId(id, "The session id");
@@ -166,7 +174,10 @@ export class SessionStore {
   }
 }
 
-/** Undefined where there is no room for a lock and nobody else has one: removing something is how room is made. */
+/**
+ * Undefined where there is no room for a lock and nobody else has one: removing something is how room is
+ * made.
+ */
 async function lockToRemove(path: string): Promise<SessionLock | undefined> {
   try {
     return await takeLock(path);
@@ -179,7 +190,10 @@ async function lockToRemove(path: string): Promise<SessionLock | undefined> {
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be one of its own. */
+/**
+ * Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be
+ * one of its own.
+ */
 export function workspaceSlug(cwd: string): string {
   const shown = cwd
     .replaceAll(/[^A-Za-z0-9.]+/g, "-")
@@ -205,7 +219,10 @@ function sessionsIn(folder: string): SessionFile[] {
   return sessions.sort((left, right) => rank(right) - rank(left));
 }
 
-/** Names the session of a folder that was opened last: by file times alone, a clock that was set back would hide it. */
+/**
+ * Names the session of a folder that was opened last: by file times alone, a clock that was set back would
+ * hide it.
+ */
 const MARK = "newest";
 
 function markNewest(folder: string, sessionId: string): void {

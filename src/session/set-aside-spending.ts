@@ -8,8 +8,9 @@ import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 const SET_ASIDE = "set aside";
 
 /**
- * What the records cost that a rewind set aside: money and tokens stay spent, whatever became of the answers. `path` is what the conversation
- * goes on from. The entries carry a scope, so that they count for limits and for nothing else.
+ * What the records cost that a rewind set aside: money and tokens stay spent, whatever became of the answers.
+ * `path` is what the conversation goes on from. The entries carry a scope, so that they count for limits and
+ * for nothing else.
  */
 export function* setAsideSpending(
   descriptor: number,

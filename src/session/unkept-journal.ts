@@ -36,8 +36,8 @@ export class UnkeptJournal implements LocalJournal {
   }
 
   /**
-   * Goes back: the next entry follows the one of this id, or is the first (`null`); what came after is set aside, but for what it cost. Throws
-   * `invalid_argument` for an id that is not there.
+   * Goes back: the next entry follows the one of this id, or is the first (`null`); what came after is set
+   * aside, but for what it cost. Throws `invalid_argument` for an id that is not there.
    */
   rewind(id: string | null): void {
     const at = id === null ? -1 : this.#entries.findIndex((entry) => entry.id === id);

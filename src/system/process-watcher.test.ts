@@ -6,7 +6,9 @@ import { isAlive, until } from "../../test/faults/until.ts";
 import { newId } from "../core/base/ids.ts";
 import { markedEnvironment } from "./process-watcher.ts";
 
-/** What a program does that is then killed; `run` starts a command in a group of its own and has its number. */
+/**
+ * What a program does that is then killed; `run` starts a command in a group of its own and has its number.
+ */
 const prelude = (mark: string): string => `
 import { spawn } from "node:child_process";
 import { createProcessWatcher, markedEnvironment } from ${JSON.stringify(import.meta.resolve("./process-watcher.ts"))};

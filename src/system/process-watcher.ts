@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Ends processes that this one started when it ends without doing so itself, however that comes about. They are named by the number of
- * their group, as long as its first process was not waited for, or by a mark in their environment or on their command line, which finds
- * them outside of it too.
+ * Ends processes that this one started when it ends without doing so itself, however that comes about. They
+ * are named by the number of their group, as long as its first process was not waited for, or by a mark in
+ * their environment or on their command line, which finds them outside of it too.
  */
 export interface ProcessWatcher {
   readonly add: (name: number | string) => void;
@@ -11,9 +11,10 @@ export interface ProcessWatcher {
 }
 
 /**
- * Reads `+ NAME` and `- NAME` from its standard input. When that ends, whoever wrote to it is gone, and what still has a name gets TERM,
- * and KILL when it stays. It ignores the signals of a terminal, for it must outlive the process it watches, and it carries no mark itself.
- * A group that was once seen empty is let go: its number may be another's by then.
+ * Reads `+ NAME` and `- NAME` from its standard input. When that ends, whoever wrote to it is gone, and what
+ * still has a name gets TERM, and KILL when it stays. It ignores the signals of a terminal, for it must
+ * outlive the process it watches, and it carries no mark itself. A group that was once seen empty is let go:
+ * its number may be another's by then.
  */
 const SCRIPT = `trap '' HUP INT TERM QUIT
 names=' '
@@ -55,7 +56,8 @@ done
 `;
 
 /**
- * A watcher that starts with the first name it is told and ends with the last. `undefined` where there are no process groups (Windows).
+ * A watcher that starts with the first name it is told and ends with the last. `undefined` where there are no
+ * process groups (Windows).
  */
 export function createProcessWatcher(): ProcessWatcher | undefined {
   return process.platform === "win32" ? undefined : new ShellWatcher();
@@ -105,7 +107,9 @@ class ShellWatcher implements ProcessWatcher {
 /** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
-/** `env` with a mark by which a {@link ProcessWatcher} and the process table find whoever was started with it. */
+/**
+ * `env` with a mark by which a {@link ProcessWatcher} and the process table find whoever was started with it.
+ */
 export function markedEnvironment<V extends string | undefined>(
   env: { readonly [name: string]: V },
   mark: string,

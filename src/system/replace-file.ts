@@ -2,8 +2,9 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { newUuid } from "../core/base/ids.ts";
 
 /**
- * Puts a text in the place of a file in one step, readable by this user alone: whoever looks finds the old one or the new one, whole.
- * With `isSynced` it is on the disk by then. Throws what the system says, and leaves nothing behind.
+ * Puts a text in the place of a file in one step, readable by this user alone: whoever looks finds the old
+ * one or the new one, whole. With `isSynced` it is on the disk by then. Throws what the system says, and
+ * leaves nothing behind.
  */
 export function replaceFile(
   path: string,

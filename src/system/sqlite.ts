@@ -4,7 +4,10 @@ export interface TransactionHost {
   exec(sql: string): void;
 }
 
-/** Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of date. */
+/**
+ * Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of
+ * date.
+ */
 export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {

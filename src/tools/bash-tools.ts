@@ -14,7 +14,10 @@ export interface BashTools {
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ): Promise<{ readonly output: string; readonly exitCode: number | null }>;
-  /** The exit codes of the background jobs that ended (null: by a signal), kept up to date. `onEnd` is called for each, in place of the one given before. */
+  /**
+   * The exit codes of the background jobs that ended (null: by a signal), kept up to date. `onEnd` is called
+   * for each, in place of the one given before.
+   */
   watchJobs(onEnd: () => void): ReadonlyMap<string, number | null>;
   /** Does ahead what the first command would wait for. Optional; never rejects. */
   prepare(): Promise<void>;

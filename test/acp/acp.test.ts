@@ -365,7 +365,8 @@ test("what an editor says of an MCP server is taken as it stands: no variable of
 
 test("an MCP server of the editor brings its tools, judged like any other; a second one of its name is told", async () => {
   const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
-  // The first requests leave without the tools of a server that was never met: the model uses them once it has them.
+  // The first requests leave without the tools of a server that was never met: the model uses them once it
+  // has them.
   const isOffered = (request: RecordedRequest): boolean =>
     JSON.stringify(request.body).includes("mcp__own__ping");
   const looks = Array.from(

@@ -138,7 +138,10 @@ async function* requested(output: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Looks at every line the agent writes: a message of JSON-RPC whose parts fit the published schema of the protocol. */
+/**
+ * Looks at every line the agent writes: a message of JSON-RPC whose parts fit the published schema of the
+ * protocol.
+ */
 function watchLines(
   output: Readable,
   problems: string[],

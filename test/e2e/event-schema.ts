@@ -29,7 +29,10 @@ export interface EventLine {
   readonly event: { readonly type: string; readonly index?: number; readonly delta?: unknown };
 }
 
-/** The lines of a `stream-json` output, each checked against the published schema, with the rules that span lines. */
+/**
+ * The lines of a `stream-json` output, each checked against the published schema, with the rules that span
+ * lines.
+ */
 export function checkedLines(stdout: string): readonly EventLine[] {
   expect(stdout.endsWith("\n")).toBe(true);
   const validate = new Ajv2020({ formats: { uuid: /^[0-9a-f-]{36}$/ } }).compile(

@@ -12,7 +12,10 @@ interface LocalServer {
   readonly script: ScriptedServer;
 }
 
-/** A llama-server: documents about its model, and answers of a script. A document that is a list is taken one by one. */
+/**
+ * A llama-server: documents about its model, and answers of a script. A document that is a list is taken one
+ * by one.
+ */
 async function llamaServer(
   steps: readonly ServerStep[],
   documents: { readonly [path: string]: object | readonly number[] } = {},

@@ -18,7 +18,9 @@ function places() {
   return { cwd: tempFolder(), home: tempFolder() };
 }
 
-/** An environment in which the temporary folder lies elsewhere, so that the test's own folders are outside. */
+/**
+ * An environment in which the temporary folder lies elsewhere, so that the test's own folders are outside.
+ */
 function outsideEnv(home: string): Readonly<Record<string, string>> {
   return { HOME: home, TMPDIR: tempFolder() };
 }

@@ -118,7 +118,9 @@ test("a large answer arrives whole through a pipe", async () => {
   expect({ code: end.code, length: end.stdout.length }).toEqual({ code: 0, length: text.length + 1 });
 });
 
-/** Whether a process still does something: one that ended and only waits for its parent to notice does not. */
+/**
+ * Whether a process still does something: one that ended and only waits for its parent to notice does not.
+ */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -19,7 +19,9 @@ function lineOf(document: string, begin: string): string {
   return line.replace(/ +# .*$/, "");
 }
 
-/** Runs lines as a person types them, with the command installed and `npx` that takes what the project has. */
+/**
+ * Runs lines as a person types them, with the command installed and `npx` that takes what the project has.
+ */
 async function typed(lines: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const programs = join(ROOT, "node_modules/.bin");
   // The programs of servers have a longer name than the last part of their package.

@@ -17,7 +17,10 @@ export function effectTool(folder: string): Tool {
   });
 }
 
-/** What a model says that calls the tool with the numbers from `next` to `count`, two in an answer, and then ends. */
+/**
+ * What a model says that calls the tool with the numbers from `next` to `count`, two in an answer, and then
+ * ends.
+ */
 export function remainingSteps(next: number, count: number): readonly ScriptStep[] {
   const steps: ScriptStep[] = [];
   for (let n = next; n < count; n += 2) {

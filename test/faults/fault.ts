@@ -13,7 +13,10 @@ import type { CommandEnd, RunningCommand } from "../e2e/command.ts";
 /** The wires, in the order of the tables. */
 export const WIRES: readonly WireName[] = ["openai_chat", "anthropic", "openai_responses", "google"];
 
-/** A way in which something around the command fails (a provider, a child, a disk), and what the command has to make of it. */
+/**
+ * A way in which something around the command fails (a provider, a child, a disk), and what the command has
+ * to make of it.
+ */
 export interface Fault {
   /** What happens; the first column of the table. */
   readonly scenario: string;

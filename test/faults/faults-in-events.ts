@@ -96,7 +96,10 @@ export const FAULTS_IN_EVENTS: readonly Fault[] = [
   },
 ];
 
-/** An answer that ends in an error with a code of OpenAI's: as an event of that type, or without one as an error chunk. */
+/**
+ * An answer that ends in an error with a code of OpenAI's: as an event of that type, or without one as an
+ * error chunk.
+ */
 function failsWith(
   type: string | undefined,
   error: { readonly code: string; readonly message: string },

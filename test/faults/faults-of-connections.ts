@@ -7,7 +7,9 @@ const OK = says("all well");
 const CHAT = ["openai_chat"] as const;
 const NOWHERE = "http://127.0.0.1:1/v1";
 
-/** Connections that cannot be made, break, fall silent, lead elsewhere or carry something else than they say. */
+/**
+ * Connections that cannot be made, break, fall silent, lead elsewhere or carry something else than they say.
+ */
 export const FAULTS_OF_CONNECTIONS: readonly Fault[] = [
   {
     scenario: "connection refused",

@@ -13,7 +13,9 @@ import { isFullSweep } from "./sweep.ts";
 
 const CALLS = 50;
 const PLACES = ["before_write", "after_write", "before_sync", "half_synced", "after_sync"] as const;
-/** More than the session reaches of any place; the run that is not killed any more ends the sweep of a place. */
+/**
+ * More than the session reaches of any place; the run that is not killed any more ends the sweep of a place.
+ */
 const MANY = 1_000;
 const SAMPLE = [1, 9, 48];
 

@@ -10,7 +10,9 @@ import { isFullSweep } from "./sweep.ts";
 import { isAlive, until } from "./until.ts";
 
 const TURNS = 20;
-/** Lines of standard output after which the command is killed: the first, then an answer and a result a turn. */
+/**
+ * Lines of standard output after which the command is killed: the first, then an answer and a result a turn.
+ */
 const LINES = isFullSweep ? Array.from({ length: 2 * TURNS + 1 }, (_, at) => at + 1) : [1, 2, 3, 18];
 
 it.each(LINES)(

@@ -1,7 +1,8 @@
 /**
- * A run that kills itself: `node killed-run.ts FOLDER PLACE COUNT CALLS`. It calls a tool CALLS times in all, two calls an answer,
- * and dies with SIGKILL at the COUNT-th time it reaches PLACE. What the journal acknowledged is noted in FOLDER/acknowledged, what the
- * tool did in FOLDER/effects. Bytes reach the file only with a sync, so that the kill takes what a power cut would.
+ * A run that kills itself: `node killed-run.ts FOLDER PLACE COUNT CALLS`. It calls a tool CALLS times in all,
+ * two calls an answer, and dies with SIGKILL at the COUNT-th time it reaches PLACE. What the journal
+ * acknowledged is noted in FOLDER/acknowledged, what the tool did in FOLDER/effects. Bytes reach the file
+ * only with a sync, so that the kill takes what a power cut would.
  */
 import { appendFileSync, fdatasyncSync, writeSync } from "node:fs";
 import { join } from "node:path";

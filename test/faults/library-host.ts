@@ -1,4 +1,7 @@
-/** A process for a fault that ends it: `node library-host.ts NUMBER FILE`, the number that of the fault and the file its journal. */
+/**
+ * A process for a fault that ends it: `node library-host.ts NUMBER FILE`, the number that of the fault and
+ * the file its journal.
+ */
 import { LIBRARY_FAULTS } from "./library-faults.ts";
 import { playLibraryFault } from "./play-library-fault.ts";
 

@@ -1,4 +1,7 @@
-/** Says `ready`, takes the lock FILE when a line arrives, says whether it got it, and keeps it until its input ends: `node lock-race.ts FILE`. */
+/**
+ * Says `ready`, takes the lock FILE when a line arrives, says whether it got it, and keeps it until its input
+ * ends: `node lock-race.ts FILE`.
+ */
 import { createInterface } from "node:readline";
 import { takeLock } from "../../src/session/session-lock.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A run that pauses for approval and is killed: `node paused-run.ts FOLDER [approve]`. With `approve` it goes on with the session, says
- * yes to the first call, and dies inside it.
+ * A run that pauses for approval and is killed: `node paused-run.ts FOLDER [approve]`. With `approve` it goes
+ * on with the session, says yes to the first call, and dies inside it.
  */
 import { join } from "node:path";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";

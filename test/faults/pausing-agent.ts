@@ -6,7 +6,10 @@ import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { tool } from "../scenarios/conversation.ts";
 
-/** An agent whose two calls of `write` are asked about while nobody is there; each call leaves a line in FOLDER/effects. */
+/**
+ * An agent whose two calls of `write` are asked about while nobody is there; each call leaves a line in
+ * FOLDER/effects.
+ */
 export function pausingAgent(
   journal: Journal,
   folder: string,

@@ -17,7 +17,10 @@ const text = fc.oneof(
 );
 const callIds = fc.nat(15).map((n) => `c${n}`);
 
-/** Entries as a run could write them, and as it never would: results before their calls, twice, or without one. */
+/**
+ * Entries as a run could write them, and as it never would: results before their calls, twice, or without
+ * one.
+ */
 const entry: fc.Arbitrary<NewEntry> = fc.oneof(
   text.map(
     (said): NewEntry => ({

@@ -1,5 +1,6 @@
 /**
- * Records facts one after the other in the long-term memory FILE and says of each when it is kept: `node remember.ts FILE NAME COUNT`.
+ * Records facts one after the other in the long-term memory FILE and says of each when it is kept:
+ * `node remember.ts FILE NAME COUNT`.
  */
 import { SqliteLongTermMemory } from "../../src/memory/sqlite-long-term-memory.ts";
 

@@ -12,7 +12,10 @@ import { tokenLines } from "../permission/token-lines.ts";
 
 const isFull = process.env["NANO_AGENT_FAULTS"] === "full";
 const SEED = givenSeed(1);
-/** Character sets in which the last byte of a character in UTF-8 may take the next one along: `\\`, `|` or a backtick among them. */
+/**
+ * Character sets in which the last byte of a character in UTF-8 may take the next one along: `\\`, `|` or a
+ * backtick among them.
+ */
 const CHARSETS = ["ja_JP SHIFT_JIS", "zh_CN GBK", "zh_TW BIG5", "zh_CN GB18030"].map((name) =>
   name.split(" "),
 );

@@ -11,9 +11,10 @@ import { tempFolder } from "../temp-folder.ts";
 import type { Fault, FaultRoom } from "./fault.ts";
 
 /**
- * Tries a fault on the built command: one run in which it happens, and a second one that goes on with the session. Beside what the fault
- * itself says: exactly one result line that agrees with the exit code, one line on standard error for a failure, no key anywhere, no process
- * left over, and no request that a strict provider would refuse.
+ * Tries a fault on the built command: one run in which it happens, and a second one that goes on with the
+ * session. Beside what the fault itself says: exactly one result line that agrees with the exit code, one
+ * line on standard error for a failure, no key anywhere, no process left over, and no request that a strict
+ * provider would refuse.
  */
 export async function tryFault(fault: Fault, wire: WireName): Promise<void> {
   const room: FaultRoom = { cwd: tempFolder(), state: tempFolder(), home: tempFolder() };

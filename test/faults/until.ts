@@ -5,7 +5,10 @@ export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Whether a process still does something: one that has ended and only waits for its parent to notice does not. */
+/**
+ * Whether a process still does something: one that has ended and only waits for its parent to notice does
+ * not.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

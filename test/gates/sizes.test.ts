@@ -21,6 +21,29 @@ test("a file may have as many lines as its limit and not one more", () => {
   });
 });
 
+test("a comment is at most 110 columns wide, unless it is one long word", () => {
+  const words = (columns: number): string =>
+    "word "
+      .repeat(columns)
+      .slice(0, columns - 1)
+      .concat("x");
+  const root = tempFolder({
+    "src/a.ts": [
+      `// ${words(107)}`,
+      `  // ${words(106)}`,
+      ` * ${words(108)}`,
+      `/** ${words(107)}`,
+      `// https://${"a".repeat(120)}`,
+      `const text = "${words(120)}";`,
+    ].join("\n"),
+  });
+  expect(checkSizes(root).findings).toEqual([
+    "src/a.ts:2  is a comment of 111 columns, at most 110. Wrap it",
+    "src/a.ts:3  is a comment of 111 columns, at most 110. Wrap it",
+    "src/a.ts:4  is a comment of 111 columns, at most 110. Wrap it",
+  ]);
+});
+
 test("an exception needs a reason, holds to its own limit and goes when it is not needed", () => {
   const root = tempFolder({
     "src/a.ts": lines(450),

@@ -3,7 +3,10 @@ import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import { type FaultyHttp, startFaultyHttp } from "./faulty-server.ts";
 
-/** A scripted MCP server behind a real authorization server: discovery, registration, PKCE, tokens that end, refresh tokens that count once. */
+/**
+ * A scripted MCP server behind a real authorization server: discovery, registration, PKCE, tokens that end,
+ * refresh tokens that count once.
+ */
 export interface GuardedServer extends FaultyHttp {
   /** Seconds that tokens hold from now on. At first 3,600. */
   readonly holdFor: (seconds: number) => void;

@@ -7,8 +7,8 @@ import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { type HttpServer, parseServer } from "../../src/extensions/mcp/server-definition.ts";
 
 /**
- * The client as the conformance suite runs it: `node conformance-client.ts URL`. Logs in where the server wants that, calls every tool, and
- * takes the defaults of every form.
+ * The client as the conformance suite runs it: `node conformance-client.ts URL`. Logs in where the server
+ * wants that, calls every tool, and takes the defaults of every form.
  */
 const url = process.argv.at(-1) ?? "";
 const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {

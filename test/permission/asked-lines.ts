@@ -1,6 +1,6 @@
 /**
- * Command lines of a coding agent's day, as they come: looking around, building, testing, small changes. Lines with `cd` stand apart: what
- * they need is decided by rules about the working folder.
+ * Command lines of a coding agent's day, as they come: looking around, building, testing, small changes.
+ * Lines with `cd` stand apart: what they need is decided by rules about the working folder.
  */
 export const EVERYDAY_LINES: readonly string[] = [
   "ls",

@@ -14,7 +14,10 @@ import { BASH } from "./stub-room.ts";
 
 /** What a command line does in Bash, as far as anybody could tell. */
 export interface BashTrace {
-  /** Programs that it would have started, each with its words quoted; sorted, for those of a pipeline start together. */
+  /**
+   * Programs that it would have started, each with its words quoted; sorted, for those of a pipeline start
+   * together.
+   */
   readonly ran: readonly string[];
   readonly output: string;
   /** What it says is wrong, without line numbers. */
@@ -24,12 +27,18 @@ export interface BashTrace {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Lets many command lines run in Bash, each in a folder of its own, with no program to be found: what would start is noted instead. */
+/**
+ * Lets many command lines run in Bash, each in a folder of its own, with no program to be found: what would
+ * start is noted instead.
+ */
 export interface BashTraces {
   run(lines: readonly string[]): readonly BashTrace[];
 }
 
-/** Generated lines may name any place: run by root they would write there. `nobody` can write in its own folder alone. */
+/**
+ * Generated lines may name any place: run by root they would write there. `nobody` can write in its own
+ * folder alone.
+ */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /** Opens a place for {@link BashTraces} in a folder of its own. */
@@ -58,7 +67,10 @@ export function openBashTraces(root: string): BashTraces {
   };
 }
 
-/** Every line in a subshell: nothing that it sets reaches the next. Time is bounded by the processor's, so that a busy machine changes nothing. */
+/**
+ * Every line in a subshell: nothing that it sets reaches the next. Time is bounded by the processor's, so
+ * that a busy machine changes nothing.
+ */
 const DRIVER = `
 command_not_found_handle() { printf '%s\\n' "\${*@Q}" >> "$RAN"; printf 'ran %s\\n' "$*"; return 3; }
 enable -n kill exec

@@ -1,4 +1,7 @@
-/** One call of the corpus: its tool and argument (` ; ` between rules, each a whole rule, `!` deny and `?` ask in front), the mode and the decision. */
+/**
+ * One call of the corpus: its tool and argument (` ; ` between rules, each a whole rule, `!` deny and `?` ask
+ * in front), the mode and the decision.
+ */
 export interface ContractCall {
   readonly rules: string;
   readonly tool: string;
@@ -19,8 +22,9 @@ const calls = (tool: string, key: string, rows: readonly Row[]): readonly Contra
   }));
 
 /**
- * Calls of the tools beside bash. `WORK` and `HOME` stand for the workspace and the home folder. In the workspace lie `src/a.ts`, `docs/x.md`,
- * `.git/config`, the links `out` and `src/out` to a folder outside, `src/git` to `.git` and `src/docs` to `docs`, and `dangling` to a missing file outside.
+ * Calls of the tools beside bash. `WORK` and `HOME` stand for the workspace and the home folder. In the
+ * workspace lie `src/a.ts`, `docs/x.md`, `.git/config`, the links `out` and `src/out` to a folder outside,
+ * `src/git` to `.git` and `src/docs` to `docs`, and `dangling` to a missing file outside.
  */
 export const CONTRACT_CALLS: readonly ContractCall[] = [
   ...calls("read", "path", [

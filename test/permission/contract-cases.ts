@@ -2,7 +2,8 @@ import type { ShellCase } from "./shell-cases.ts";
 
 /** A second corpus of command lines, written from the numbered rules alone; built-in rules are left out. */
 export const CONTRACT_CASES: readonly ShellCase[] = [
-  // 1. The whole text of one simple command: words after quote removal, one blank between them, redirections left out.
+  // 1. The whole text of one simple command: words after quote removal, one blank between them, redirections
+  //    left out.
   ["npm test*", "npm test", "allow"],
   ["npm test*", "npm test -- --watch=false", "allow"],
   ["npm test*", "npm run test", "ask"],
@@ -39,7 +40,8 @@ export const CONTRACT_CASES: readonly ShellCase[] = [
   ["git commit -m *", "git commit -m 'costs $5 (or `more`)'", "allow"],
   ["git commit -m *", 'git commit -m "x $(cat msg)"', "ask"],
   ["git commit -m *", "git commit -m x && git push", "ask"],
-  // 2. Every operator, group, subshell, loop, condition, function body, substitution, here-document and target is cut.
+  // 2. Every operator, group, subshell, loop, condition, function body, substitution, here-document and
+  //    target is cut.
   ["ls* ; cat* ; echo *", "ls -l | cat && echo ok || echo no; ls &", "allow"],
   ["ls* ; cat* ; echo *", "ls |& cat", "allow"],
   ["ls* ; cat* ; echo *", "{ ls; cat x; }", "allow"],

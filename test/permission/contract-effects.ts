@@ -1,6 +1,8 @@
 import type { ShellCase } from "./shell-cases.ts";
 
-/** The second corpus on options, assignments, redirections and hidden characters; built-in rules are left out. */
+/**
+ * The second corpus on options, assignments, redirections and hidden characters; built-in rules are left out.
+ */
 export const CONTRACT_EFFECTS: readonly ShellCase[] = [
   // 5. Options that run a program or write a file are not covered by `*`.
   ["find *", "find . -name '*.ts' -not -path './node_modules/*'", "allow"],

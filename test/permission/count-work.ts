@@ -1,6 +1,7 @@
 /**
- * Prints how often the statements and loops of the package run while lines of many kinds are judged, as JSON: for each kind the count of a
- * line and of one four times as long. A program of its own, since only what is compiled while it counts is counted.
+ * Prints how often the statements and loops of the package run while lines of many kinds are judged, as JSON:
+ * for each kind the count of a line and of one four times as long. A program of its own, since only what is
+ * compiled while it counts is counted.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { Session } from "node:inspector/promises";

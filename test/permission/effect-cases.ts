@@ -1,6 +1,8 @@
 import type { ShellCase } from "./shell-cases.ts";
 
-/** Cases of the rules on options, assignments, redirections and hidden characters, and of deny and ask rules. */
+/**
+ * Cases of the rules on options, assignments, redirections and hidden characters, and of deny and ask rules.
+ */
 export const EFFECT_CASES: readonly ShellCase[] = [
   // 5. Options that run programs or write files.
   ["find *", "find . -name '*.ts'", "allow"],

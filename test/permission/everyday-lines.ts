@@ -1,4 +1,7 @@
-/** Command lines as agents and people write them every day, of all programs and all of the shell's syntax that they use. */
+/**
+ * Command lines as agents and people write them every day, of all programs and all of the shell's syntax that
+ * they use.
+ */
 export const EVERYDAY_LINES: readonly string[] = [
   "ls -la",
   "ls -la src | head -20",

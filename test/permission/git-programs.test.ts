@@ -13,7 +13,10 @@ const PROGRAMS = ["/usr/bin/git", "/bin/bash"];
 const SIGNS =
   'cat > /dev/null; echo "[GNUPG:] SIG_CREATED " >&2; printf "%s\\n" "-----BEGIN PGP SIGNATURE-----" "" x "-----END PGP SIGNATURE-----"';
 
-/** A repository whose user has programs of their own for differences, signatures and hooks; each leaves a mark when it runs. */
+/**
+ * A repository whose user has programs of their own for differences, signatures and hooks; each leaves a mark
+ * when it runs.
+ */
 class GitRoom {
   readonly folder: string;
   readonly repository: string;

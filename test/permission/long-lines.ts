@@ -1,7 +1,9 @@
 const times = (piece: string, length: number): string =>
   length < piece.length ? piece : piece.repeat(Math.floor(length / piece.length));
 
-/** `piece(0)`, `piece(1)`, … one behind the other with `between`, until they are about `length` characters. */
+/**
+ * `piece(0)`, `piece(1)`, … one behind the other with `between`, until they are about `length` characters.
+ */
 function each(length: number, piece: (index: number) => string, between = "; "): string {
   const pieces: string[] = [];
   for (let size = 0, index = 0; size < length; index++) {

@@ -1,4 +1,7 @@
-/** A folder that somebody else filled, and what it is after. Files by path; a text that begins with `->` is a link. */
+/**
+ * A folder that somebody else filled, and what it is after. Files by path; a text that begins with `->` is a
+ * link.
+ */
 export interface MaliciousRepository {
   readonly name: string;
   readonly files: (evil: string) => Readonly<Record<string, string>>;

@@ -105,7 +105,10 @@ test.each(COMMANDS)("the command runs nothing with %s, and ends with 3", async (
 const SCRIPT = spawnSync("script", ["--version"]).status === 0 && process.platform === "linux";
 const BIN = join(import.meta.dirname, "../../dist/bin.mjs");
 
-/** The command on a terminal of its own; `act` gets what the terminal shows so far and types, or ends the terminal. */
+/**
+ * The command on a terminal of its own; `act` gets what the terminal shows so far and types, or ends the
+ * terminal.
+ */
 async function onTerminal(command: string, act: (shown: string, terminal: Terminal) => void, typed = "") {
   const cwd = tempFolder();
   const server = await modelServer([calls("bash", { command: "touch made" }), says("end")]);

@@ -1,6 +1,9 @@
 import type { ShellCase } from "./shell-cases.ts";
 
-/** Cases of options and names of programs under rules of the user alone, for programs that read them in more ways than one. */
+/**
+ * Cases of options and names of programs under rules of the user alone, for programs that read them in more
+ * ways than one.
+ */
 export const OPTION_CASES: readonly ShellCase[] = [
   // A name with a slash in it is a path: `git x/evil` runs `git-x/evil`.
   ["git *", "git x/evil", "ask"],

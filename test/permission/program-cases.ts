@@ -1,6 +1,8 @@
 import type { ShellCase } from "./shell-cases.ts";
 
-/** Cases of programs with a language of their own, of wrappers and of options, under rules of the user alone. */
+/**
+ * Cases of programs with a language of their own, of wrappers and of options, under rules of the user alone.
+ */
 export const PROGRAM_CASES: readonly ShellCase[] = [
   // Scripts of awk and sed that a careless reader takes for harmless.
   ["awk *", `awk 'BEGIN{i++ / 2; print "touch pwned" | "sh"; j = 3 / 1}'`, "ask"],
@@ -352,7 +354,8 @@ export const NOT_COVERED: readonly string[] = [
   "diff */* package.json",
   "jq . *",
   "tar tf 'a b:c'",
-  // Behind its first operand xxd takes whatever follows for the file it writes, and so does uniq on some systems.
+  // Behind its first operand xxd takes whatever follows for the file it writes, and so does uniq on some
+  // systems.
   "xxd package.json --",
   "xxd package.json -b",
   "uniq package.json -c",

@@ -91,8 +91,8 @@ test("joining commands with an operator never allows more than each of them alon
         });
         const decide = (command: string): number =>
           RANK[policy.check({ tool: "bash", input: { command } }).decision];
-        // A first line that is not whole (an open quote, a here-document) takes the second one in, and a loop gives the
-        // second one's variables values that are known.
+        // A first line that is not whole (an open quote, a here-document) takes the second one in, and a loop
+        // gives the second one's variables values that are known.
         fc.pre(decide(left) === RANK.allow && !left.includes("<<") && !/\\$|#|\bfor\b/.test(left));
         expect(decide(left + operator + right)).toBeLessThanOrEqual(
           Math.max(decide(right), /^\s*(?:#|$)/.test(right) ? RANK.allow : RANK.deny),

@@ -42,7 +42,10 @@ function run(command: readonly string[], args: readonly string[], cwd: string): 
   return stdout;
 }
 
-/** What is there beside the input, and whether that is as it was. Taken away, for the next script to be judged alone. */
+/**
+ * What is there beside the input, and whether that is as it was. Taken away, for the next script to be judged
+ * alone.
+ */
 function traces(folder: string): readonly string[] {
   const others = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => !["in", "sub", join("sub", "in")].includes(name),

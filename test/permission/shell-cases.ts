@@ -1,4 +1,7 @@
-/** One line of the corpus: rules (allow, unless they begin with `!` for deny or `?` for ask), the command, the decision. */
+/**
+ * One line of the corpus: rules (allow, unless they begin with `!` for deny or `?` for ask), the command, the
+ * decision.
+ */
 export type ShellCase = readonly [rules: string, command: string, expected: "allow" | "ask" | "deny"];
 
 /** Rules are separated by ` ; `. Cases follow the numbered rules of docs/permissions.md. */

@@ -10,7 +10,10 @@ import { policyIn, shellRules } from "./shell-rules.ts";
 /** A way to have git run a program: what the files of a repository say, and the line that is enough. */
 interface Attack {
   readonly what: string;
-  /** Prepares the repository `r`, with `$EVIL` as the program. A filter `x` is set on `f.t`, which has changed. */
+  /**
+   * Prepares the repository `r`, with `$EVIL` as the program. A filter `x` is set on `f.t`, which has
+   * changed.
+   */
   readonly prepare: string;
   readonly line?: string;
   /** The rule of the user that covers the line; none where built-in rules do. */
@@ -22,9 +25,15 @@ interface Attack {
 const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
 const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
 
-/** An index that has no repository in it for whoever takes its hashes for longer ones, because of a long name in front. */
+/**
+ * An index that has no repository in it for whoever takes its hashes for longer ones, because of a long name
+ * in front.
+ */
 const HIDING = `cp -r . ../sub; mv ../sub .; git add sub; x=$(printf 'a%.0s' $(seq 200)); git update-index --add --cacheinfo 100644,$(git hash-object -w f.t),$x/$x/$x/$x/$x; git rm -q --cached f.t .gitattributes; ${FILTER} sub/.git/config;`;
-/** A repository that only commits name, whose settings have a program show differences; \`git diff\` is to show what is in it. */
+/**
+ * A repository that only commits name, whose settings have a program show differences; \`git diff\` is to
+ * show what is in it.
+ */
 const IN_COMMITS = `cp -r . ../sub; git checkout -qf; mv ../sub .; git add sub; git commit -qm 1; git -C sub commit -qam y; git add sub; git commit -qm 2; git rm -q --cached sub; git commit -qm 3; git -C sub config diff.external "$EVIL"`;
 
 const ATTACKS: readonly Attack[] = [
@@ -164,7 +173,10 @@ test("git asks where it would find its large files' program in the workspace", (
   expect(decided).toEqual(["ask", "allow"]);
 });
 
-/** Ways to have git show what lies outside: a file `$HOME/out`, or a repository `$HOME/other`, with `outside` in it. */
+/**
+ * Ways to have git show what lies outside: a file `$HOME/out`, or a repository `$HOME/other`, with `outside`
+ * in it.
+ */
 const LEAKS: readonly Attack[] = [
   ...["packed-refs", "shallow", "info/grafts", "objects/info/alternates"].map((name) => ({
     what: `${name} as a link`,

@@ -20,7 +20,10 @@ export interface Trace {
   readonly created: readonly string[];
 }
 
-/** A throw-away folder in which every program is a stub that only notes that it ran; wrappers and shells are real. */
+/**
+ * A throw-away folder in which every program is a stub that only notes that it ran; wrappers and shells are
+ * real.
+ */
 export interface StubRoom {
   readonly cwd: string;
   run(command: string): Trace;
@@ -63,7 +66,8 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
     run: (command) => {
       reset();
       const before = readdirSync(cwd);
-      // `enable -n` makes the shell look for programs where it has a builtin of the same name, so that their stubs note them.
+      // `enable -n` makes the shell look for programs where it has a builtin of the same name, so that their
+      // stubs note them.
       const script = 'enable -n echo true; eval "$LINE"; wait';
       spawnSync(BASH ?? "bash", ["-c", script], {
         cwd,
@@ -77,7 +81,10 @@ export function openStubRoom(stubs: readonly string[]): StubRoom {
   };
 }
 
-/** Every stub writes a file of its own, with its name in the file's: a program of the background may not have written its arguments yet. */
+/**
+ * Every stub writes a file of its own, with its name in the file's: a program of the background may not have
+ * written its arguments yet.
+ */
 function readLog(folder: string): readonly (readonly string[])[] {
   return readdirSync(folder).map((name) => [
     name.slice(0, name.indexOf(",")),

@@ -3,7 +3,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Language, type Node, Parser } from "web-tree-sitter";
 
-/** An independent reader of Bash: the names of the commands in a line, or `undefined` where it finds an error. */
+/**
+ * An independent reader of Bash: the names of the commands in a line, or `undefined` where it finds an error.
+ */
 export type CommandNames = (line: string) => readonly string[] | undefined;
 
 /** Loads tree-sitter's grammar of Bash; `undefined` where this installation does not have it. */

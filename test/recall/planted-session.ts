@@ -97,7 +97,10 @@ export const FACTS: readonly Fact[] = [
 /** One turn of the planted session: what is added to the transcript before the model is asked again. */
 export type PlantedTurn = readonly Message[];
 
-/** Turns of a session of about 100,000 tokens that hold every fact once, in mixed order, among much that is no fact. */
+/**
+ * Turns of a session of about 100,000 tokens that hold every fact once, in mixed order, among much that is no
+ * fact.
+ */
 export function plantedTurns(): readonly PlantedTurn[] {
   const turns: PlantedTurn[] = [[userMessage("Let us bring the ledger to its third version, step by step.")]];
   for (let at = 0; at < 12; at += 1) {

@@ -21,7 +21,10 @@ interface Recall {
   readonly summaries: number;
 }
 
-/** Plays the planted session with a compactor, compacting whenever it says so, and looks what the last request still holds. */
+/**
+ * Plays the planted session with a compactor, compacting whenever it says so, and looks what the last request
+ * still holds.
+ */
 async function recallWith(compaction: Compactor): Promise<Recall> {
   const requests: ModelRequest[] = [];
   let summaries = 0;

@@ -11,8 +11,9 @@ export interface SummariserLimits {
 }
 
 /**
- * A summary as an honest but imperfect model writes it: sentences taken out of what it was shown, those that look important first,
- * up to its limit; some it overlooks. It understands nothing, so what it keeps is a lower bound of what a model can keep.
+ * A summary as an honest but imperfect model writes it: sentences taken out of what it was shown, those that
+ * look important first, up to its limit; some it overlooks. It understands nothing, so what it keeps is a
+ * lower bound of what a model can keep.
  */
 export function scriptedSummary({ messages }: ModelRequest, limits: SummariserLimits): string {
   const shown = messages.slice(0, messages.length > 1 ? -1 : undefined).flatMap(textsOf);
@@ -57,7 +58,10 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence.length > 5 && sentence.length < 400);
 }
 
-/** What catches the eye: decisions, failures, figures, paths, another script. Lines that look like many others do not. */
+/**
+ * What catches the eye: decisions, failures, figures, paths, another script. Lines that look like many others
+ * do not.
+ */
 function worthOf(sentence: string): number {
   if (/^\d\d:\d\d:\d\d debug|^(const|let) |^<|is done\.$/.test(sentence)) return 0;
   let worth = 0;

@@ -12,7 +12,10 @@ import { all, eventTypes, lines, tool } from "./conversation.ts";
 const OVERFLOW = new NanoAgentError("context_overflow", "too long");
 const tools = [tool("read")];
 
-/** Asks the model for a summary and keeps the newest `kept` messages, whenever the conversation has more than `max`. */
+/**
+ * Asks the model for a summary and keeps the newest `kept` messages, whenever the conversation has more than
+ * `max`.
+ */
 function summaryOver(max: number, kept = 2, changes: Partial<Compactor> = {}): Compactor {
   return {
     isNeeded: ({ messages }) => messages.length > max,

@@ -31,7 +31,10 @@ function shown(event: AgentEvent): readonly string[] {
   }
 }
 
-/** The same conversation for every agent: it answers what it is asked, and looks something up before it answers a question. */
+/**
+ * The same conversation for every agent: it answers what it is asked, and looks something up before it
+ * answers a question.
+ */
 const conversation = (): ScriptedModel =>
   new ScriptedModel(({ messages, tools, toolChoice }) => {
     if (typeof toolChoice === "object") return calls("generate_plan", { steps: ["Find it"] });

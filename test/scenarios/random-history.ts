@@ -40,7 +40,10 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-/** A conversation as the loop makes them; with `isOpen` its last message may have calls that wait for their answers. */
+/**
+ * A conversation as the loop makes them; with `isOpen` its last message may have calls that wait for their
+ * answers.
+ */
 export interface RandomHistory {
   readonly messages: readonly Message[];
   readonly isOpen: boolean;

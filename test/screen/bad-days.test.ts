@@ -313,7 +313,8 @@ test("for random windows and chunkings, scrollback and screen hold every line of
         program.type("go\r");
         for (const [index, size] of sizes.entries()) {
           await program.shows(`part ${index} is over`);
-          // Of a frame that reaches a window of another size parts of what is drawn in place may stay behind: the next one is a second away.
+          // Of a frame that reaches a window of another size parts of what is drawn in place may stay behind:
+          // the next one is a second away.
           await nextSecond(program);
           await program.resize(size);
           gates[index]?.resolve();

@@ -5,8 +5,8 @@ import headless, { type Terminal } from "@xterm/headless";
 const { UnicodeGraphemesAddon } = loadGraphemes();
 
 /**
- * What knows how wide characters are. It reads its tables as if they began where their memory does, which is not so for a small `Buffer`:
- * whatever stood there before decided whether it could be loaded.
+ * What knows how wide characters are. It reads its tables as if they began where their memory does, which is
+ * not so for a small `Buffer`: whatever stood there before decided whether it could be loaded.
  */
 function loadGraphemes(): typeof graphemes {
   const { poolSize } = Buffer;

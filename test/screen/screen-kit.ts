@@ -38,7 +38,10 @@ export async function openShell(
 /** What the screen says when it waits for the first message. */
 export const READY = "What is to be done?";
 
-/** Runs the built command in a terminal with a model that follows a script, and waits for its input, or another text. */
+/**
+ * Runs the built command in a terminal with a model that follows a script, and waits for its input, or
+ * another text.
+ */
 export async function openScreen(
   steps: Parameters<typeof startScreen>[0],
   { ready = READY, ...options }: WithFolders<ScreenProgramOptions> & { readonly ready?: string } = {},

@@ -49,7 +49,10 @@ export async function nextSecond(program: ProgramInTerminal): Promise<void> {
   await secondsPass(program, 1);
 }
 
-/** Resolves when a question that stands takes keys: a whole second has passed with it, however late it was drawn. */
+/**
+ * Resolves when a question that stands takes keys: a whole second has passed with it, however late it was
+ * drawn.
+ */
 export async function takesKeys(program: ProgramInTerminal): Promise<void> {
   await secondsPass(program, 2);
 }

@@ -33,7 +33,10 @@ export function textOf(result: ToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : `<${block.type}>`)).join("\n");
 }
 
-/** Runs `action` without the administrator's rights, to whom no file is closed; `folder` then belongs to the ordinary user. */
+/**
+ * Runs `action` without the administrator's rights, to whom no file is closed; `folder` then belongs to the
+ * ordinary user.
+ */
 export async function asOrdinaryUser<T>(folder: string, action: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return action();
   const nobody = 65534;

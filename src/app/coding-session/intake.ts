@@ -37,8 +37,8 @@ export interface IntakeOptions {
 
 /**
  * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
- * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that there is
- * not.
+ * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
+ * there is not.
  */
 export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<TakenIn> {
   const { parts, agent, signal } = options;

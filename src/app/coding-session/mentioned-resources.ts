@@ -14,8 +14,9 @@ const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.
 const MAX_MENTIONS = 8;
 
 /**
- * What stands in the resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most eight. A server that does
- * not run is started. One that cannot be read is told, and its name stays a name.
+ * What stands in the resources of MCP servers that a text mentions as `@server:uri`, a message for each, at
+ * most eight. A server that does not run is started. One that cannot be read is told, and its name stays a
+ * name.
  */
 export async function mentionedResources(
   text: string,

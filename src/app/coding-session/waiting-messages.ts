@@ -128,9 +128,9 @@ export interface QueuedMessage {
 
 /**
  * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
- * them is a command (it begins with
- * `/` and names one): that goes by itself, in its place. Every change is told by `onChange` of the session. What still waits when a session is
- * closed is there, held, when it is opened again.
+ * them is a command (it begins with `/` and names one): that goes by itself, in its place. Every change is
+ * told by `onChange` of the session. What still waits when a session is closed is there, held, when it is
+ * opened again.
  */
 export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
@@ -148,6 +148,9 @@ export interface MessageQueue {
   release(): void;
   /** Sends one message now: to the run at work as steering, else as the input of a run. */
   sendNow(id: string): void;
-  /** Resolves when what waits is stored, for the next time; false: it ends with this process, as when the session is not kept or the disk is full. */
+  /**
+   * Resolves when what waits is stored, for the next time; false: it ends with this process, as when the
+   * session is not kept or the disk is full.
+   */
   isStored(): Promise<boolean>;
 }

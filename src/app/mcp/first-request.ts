@@ -5,8 +5,8 @@ import { modelWith } from "../../core/model/wrap-model.ts";
 const ON_ITS_WAY_MS = 200;
 
 /**
- * The same model, which calls `start` beside its first request: once that has been sent and is being answered, or is surely on its way. What
- * `start` does can then not hold it up. `cancel` forgets it.
+ * The same model, which calls `start` beside its first request: once that has been sent and is being
+ * answered, or is surely on its way. What `start` does can then not hold it up. `cancel` forgets it.
  */
 export function besideFirstRequest(
   model: Model,

@@ -17,8 +17,8 @@ export interface HookedCall {
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 
 /**
- * The arguments of a call with what published scripts look for beside them: the path of a file from the root as
- * `file_path`, and the texts of all its edits as `old_string` and `new_string`.
+ * The arguments of a call with what published scripts look for beside them: the path of a file from the root
+ * as `file_path`, and the texts of all its edits as `old_string` and `new_string`.
  */
 export function peerInput({ name, input, cwd }: HookedCall): Fields {
   const path = filePath({ name, input, cwd });
@@ -39,8 +39,8 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
 }
 
 /**
- * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does not
- * know stays, so that its schema refuses it.
+ * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does
+ * not know stays, so that its schema refuses it.
  */
 export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
   const { name, input } = call;

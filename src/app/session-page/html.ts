@@ -1,8 +1,8 @@
 import { terminalText } from "../safe-text.ts";
 
 /**
- * Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. A class,
- * for what a session file holds may have any form, and must not pass for one.
+ * Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. A
+ * class, for what a session file holds may have any form, and must not pass for one.
  */
 export class Html {
   readonly markup: string;

@@ -166,8 +166,8 @@ async function textItems(
 }
 
 /**
- * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for a
- * file that nobody can use. What it does is told from its fields as whoever uses them reads them.
+ * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for
+ * a file that nobody can use. What it does is told from its fields as whoever uses them reads them.
  */
 async function textItem(
   root: string,

@@ -10,8 +10,9 @@ export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "googl
 export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 
 /**
- * Plain text. An empty one with `provider_data` stands for something of the provider's own (a search it made, its summary of the
- * conversation so far), which only the same wire sends back. Sources of a text are in `provider_data`, too.
+ * Plain text. An empty one with `provider_data` stands for something of the provider's own (a search it made,
+ * its summary of the conversation so far), which only the same wire sends back. Sources of a text are in
+ * `provider_data`, too.
  */
 export interface TextBlock {
   readonly type: "text";

@@ -114,8 +114,9 @@ export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: strin
 }
 
 /**
- * The matcher of hooks that were written for another agent: what fits one of our names (`.*`, or nothing at all) is told the name of that
- * agent, which `isPeers` knows, for such scripts end without a word when they read any other.
+ * The matcher of hooks that were written for another agent: what fits one of our names (`.*`, or nothing at
+ * all) is told the name of that agent, which `isPeers` knows, for such scripts end without a word when they
+ * read any other.
  */
 export function peerMatcher(
   matcher: string | undefined,

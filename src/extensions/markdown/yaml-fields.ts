@@ -9,8 +9,9 @@ const MAX_ALIASES = 16;
 const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
 
 /**
- * The fields of a front matter as {@link parseFields} reads them. Other agents take a description or a hint as it stands where YAML
- * sees a structure in it (`argument-hint: [a] [b]`, `description: Use this: …`), and so do we.
+ * The fields of a front matter as {@link parseFields} reads them. Other agents take a description or a hint
+ * as it stands where YAML sees a structure in it (`argument-hint: [a] [b]`, `description: Use this: …`), and
+ * so do we.
  */
 export function readYamlFields(front: string): ReadFields {
   const read = parseFields(front);

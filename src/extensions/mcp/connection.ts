@@ -104,7 +104,10 @@ export interface Authorization {
 /** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** `login`: only logging in helps. `session`: the server does not know us any more, the call was not made. `broken`: anything else. */
+  /**
+   * `login`: only logging in helps. `session`: the server does not know us any more, the call was not made.
+   * `broken`: anything else.
+   */
   readonly kind: "login" | "session" | "broken";
 
   constructor(message: string, kind: ConnectionError["kind"] = "broken") {
@@ -122,7 +125,10 @@ export interface ConnectionEvents {
   readonly onChanged: (list: WatchedList) => void;
 }
 
-/** Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left running then. */
+/**
+ * Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left
+ * running then.
+ */
 export type OpenConnection = (
   server: McpServerDefinition,
   host: McpHost,

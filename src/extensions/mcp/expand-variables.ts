@@ -2,8 +2,9 @@
 export type ExpandedText = { readonly text: string } | { readonly missing: string };
 
 /**
- * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is not set or empty. What is put in
- * is not looked at again, and `$` before anything else is an ordinary character.
+ * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is
+ * not set or empty. What is put in is not looked at again, and `$` before anything else is an ordinary
+ * character.
  */
 export function expandVariables(
   text: string,

@@ -22,7 +22,10 @@ export interface HttpTransportOptions {
   readonly onUnreachable: (reason: string) => void;
 }
 
-/** Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait for ever. */
+/**
+ * Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait
+ * for ever.
+ */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #options: HttpTransportOptions;
 

@@ -1,7 +1,7 @@
 /**
- * Where the life of a server stands. `idle`: not started yet · `starting`: its tools are not known yet · `ready` · `waiting`: it failed and is
- * started again after a while, or by the next call · `failed`: it is started again by the next call alone · `needs_login` · `stopped`:
- * for good.
+ * Where the life of a server stands. `idle`: not started yet · `starting`: its tools are not known yet ·
+ * `ready` · `waiting`: it failed and is started again after a while, or by the next call · `failed`: it is
+ * started again by the next call alone · `needs_login` · `stopped`: for good.
  */
 export type Lifecycle =
   | { readonly state: "idle" | "stopped" }

@@ -1,7 +1,10 @@
 /** Longest message of a server in bytes. */
 export const MAX_MESSAGE_BYTES: number = 32 * 1024 * 1024;
 
-/** Takes bytes apart into lines. A line longer than `maxBytes` is told once, as `undefined`, as soon as it is that long; then nothing more is read. */
+/**
+ * Takes bytes apart into lines. A line longer than `maxBytes` is told once, as `undefined`, as soon as it is
+ * that long; then nothing more is read.
+ */
 export function lineReader(
   onLine: (line: string | undefined) => void,
   maxBytes: number = MAX_MESSAGE_BYTES,

@@ -42,8 +42,8 @@ export interface LoginStore {
 const RENEW_BEFORE_MS = 60_000;
 
 /**
- * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for every process: a
- * refresh token may count only once.
+ * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for
+ * every process: a refresh token may count only once.
  */
 export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
   const { store, clock } = parts;
@@ -129,8 +129,9 @@ export interface LogInOptions extends LoginParts {
 }
 
 /**
- * Logs in to a server with OAuth 2.1: finds its authorization server, registers there where no client is configured, sends the person to its
- * page, and waits on the loopback interface for the answer. Rejects with a {@link ConnectionError} that says what went wrong.
+ * Logs in to a server with OAuth 2.1: finds its authorization server, registers there where no client is
+ * configured, sends the person to its page, and waits on the loopback interface for the answer. Rejects with
+ * a {@link ConnectionError} that says what went wrong.
  */
 export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
   const { signal, fetch: fetchFn = fetch } = options;

@@ -18,7 +18,7 @@ export interface KnownServer {
   readonly prompts: readonly ListedPrompt[];
 }
 
-/** What is remembered of servers from one run to the next, by the hash of their configuration. Neither throws. */
+/** What is remembered of servers between runs, by the hash of their configuration. Neither throws. */
 export interface KnownServers {
   readonly read: (hash: string) => KnownServer | undefined;
   readonly write: (hash: string, server: KnownServer) => void;
@@ -81,8 +81,9 @@ interface Entry {
 }
 
 /**
- * The MCP servers of one agent. Its tools are known from earlier runs before any server runs; {@link McpHub.start} starts all of them, and
- * what they bring then reaches the agent's tools as it comes, at their end, so that the beginning of its requests stays as it was.
+ * The MCP servers of one agent. Its tools are known from earlier runs before any server runs;
+ * {@link McpHub.start} starts all of them, and what they bring then reaches the agent's tools as it comes, at
+ * their end, so that the beginning of its requests stays as it was.
  */
 export class McpHub {
   readonly #options: McpHubOptions;
@@ -111,7 +112,7 @@ export class McpHub {
     if (this.#fits(all)) for (const each of all) this.#offered.set(each.as, each);
   }
 
-  /** The tools for the first request: what is known of the servers, or `find_tools` where that is much, or not known yet. */
+  /** Tools for the first request: those that are known, or `find_tools` where they are many or unknown. */
   tools(): readonly Tool[] {
     const offered = [...this.#offered.values()].map(({ tool }) => tool());
     const isOpen = this.#enabled().some(({ isKnown }) => !isKnown);
@@ -172,7 +173,7 @@ export class McpHub {
     return (await Promise.all(lists)).flat();
   }
 
-  /** A prompt by its name, of a server that is started for it where it is not known; `undefined`: there is none. Rejects when that server is not available. */
+  /** The prompt of that name; starts its server where it is not known. Rejects when that is not available. */
   async findPrompt(name: string, signal: AbortSignal): Promise<McpPrompt | undefined> {
     const entry = this.#enabled().find(({ part }) => name.startsWith(`${MCP_PREFIX}${part}__`));
     if (entry === undefined) return undefined;
@@ -183,7 +184,7 @@ export class McpHub {
     return find();
   }
 
-  /** What a prompt says with its arguments. Rejects for a name that no server has, and when the server refuses or is not available. */
+  /** What a prompt says with its arguments. Rejects for an unknown name, and when its server does. */
   async expandPrompt(
     name: string,
     args: { readonly [name: string]: string },
@@ -197,7 +198,7 @@ export class McpHub {
     );
   }
 
-  /** The resources of the servers that are connected, each with the name a person mentions it by: `@server:uri`. */
+  /** The resources of connected servers, each with the name a person mentions it by: `@server:uri`. */
   async resources(): Promise<readonly (ListedResource & { readonly mention: string })[]> {
     const lists = this.#ready().map(async ({ server }) => {
       const found = await server
@@ -208,7 +209,7 @@ export class McpHub {
     return (await Promise.all(lists)).flat();
   }
 
-  /** The contents of what `server:uri` or `@server:uri` names, bounded as a result is; `undefined` where no server is called so. Rejects when the server refuses. */
+  /** What `server:uri` or `@server:uri` names, bounded; `undefined` without such a server. May reject. */
   async readResource(
     mention: string,
     signal: AbortSignal,

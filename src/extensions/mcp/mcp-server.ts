@@ -31,8 +31,8 @@ export interface McpServerOptions {
 }
 
 /**
- * One server and the one owner of its life: starts it when it is wanted, notices when it is lost, starts it again with growing waits, ends it.
- * A call waits for a server that is starting, and starts one that is down.
+ * One server and the one owner of its life: starts it when it is wanted, notices when it is lost, starts it
+ * again with growing waits, ends it. A call waits for a server that is starting, and starts one that is down.
  */
 export class McpServer {
   readonly definition: McpServerDefinition;
@@ -70,7 +70,10 @@ export class McpServer {
     while (this.#life.state === "starting") await this.#starting;
   }
 
-  /** Makes a request on the connection, opened first where there is none. One that the server says it never took is made once more. */
+  /**
+   * Makes a request on the connection, opened first where there is none. One that the server says it never
+   * took is made once more.
+   */
   async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
     const first = await this.#connected(signal);
     try {
@@ -82,7 +85,10 @@ export class McpServer {
     }
   }
 
-  /** Calls a tool by the server's own name for it. Rejects with a sentence for the model when that did not work. */
+  /**
+   * Calls a tool by the server's own name for it. Rejects with a sentence for the model when that did not
+   * work.
+   */
   async call(name: string, input: object, options: CallOptions): Promise<unknown> {
     return this.use(options.signal, (connection) => connection.callTool(name, input, options));
   }

@@ -11,7 +11,10 @@ import { type NormalisedSchema, normaliseSchema, originalNames } from "./normali
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/** A tool of a server, as the model may be offered it. What is said of it is found out when somebody asks: most are never offered. */
+/**
+ * A tool of a server, as the model may be offered it. What is said of it is found out when somebody asks:
+ * most are never offered.
+ */
 export interface McpTool {
   /** `mcp__server__tool`. */
   readonly as: string;
@@ -43,8 +46,9 @@ const MAX_SCHEMA_CHARS = 100_000;
 const MAX_DESCRIPTION_CHARS = 8_000;
 
 /**
- * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot be used is left out by name.
- * A hint that it only reads lets a tool run beside others, and allows nothing. `isChecked`: the list was gone through before.
+ * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot
+ * be used is left out by name. A hint that it only reads lets a tool run beside others, and allows nothing.
+ * `isChecked`: the list was gone through before.
  */
 export function toMcpTools(
   listed: readonly ListedTool[],

@@ -1,6 +1,8 @@
 import { isRecord } from "../../core/base/json.ts";
 
-/** The schema of a tool as every provider takes it, and how its arguments lead back to what the server wants. */
+/**
+ * The schema of a tool as every provider takes it, and how its arguments lead back to what the server wants.
+ */
 export interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
   /** What parameters are called by the server, for those whose name providers refuse. */
@@ -15,9 +17,10 @@ const COMBINATORS = ["allOf", "anyOf", "oneOf"] as const;
 const MAX_DEPTH = 20;
 
 /**
- * Brings the input schema of a server's tool to the form that every provider takes: an object at the top, without `$ref` and combinators
- * there (their parameters are put together; those are required that each alternative requires), and with names of parameters that can be
- * sent. The server checks its arguments itself, so a schema may come out wider than it was. `undefined` for what is no schema at all.
+ * Brings the input schema of a server's tool to the form that every provider takes: an object at the top,
+ * without `$ref` and combinators there (their parameters are put together; those are required that each
+ * alternative requires), and with names of parameters that can be sent. The server checks its arguments
+ * itself, so a schema may come out wider than it was. `undefined` for what is no schema at all.
  */
 export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   if (schema === undefined) return { schema: { type: "object", properties: {} }, renamed: new Map() };

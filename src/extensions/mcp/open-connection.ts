@@ -42,7 +42,10 @@ const MAX_ENTRIES = 2_000;
 /** Time a server at an address gets to hear that its session is over. */
 const GOODBYE_MS = 500;
 
-/** Opens connections with the client of the protocol's makers. What servers list and answer is taken as it stands: others judge it. */
+/**
+ * Opens connections with the client of the protocol's makers. What servers list and answer is taken as it
+ * stands: others judge it.
+ */
 export function connectionOpener(kit: ConnectionKit): OpenConnection {
   return async (server, host, options) => {
     const opening = { kit, server, host, options };
@@ -93,8 +96,9 @@ interface Line {
 }
 
 /**
- * The versions with `initialize` come first: nearly every server speaks them, and asking for newer ones costs each of these a request, or a
- * wait. A server that knows newer ones alone says so, and is asked in their way.
+ * The versions with `initialize` come first: nearly every server speaks them, and asking for newer ones costs
+ * each of these a request, or a wait. A server that knows newer ones alone says so, and is asked in their
+ * way.
  */
 async function connected(opening: Opening, newLine: () => Line): Promise<Connection> {
   try {

@@ -39,7 +39,10 @@ export interface HttpServer extends AnyServer {
   readonly oauth: OAuthSettings;
 }
 
-/** What is known beforehand of logging in to a server. What is absent is found out, and a client is registered. */
+/**
+ * What is known beforehand of logging in to a server. What is absent is found out, and a client is
+ * registered.
+ */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -69,7 +72,10 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
 const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/** Reads the definition of one server as files hold it. Fields that nobody knows are ignored: other programs keep theirs there. */
+/**
+ * Reads the definition of one server as files hold it. Fields that nobody knows are ignored: other programs
+ * keep theirs there.
+ */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
   if (!isRecord(value)) return fault("is not an object");
   const { type, command, url } = value;

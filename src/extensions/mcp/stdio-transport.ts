@@ -31,8 +31,8 @@ const MAX_STDERR_CHARS = 2_000;
 const MAX_OTHER_LINES = 10_000;
 
 /**
- * A server as a process in a group of its own. Its standard error is read all the time, for a full pipe would stop it. Lines that are no
- * messages are passed over. Whatever is left of the group is killed at the end.
+ * A server as a process in a group of its own. Its standard error is read all the time, for a full pipe would
+ * stop it. Lines that are no messages are passed over. Whatever is left of the group is killed at the end.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -141,7 +141,8 @@ export class StdioTransport implements Transport {
       lineReader((line) => this.#line(line)),
     );
     const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
-    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither is waited for.
+    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither
+    // is waited for.
     const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
     const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
     void Promise.race([afterExit, afterSpeech]).then(() => {
@@ -169,7 +170,9 @@ export class StdioTransport implements Transport {
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
-  /** One after the other: what is told of a call before its answer must have been heard when the answer comes. */
+  /**
+   * One after the other: what is told of a call before its answer must have been heard when the answer comes.
+   */
   #deliver(message: object): void {
     this.#delivery = this.#delivery.then(async () => {
       this.onmessage?.(message as JSONRPCMessage);

@@ -10,9 +10,10 @@ export const MCP_PREFIX = "mcp__";
 export const FIND_TOOLS = "find_tools";
 
 /**
- * The names of a server's things (tools, prompts) as the agent calls them: `mcp__server__name`, of letters, digits, `_` and `-`, at most 64
- * characters. A name that had to be changed and then is that of another one, or had to be cut, ends in a hash of what it was. Equal names
- * come out equal; which of two clashing ones is changed does not depend on their order. `part` is one of {@link serverParts}.
+ * The names of a server's things (tools, prompts) as the agent calls them: `mcp__server__name`, of letters,
+ * digits, `_` and `-`, at most 64 characters. A name that had to be changed and then is that of another one,
+ * or had to be cut, ends in a hash of what it was. Equal names come out equal; which of two clashing ones is
+ * changed does not depend on their order. `part` is one of {@link serverParts}.
  */
 export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<string, string> {
   const prefix = `${MCP_PREFIX}${part}__`;
@@ -31,8 +32,9 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
 }
 
 /**
- * What stands for each server in the names of its tools, different for different servers. Two underscores end it, so it has none. A name
- * that can stand as it is does, whatever others come before it: rules are written for it.
+ * What stands for each server in the names of its tools, different for different servers. Two underscores end
+ * it, so it has none. A name that can stand as it is does, whatever others come before it: rules are written
+ * for it.
  */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();

@@ -16,7 +16,9 @@ export interface ExtensionFile {
 
 const ENDING = /\.(?:ts|mts|mjs|js)$/;
 
-/** The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
+/**
+ * The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`.
+ */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {

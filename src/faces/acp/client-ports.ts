@@ -63,8 +63,9 @@ async function told<T>(answer: Promise<T>): Promise<T> {
 }
 
 /**
- * Program and arguments of a command line. Some editors join them with blanks, unquoted, for a shell of their own: there the word behind
- * `-c` ends at the line feed, and what follows is a command by itself. Either way bash reads the line, once and whole.
+ * Program and arguments of a command line. Some editors join them with blanks, unquoted, for a shell of their
+ * own: there the word behind `-c` ends at the line feed, and what follows is a command by itself. Either way
+ * bash reads the line, once and whole.
  */
 function terminalCommand(line: string, unset: readonly string[]): readonly string[] {
   const bash = [

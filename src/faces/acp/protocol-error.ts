@@ -5,8 +5,8 @@ import { type NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts
 const [AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS] = [-32_000, -32_603, -32_602];
 
 /**
- * An error of ours as one of the protocol: what the editor asked for cannot be had, a login is missing, or the
- * work failed. Its sentence is that of the command, which the editor shows to the person.
+ * An error of ours as one of the protocol: what the editor asked for cannot be had, a login is missing, or
+ * the work failed. Its sentence is that of the command, which the editor shows to the person.
  */
 export function protocolError({ code, message }: Pick<NanoAgentError, "code" | "message">): RequestError {
   const exit = exitCodeOfError(code);

@@ -3,8 +3,8 @@ import { StdioServerTransport, serveStdio as serveOver } from "@modelcontextprot
 import type { AgentServer } from "./agent-server.ts";
 
 /**
- * Serves one client on standard input and output, in the version of the protocol that it begins with, until it is gone or the signal is
- * aborted. Resolves when its runs have ended.
+ * Serves one client on standard input and output, in the version of the protocol that it begins with, until
+ * it is gone or the signal is aborted. Resolves when its runs have ended.
  */
 export async function serveStdio(
   agent: AgentServer,

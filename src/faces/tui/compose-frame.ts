@@ -22,8 +22,8 @@ export interface FrameParts {
 }
 
 /**
- * Puts the lower screen together so that it fits: the input always, then the status, what goes on, what waits, and of the items that may still
- * change as many of their last rows as there is room for.
+ * Puts the lower screen together so that it fits: the input always, then the status, what goes on, what
+ * waits, and of the items that may still change as many of their last rows as there is room for.
  */
 export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Frame, "live" | "caret"> {
   const { size, view, shells, bottom, popup, status } = parts;

@@ -2,7 +2,10 @@ import type { Line } from "./paint/line.ts";
 
 const HINT_MS = 4_000;
 
-/** A line that stands in the place of the status for a moment, which begins when it is first drawn: a busy machine draws late. */
+/**
+ * A line that stands in the place of the status for a moment, which begins when it is first drawn: a busy
+ * machine draws late.
+ */
 export class Hint {
   #line: Line | undefined;
   #until: number | undefined;

@@ -6,8 +6,8 @@ import { type Environment, variable } from "../../app/config/env.ts";
 import { misuse } from "../../core/base/errors.ts";
 
 /**
- * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws `invalid_argument` when neither is set or
- * it cannot be started.
+ * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws
+ * `invalid_argument` when neither is set or it cannot be started.
  */
 export async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
@@ -17,7 +17,8 @@ export async function writeInEditor(text: string, environment: Environment): Pro
   try {
     const path = join(folder, "message.md");
     writeFileSync(path, text, { mode: 0o600 });
-    // What people put there may have options and quotes: the shell reads it, as it does for every other program.
+    // What people put there may have options and quotes: the shell reads it, as it does for every other
+    // program.
     const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);

@@ -14,13 +14,14 @@ import type { ViewContext } from "./views/view-context.ts";
 const PROMPT_MS = 50;
 
 /**
- * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are numbered, and the line that is typed next
- * answers them.
+ * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are
+ * numbered, and the line that is typed next answers them.
  */
 export class PlainScreen implements ScreenFace {
   readonly input: InputLine;
   readonly question: undefined;
-  // What was written stays: lines are the terminal's own, a hint is one as every other, and no key does anything to them.
+  // What was written stays: lines are the terminal's own, a hint is one as every other, and no key does
+  // anything to them.
   readonly redraw: () => void = nothing;
   readonly repaint: () => void = nothing;
   readonly resized: () => void = nothing;

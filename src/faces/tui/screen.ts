@@ -44,8 +44,8 @@ const FRAME_MS = 33;
 const REST_MS = 60;
 
 /**
- * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in the conversation lives in the
- * session; here is only what a person is about to say, and what they look at.
+ * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in
+ * the conversation lives in the session; here is only what a person is about to say, and what they look at.
  */
 export class Screen {
   readonly input: InputLine;
@@ -141,7 +141,7 @@ export class Screen {
     this.draw();
   }
 
-  /** Leaves the terminal to somebody else: what of ours may still change is taken away, the cursor stands where it began. */
+  /** Leaves the terminal to somebody else: what may still change is taken away, the cursor where it began. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -389,7 +389,7 @@ export class Screen {
   }
 }
 
-/** What a screen is to the commands and keys that work on it: one that is drawn in place, or one of lines only. */
+/** What a screen is to commands and keys: one that is drawn in place, or one of lines only. */
 export type ScreenFace = Pick<Screen, keyof Screen>;
 
 /** Keys that work whatever has the others. */

@@ -8,12 +8,16 @@ import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../.
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 
-/** Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it has spent. */
+/**
+ * Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it
+ * has spent.
+ */
 const COMPACTOR_GRACE_MS = 1_000;
 
 /**
- * Makes room in the conversation before a request when the compactor says so, and once after the provider refused one as too long, which is then
- * made again. A run is as good with a conversation that could not be compacted: people are told, and it goes on.
+ * Makes room in the conversation before a request when the compactor says so, and once after the provider
+ * refused one as too long, which is then made again. A run is as good with a conversation that could not be
+ * compacted: people are told, and it goes on.
  */
 export function compactionPlugin(compactor: Compactor): RunPlugin {
   return {
@@ -45,7 +49,10 @@ export function previewCompaction(
   return assertCompactor(compactor).preview(contextView(run));
 }
 
-/** Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for the journal. */
+/**
+ * Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for
+ * the journal.
+ */
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoable;
   if (target === undefined) {
@@ -54,7 +61,10 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   await record(recorder, { type: "compaction_undone", target });
 }
 
-/** Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws only for the journal. */
+/**
+ * Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws
+ * only for the journal.
+ */
 async function compactConversation(
   run: RunContext,
   compactor: Compactor,

@@ -6,15 +6,26 @@ import type { Message } from "../../core/message/message.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
-/** What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is asked. */
+/**
+ * What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is
+ * asked.
+ */
 export interface ContextView {
-  /** The same object whenever the same conversation is meant: a key for what an implementation remembers of it. */
+  /**
+   * The same object whenever the same conversation is meant: a key for what an implementation remembers of
+   * it.
+   */
   readonly conversation: object;
   /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
   readonly messages: readonly Message[];
-  /** Counts up when a compaction is made or taken back: what was found out of messages before is void then. */
+  /**
+   * Counts up when a compaction is made or taken back: what was found out of messages before is void then.
+   */
   readonly revision: number;
-  /** What the provider reported of the last request; `undefined` where nothing was, or not since the last compaction. */
+  /**
+   * What the provider reported of the last request; `undefined` where nothing was, or not since the last
+   * compaction.
+   */
   readonly measured: MeasuredContext | undefined;
   /** What every request carries beside messages and tools: system prompt, output limit. */
   readonly request: RequestDefaults;
@@ -30,8 +41,8 @@ export interface CompactionTask extends ContextView {
   readonly instructions?: string;
   readonly signal: AbortSignal;
   /**
-   * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts for the budget, and is
-   * refused (`exhausted`) when the budget is used up. Throws only for the journal.
+   * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts
+   * for the budget, and is refused (`exhausted`) when the budget is used up. Throws only for the journal.
    */
   readonly ask: (request: ModelRequest) => Promise<RequestOutcome>;
   /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
@@ -41,15 +52,18 @@ export interface CompactionTask extends ContextView {
 }
 
 /**
- * What is left of a conversation: `messages`, then the newest `kept` messages of the conversation as they are. Together they must be
- * a conversation that can be sent, or nothing is done.
+ * What is left of a conversation: `messages`, then the newest `kept` messages of the conversation as they
+ * are. Together they must be a conversation that can be sent, or nothing is done.
  */
 export interface Compaction {
   /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
   readonly method: "summary" | "shortening" | "truncation";
   readonly messages: readonly Message[];
   readonly kept: number;
-  /** Of a request, system prompt and tools included, before and after. Estimates, corrected by what the provider reported. */
+  /**
+   * Of a request, system prompt and tools included, before and after. Estimates, corrected by what the
+   * provider reported.
+   */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
@@ -58,7 +72,9 @@ export interface Compaction {
 export interface CompactionPreview {
   /** Whether the next request would be preceded by one. */
   readonly isNeeded: boolean;
-  /** How it would begin; a summary that fails ends as something else. `none`: there is nothing that could go. */
+  /**
+   * How it would begin; a summary that fails ends as something else. `none`: there is nothing that could go.
+   */
   readonly method: Compaction["method"] | "none";
   readonly tokensBefore: number;
   /** With a summary of the expected length. */
@@ -79,9 +95,9 @@ export interface CompactionPreview {
 }
 
 /**
- * The port that keeps a conversation within the window of its model. The loop asks `isNeeded` before every model request, so it must
- * be cheap while there is room, and `compact` when it says so or when a provider refused a request as too long. What throws, or
- * resolves to `undefined`, leaves the conversation as it is.
+ * The port that keeps a conversation within the window of its model. The loop asks `isNeeded` before every
+ * model request, so it must be cheap while there is room, and `compact` when it says so or when a provider
+ * refused a request as too long. What throws, or resolves to `undefined`, leaves the conversation as it is.
  */
 export interface Compactor {
   readonly isNeeded: (context: ContextView) => boolean | Promise<boolean>;

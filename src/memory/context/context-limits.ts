@@ -17,7 +17,10 @@ export interface ContextLimits {
   readonly limit: number | undefined;
 }
 
-/** Largest answer that room is held free for unless told otherwise: what a model could write at most is rarely what it writes. */
+/**
+ * Largest answer that room is held free for unless told otherwise: what a model could write at most is rarely
+ * what it writes.
+ */
 const MAX_RESERVE = 32_000;
 
 /** The room for a conversation. Never less than half of the window is left for the request. */

@@ -5,8 +5,8 @@ import type { ContextView } from "./compactor.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
 
 /**
- * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large image
- * down to the upper figure, which is the documented maximum of the Anthropic API.
+ * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large
+ * image down to the upper figure, which is the documented maximum of the Anthropic API.
  */
 export const IMAGE_TOKENS = 1_600;
 
@@ -22,9 +22,10 @@ export interface ContextSize {
 }
 
 /**
- * Counts the tokens of conversations. What the provider reported of the last request is the truth up to there; what came after is
- * estimated, corrected by how far the estimate of the reported part was off. While there is plenty of room nothing is estimated: a
- * bound that reads only lengths, kept from turn to turn, says enough.
+ * Counts the tokens of conversations. What the provider reported of the last request is the truth up to
+ * there; what came after is estimated, corrected by how far the estimate of the reported part was off. While
+ * there is plenty of room nothing is estimated: a bound that reads only lengths, kept from turn to turn, says
+ * enough.
  */
 export class ContextMeter {
   readonly #estimates = new WeakMap<Message | ToolSpec, number>();
@@ -32,7 +33,10 @@ export class ContextMeter {
   readonly #ratios = new WeakMap<object, number>();
   #estimator: TextEstimator | undefined;
 
-  /** A number of tokens the next request surely does not exceed. Costs as much as the messages that are new since the last look. */
+  /**
+   * A number of tokens the next request surely does not exceed. Costs as much as the messages that are new
+   * since the last look.
+   */
   mostTokens(view: ContextView): number {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
@@ -106,7 +110,10 @@ function mostOf({ texts, images, parts }: Spoken): number {
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }
 
-/** A report that is far off (a server that leaves out what it had in its cache) must not make a long text count as nothing. */
+/**
+ * A report that is far off (a server that leaves out what it had in its cache) must not make a long text
+ * count as nothing.
+ */
 function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }

@@ -6,8 +6,9 @@ const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call ag
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
 
 /**
- * Messages whose tool results have at most `maxChars` characters: longer ones keep beginning and end around a line that says how
- * much is missing, images become a line. Calls and results stay together; a message that is short enough is the same object.
+ * Messages whose tool results have at most `maxChars` characters: longer ones keep beginning and end around a
+ * line that says how much is missing, images become a line. Calls and results stay together; a message that
+ * is short enough is the same object.
  */
 export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
   return messages.map((message) => {
@@ -23,7 +24,10 @@ export function cutResults(messages: readonly Message[], maxChars: number): read
   });
 }
 
-/** A message of the user with at most `maxChars` characters of text, the cut marked; the same object when it is short enough. */
+/**
+ * A message of the user with at most `maxChars` characters of text, the cut marked; the same object when it
+ * is short enough.
+ */
 export function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
   const length = message.content.reduce(
     (sum, block) => sum + (block.type === "text" ? block.text.length : 0),

@@ -7,13 +7,17 @@ import { isSeam } from "./plan-compaction.ts";
 
 /** When a conversation is cut. */
 export interface FirstAndLastOptions {
-  /** Messages a conversation may have before it is cut to `count`. Default: `count`. A larger one is cut less often. */
+  /**
+   * Messages a conversation may have before it is cut to `count`. Default: `count`. A larger one is cut less
+   * often.
+   */
   readonly max?: number;
 }
 
 /**
- * Keeps the first message and the last `count - 1` of a conversation that has more, without asking a model. Where the cut would
- * separate a result from its call, the result goes too. A request that is refused as too long is tried with half of them.
+ * Keeps the first message and the last `count - 1` of a conversation that has more, without asking a model.
+ * Where the cut would separate a result from its call, the result goes too. A request that is refused as too
+ * long is tried with half of them.
  */
 export function firstAndLast(count: number, options: FirstAndLastOptions = {}): Compactor {
   const { max = count } = options;
@@ -73,7 +77,8 @@ interface Cut {
 function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;
-  // A first message with calls would need its results, too; there is none in a conversation that began with a question.
+  // A first message with calls would need its results, too; there is none in a conversation that began with a
+  // question.
   const head = first?.role === "user" && !answersCalls(first) ? [first] : [];
   let start = messages.length - (count - head.length);
   while (start < messages.length && !isSeam(messages, start)) start += 1;

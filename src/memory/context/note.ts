@@ -24,8 +24,8 @@ const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this
 const MAX_FILES = 200;
 
 /**
- * The message that stands for what was left out, in the name of the user, since several providers refuse a conversation that begins
- * with the model. It is read again by the next compaction.
+ * The message that stands for what was left out, in the name of the user, since several providers refuse a
+ * conversation that begins with the model. It is read again by the next compaction.
  */
 export function noteMessage({ now, leftOut, summary, todo, files }: NoteFacts): UserMessage {
   const lead =

@@ -12,17 +12,27 @@ import { writeSummary } from "./write-summary.ts";
 export interface SummaryCompactionOptions {
   /** Share of the window at which it happens, above 0 and at most 1. Default 0.8. */
   readonly at?: number;
-  /** Tokens of the window. Default: what is known of the model; without it only a refused request brings a compaction about. */
+  /**
+   * Tokens of the window. Default: what is known of the model; without it only a refused request brings a
+   * compaction about.
+   */
   readonly window?: number;
-  /** Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000, and a quarter of the window), or a tenth of the window. */
+  /**
+   * Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000,
+   * and a quarter of the window), or a tenth of the window.
+   */
   readonly reserve?: number;
-  /** Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default 0.2. */
+  /**
+   * Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default
+   * 0.2.
+   */
   readonly keep?: number;
   /** Answers of the model that are kept with their results even if they take more. Default 1. */
   readonly keepTurns?: number;
   /**
-   * True cuts long results of old tool calls first, without asking the model, and goes to a summary when that is not enough. Cheaper, and
-   * what stood in the middle of a result is lost unless the model said it again. Default false.
+   * True cuts long results of old tool calls first, without asking the model, and goes to a summary when that
+   * is not enough. Cheaper, and what stood in the middle of a result is lost unless the model said it again.
+   * Default false.
    */
   readonly shortenResults?: boolean;
   /** Requests the summary of a conversation may take that does not fit into one. Default 4. */
@@ -32,9 +42,10 @@ export interface SummaryCompactionOptions {
 }
 
 /**
- * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The user's own messages, the todo list and the files touched are taken over word for word,
- * the newest messages stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or, when it could
- * not be sent, its older part is left out without one; a `warning` event says so.
+ * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The
+ * user's own messages, the todo list and the files touched are taken over word for word, the newest messages
+ * stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or,
+ * when it could not be sent, its older part is left out without one; a `warning` event says so.
  */
 export function summaryCompaction(options: SummaryCompactionOptions = {}): Compactor {
   assertOptions(options);
@@ -43,7 +54,10 @@ export function summaryCompaction(options: SummaryCompactionOptions = {}): Compa
 
 /** Old results keep this many characters when they are shortened. */
 const SHORT_RESULT_CHARS = 600;
-/** Shortening is enough when it brings the conversation below this share of the limit; else the next turn would be at the limit again. */
+/**
+ * Shortening is enough when it brings the conversation below this share of the limit; else the next turn
+ * would be at the limit again.
+ */
 const ENOUGH = 0.6;
 /** Share of the limit by which a conversation must grow before it is compacted again. */
 const GROWTH = 0.1;
@@ -59,7 +73,10 @@ const SUMMARY_TOKENS = 1_500;
 class SummaryCompactor implements Compactor {
   readonly #options: SummaryCompactionOptions;
   readonly #meter = new ContextMeter();
-  /** Tokens below which a conversation is left alone: one that cannot be made smaller must not be tried at each turn. */
+  /**
+   * Tokens below which a conversation is left alone: one that cannot be made smaller must not be tried at
+   * each turn.
+   */
   readonly #notBelow = new WeakMap<object, number>();
 
   constructor(options: SummaryCompactionOptions) {
@@ -194,7 +211,10 @@ class SummaryCompactor implements Compactor {
     });
   }
 
-  /** Cuts results only: those of the newest turn where they alone are too long, those of old turns when that is asked for. */
+  /**
+   * Cuts results only: those of the newest turn where they alone are too long, those of old turns when that
+   * is asked for.
+   */
   #shortened(
     { replaced, cutTail, kept }: CompactionPlan,
     { messages }: ContextView,

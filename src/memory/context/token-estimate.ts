@@ -4,9 +4,10 @@ import { utf8Length } from "../../core/base/text.ts";
 export type TextEstimator = (text: string) => number;
 
 /**
- * Loads the estimator, which knows how words, digits, punctuation and the scripts of Asia are cut into tokens. Two things it was not
- * made for are corrected: long runs without a blank (base64, hashes, minified code) and of changing punctuation, which cost far more than words, and a floor
- * of one token for 16 bytes, so that nothing long ever counts as nothing.
+ * Loads the estimator, which knows how words, digits, punctuation and the scripts of Asia are cut into
+ * tokens. Two things it was not made for are corrected: long runs without a blank (base64, hashes, minified
+ * code) and of changing punctuation, which cost far more than words, and a floor of one token for 16 bytes,
+ * so that nothing long ever counts as nothing.
  */
 export async function loadTextEstimator(): Promise<TextEstimator> {
   const { estimateTokenCount } = await import("tokenx");

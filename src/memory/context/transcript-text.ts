@@ -22,8 +22,8 @@ export interface PieceLimits {
 const BLOCK_CAPS: readonly number[] = [20_000, 4_000, 1_000, 300, 120];
 
 /**
- * Writes a transcript as text in at most so many pieces. Long blocks are cut as far as that needs; when even that is not enough, the
- * oldest part is left out and the first piece says so.
+ * Writes a transcript as text in at most so many pieces. Long blocks are cut as far as that needs; when even
+ * that is not enough, the oldest part is left out and the first piece says so.
  */
 export function transcriptPieces(messages: readonly Message[], limits: PieceLimits): TranscriptPieces {
   const noteAt = messages.findLastIndex((message) => readNote(message) !== undefined);

@@ -31,9 +31,10 @@ const ANSWER_TOKENS = 8_000;
 const PROMPT_TOKENS = 600;
 
 /**
- * Has the model write the summary of what a plan leaves out. While the conversation fits it is asked at its end, so that a provider
- * that keeps prompts reads all of it from its cache; otherwise, or when that brings no text, the part that goes is sent as a text, in
- * several requests where one is too small. Throws only for the journal.
+ * Has the model write the summary of what a plan leaves out. While the conversation fits it is asked at its
+ * end, so that a provider that keeps prompts reads all of it from its cache; otherwise, or when that brings
+ * no text, the part that goes is sent as a text, in several requests where one is too small. Throws only for
+ * the journal.
  */
 export async function writeSummary(facts: SummaryFacts): Promise<WrittenSummary> {
   const { task, size, window } = facts;
@@ -109,7 +110,10 @@ function withoutStops({
   return request;
 }
 
-/** Changes the output limit only where there is not that much room: providers keep prompts by what a request begins with. */
+/**
+ * Changes the output limit only where there is not that much room: providers keep prompts by what a request
+ * begins with.
+ */
 function outputWithin(
   own: number | undefined,
   room: number | undefined,

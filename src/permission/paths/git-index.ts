@@ -15,15 +15,24 @@ const MAX_BYTES = 500_000_000;
 
 /** What an index says. */
 export interface GitIndex {
-  /** Paths, from the work tree on, of repositories of their own: submodules, and others that were added like them. */
+  /**
+   * Paths, from the work tree on, of repositories of their own: submodules, and others that were added like
+   * them.
+   */
   readonly links: readonly string[];
   /** Another file beside it that holds the entries which do not stand here. */
   readonly shared?: string;
-  /** Whether nothing else can be in it: no name that is not there or not plain, no folder that stands for what is below it. */
+  /**
+   * Whether nothing else can be in it: no name that is not there or not plain, no folder that stands for what
+   * is below it.
+   */
   readonly isWhole: boolean;
 }
 
-/** Reads an index whose hashes have `hashBytes` bytes. `undefined` where that cannot be; nothing is in one that is not there. */
+/**
+ * Reads an index whose hashes have `hashBytes` bytes. `undefined` where that cannot be; nothing is in one
+ * that is not there.
+ */
 export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return { links: [], isWhole: true };
@@ -87,7 +96,10 @@ function prefixOf(
   return { kept: before.length - dropped, from };
 }
 
-/** What stands behind the entries, by name. It has to end where the hash of it all begins: else the entries were misread. */
+/**
+ * What stands behind the entries, by name. It has to end where the hash of it all begins: else the entries
+ * were misread.
+ */
 function extensionsOf(file: Buffer, begin: number, end: number): ReadonlyMap<string, Buffer> {
   const found = new Map<string, Buffer>();
   let at = begin;

@@ -41,13 +41,16 @@ export interface GitPrograms {
   readonly others: readonly string[];
 }
 
-/** Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go. */
+/**
+ * Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go.
+ */
 const MAX_REPOSITORIES = 500;
 const MAX_DEPTH = 10;
 
 /**
- * The programs that git would run because the files of a repository say so, its submodules and the repositories in its index included; not
- * those of the user's own settings. `undefined` where there are none. What cannot be read, or is not known, counts as a program.
+ * The programs that git would run because the files of a repository say so, its submodules and the
+ * repositories in its index included; not those of the user's own settings. `undefined` where there are none.
+ * What cannot be read, or is not known, counts as a program.
  */
 export function gitPrograms(repository: string, files: GitFiles = new GitFiles()): GitPrograms | undefined {
   const settings = settingsOf(repository, files);
@@ -227,7 +230,10 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** How long the hashes of a repository are by the settings that its work trees share; `undefined` where that is not plainly said. */
+/**
+ * How long the hashes of a repository are by the settings that its work trees share; `undefined` where that
+ * is not plainly said.
+ */
 function hashBytes(settings: readonly GitSetting[]): number | undefined {
   const valuesOf = (name: string): ReadonlySet<string> =>
     new Set(settings.flatMap(({ key, value }) => (key === name ? [value] : [])));
@@ -238,7 +244,10 @@ function hashBytes(settings: readonly GitSetting[]): number | undefined {
   return said.join(" ") === "sha256" && version === "1" ? 32 : undefined;
 }
 
-/** Whether a file or folder that a setting names is one of the repository. A submodule says so where its files are. */
+/**
+ * Whether a file or folder that a setting names is one of the repository. A submodule says so where its files
+ * are.
+ */
 function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
   // Git reads quotes, escapes and comments in a value, and homes in a path.
   if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;

@@ -12,8 +12,8 @@ type Token =
 const MAX_STEPS = 8_000_000;
 
 /**
- * A pattern over whole paths; both are written with `/`. `*` is any run within one folder, `**` any run across folders, `**` and a
- * slash also none at all; everything else is itself.
+ * A pattern over whole paths; both are written with `/`. `*` is any run within one folder, `**` any run
+ * across folders, `**` and a slash also none at all; everything else is itself.
  */
 export class PathPattern {
   /** What every path it describes begins with. */

@@ -11,11 +11,20 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
-  /** Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default none beside the usual names. */
+  /**
+   * Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default
+   * none beside the usual names.
+   */
   readonly machinery?: readonly string[];
-  /** Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the workspace. Default: not looked at. */
+  /**
+   * Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the
+   * workspace. Default: not looked at.
+   */
   readonly searchPath?: string;
-  /** `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this machine's. */
+  /**
+   * `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this
+   * machine's.
+   */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
   readonly readLink?: (path: string) => string | undefined;
@@ -114,7 +123,7 @@ export class PathSpace {
     return view;
   }
 
-  /** Whether the shell's own path for a folder and the system's are the same: no `..` leads back through a link. */
+  /** Whether the shell and the system take a folder for the same: no `..` leads back through a link. */
   isUnambiguous(folder: string): boolean {
     const { written, resolved } = this.path(folder);
     return written.every((form) => this.path(form).resolved === resolved);
@@ -163,7 +172,7 @@ export class PathSpace {
     );
   }
 
-  /** Whether the program of this name that a command would find is one of the workspace, or of the packages around it. */
+  /** Whether a command of this name runs a program of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
     if (this.#options.searchPath === undefined) return false;
     const seen = this.#lookups;
@@ -207,7 +216,7 @@ export class PathSpace {
     return forms;
   }
 
-  /** A pattern as an absolute one where it is absolute or starts at home; `undefined` for one relative to the workspace. */
+  /** A pattern that is absolute or starts at home, as an absolute one; `undefined` for any other. */
   absolutePattern(pattern: string): string | undefined {
     const text = this.slashes(pattern);
     if (text === "~") return this.home;
@@ -228,7 +237,7 @@ export class PathSpace {
     return path;
   }
 
-  /** With `/` between folders; on Windows without the spellings that mean the same (`\\?\`, trailing dots, streams). */
+  /** With `/` between folders; on Windows without `\\?\`, trailing dots and streams. */
   #spell(path: string): string {
     if (!this.#windows) {
       const single = path.includes("//") ? path.replaceAll(/\/+/g, "/") : path;
@@ -326,7 +335,7 @@ export class PathSpace {
   }
 }
 
-/** What was looked up, while the disk is taken to stay as it is: a long line names the same places again and again. */
+/** What was looked up, while the disk is taken to stay as it is: long lines name a place again and again. */
 interface Lookups {
   readonly links: LinkReader;
   /** Places of folders. */

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import type { ReadText } from "./git-settings.ts";
 
 /**
- * The folder in which git would find a repository when it starts in `folder`, the way git looks for one: a `.git`, or a folder that is a
- * bare repository itself, there or above. `undefined` where there is none.
+ * The folder in which git would find a repository when it starts in `folder`, the way git looks for one: a
+ * `.git`, or a folder that is a bare repository itself, there or above. `undefined` where there is none.
  */
 export function repositoryFrom(folder: string): string | undefined {
   let at = folder;
@@ -27,8 +27,8 @@ export function isSameRepository(one: string, other: string): boolean {
 }
 
 /**
- * All folders in which git may find one, the nearest first: it passes over a `.git` that is not a repository, and looks further up.
- * The file that says where a repository is comes from `read`.
+ * All folders in which git may find one, the nearest first: it passes over a `.git` that is not a repository,
+ * and looks further up. The file that says where a repository is comes from `read`.
  */
 export function repositoriesFrom(folder: string, read: ReadText): readonly string[] {
   const found = repositoryFrom(folder);

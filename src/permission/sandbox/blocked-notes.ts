@@ -27,8 +27,9 @@ const NO_NETWORK =
   /network is unreachable|\bENETUNREACH\b|could not resolve host|name or service not known|temporary failure in name resolution|\bEAI_AGAIN\b|\bENOTFOUND\b/i;
 
 /**
- * Lines for the result of a confined command: what it was kept from, and what in the user's config would allow it. Empty when nothing
- * speaks of the sandbox. What a program says is read for paths; what the runtime saw of the network is certain.
+ * Lines for the result of a confined command: what it was kept from, and what in the user's config would
+ * allow it. Empty when nothing speaks of the sandbox. What a program says is read for paths; what the runtime
+ * saw of the network is certain.
  */
 export function blockedNotes(limits: SandboxLimits, command: ConfinedCommand): readonly string[] {
   return [...networkNotes(limits, command), ...fileNotes(limits, command)];
@@ -101,7 +102,9 @@ function kindOf(
   return WRITE_FAULT.test(line) && !isWithin(path, ...limits.writable) ? "outside" : undefined;
 }
 
-/** What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault. */
+/**
+ * What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault.
+ */
 function pathsOf(line: string, cwd: string): readonly string[] {
   const text = line.slice(0, 2_000);
   // What stands first and is followed by a colon is the program that complains.

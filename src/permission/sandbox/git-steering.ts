@@ -2,7 +2,10 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
-/** What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for an empty folder. */
+/**
+ * What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for
+ * an empty folder.
+ */
 export interface Placeholder {
   readonly path: string;
   readonly content?: string;
@@ -34,8 +37,9 @@ const MISSING: readonly Placeholder[] = [
 ];
 
 /**
- * What steers Git in a folder whose commands may write to it: the settings, hooks and pointers of its repository, also the ones that are
- * not there; where there is no repository, the place of one. An empty `.git` is passed over by Git.
+ * What steers Git in a folder whose commands may write to it: the settings, hooks and pointers of its
+ * repository, also the ones that are not there; where there is no repository, the place of one. An empty
+ * `.git` is passed over by Git.
  */
 export function gitSteering(folder: string): GitSteering {
   const path = join(folder, ".git");
@@ -132,7 +136,10 @@ function joined(all: readonly GitSteering[]): GitSteering {
   };
 }
 
-/** A `.git` that is a file names the folder of its worktree or submodule, and that one the folder of the repository. */
+/**
+ * A `.git` that is a file names the folder of its worktree or submodule, and that one the folder of the
+ * repository.
+ */
 function withPointer(path: string): GitSteering {
   const folder = pointedAt(path, /^gitdir: (.+)$/m);
   if (folder === undefined) return { guarded: [path], missing: [] };

@@ -20,8 +20,9 @@ const PAUSE_MS = 5;
 const MAX_LOOKS = 400;
 
 /**
- * Which processes need a placeholder, as files in a folder that no command can write to: one folder for each placeholder, one file in it
- * for each process. Who leaves last removes it. A process that has died needs nothing any more.
+ * Which processes need a placeholder, as files in a folder that no command can write to: one folder for each
+ * placeholder, one file in it for each process. Who leaves last removes it. A process that has died needs
+ * nothing any more.
  */
 export class PlaceholderClaims {
   readonly #folder: string;
@@ -35,7 +36,10 @@ export class PlaceholderClaims {
     return this.#others(this.#placeOf(path)).find((placeholder) => placeholder.path === path);
   }
 
-  /** Claims one. From now on nobody else removes it, and who was about to has done so. Returns how to give it up. */
+  /**
+   * Claims one. From now on nobody else removes it, and who was about to has done so. Returns how to give it
+   * up.
+   */
   take(placeholder: Placeholder): (remove: () => void) => void {
     const place = this.#placeOf(placeholder.path);
     const file = join(place, `${process.pid}-${randomUUID()}`);

@@ -13,7 +13,10 @@ interface Placed {
 
 /** What {@link Placeholders.put} looks at beside what it puts. */
 export interface PutOptions {
-  /** Paths of what is there already: placeholders of other commands and processes among them stay for this one too. */
+  /**
+   * Paths of what is there already: placeholders of other commands and processes among them stay for this one
+   * too.
+   */
   readonly there?: readonly string[];
   readonly claims: PlaceholderClaims;
 }

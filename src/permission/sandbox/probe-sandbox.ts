@@ -14,8 +14,9 @@ const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 
 /**
- * Tries a sandbox with a real command: it must run, a file in `folder` must not come into being, settings of the kernel must not be
- * writable, and a server of this process must not be reached. What is wrong, or `undefined`.
+ * Tries a sandbox with a real command: it must run, a file in `folder` must not come into being, settings of
+ * the kernel must not be writable, and a server of this process must not be reached. What is wrong, or
+ * `undefined`.
  */
 export async function probeSandbox(
   sandbox: Confining,

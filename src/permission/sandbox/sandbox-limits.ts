@@ -47,8 +47,8 @@ const STEERING = [
 ];
 
 /**
- * Finds the limits of commands as things stand on disk now. Throws where something that steers is a link in a folder commands may write
- * to: no guard can be put on it.
+ * Finds the limits of commands as things stand on disk now. Throws where something that steers is a link in a
+ * folder commands may write to: no guard can be put on it.
  */
 export function sandboxLimits(place: SandboxPlace): SandboxLimits {
   const base = place.workspace[0] ?? place.home;
@@ -94,8 +94,8 @@ export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
 }
 
 /**
- * What is there of the files that steer. One that is not there would have to be guarded by something in its place, which `git add`
- * and others stumble over.
+ * What is there of the files that steer. One that is not there would have to be guarded by something in its
+ * place, which `git add` and others stumble over.
  */
 function steeringFiles(folder: string): readonly string[] {
   return STEERING.map((name) => join(folder, name)).filter(isThere);

@@ -22,8 +22,8 @@ export interface SandboxOptions extends Omit<SandboxPlace, "temporary" | "reposi
   /** Default: the system's temporary folder. */
   readonly temporary?: string;
   /**
-   * A folder outside the limits, made if it is not there: the probe tries to write to it, and processes tell each other there what they
-   * guard. All of one user share it.
+   * A folder outside the limits, made if it is not there: the probe tries to write to it, and processes tell
+   * each other there what they guard. All of one user share it.
    */
   readonly probeFolder: string;
 }
@@ -32,8 +32,8 @@ export interface SandboxOptions extends Omit<SandboxPlace, "temporary" | "reposi
 export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: string };
 
 /**
- * Starts the runtime and tries it: a command must run, a write outside and a connection must fail. Never throws; what does not work is
- * said in `problem`. Close what was opened with {@link Sandbox.dispose}.
+ * Starts the runtime and tries it: a command must run, a write outside and a connection must fail. Never
+ * throws; what does not work is said in `problem`. Close what was opened with {@link Sandbox.dispose}.
  */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
   const { runtime, probeFolder, temporary = tmpdir(), ...given } = options;
@@ -60,7 +60,9 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 
 /** Most times the runtime looks for its programs. */
 const LOOKS = 20;
-/** What it gives each of them, which is too little on a busy machine; one that is not there is missed sooner. */
+/**
+ * What it gives each of them, which is too little on a busy machine; one that is not there is missed sooner.
+ */
 const LOOK_MS = 1_000;
 
 function missingFor(runtime: SandboxRuntime): readonly string[] {
@@ -102,13 +104,19 @@ export class Sandbox {
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
   }
 
-  /** What the process that the runtime keeps beside all commands has on its command line; undefined where there is none. */
+  /**
+   * What the process that the runtime keeps beside all commands has on its command line; undefined where
+   * there is none.
+   */
   get companion(): string | undefined {
     const socket = this.#runtime.getLinuxHttpSocketPath?.();
     return socket === undefined ? undefined : basename(socket);
   }
 
-  /** How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must not be started at all. */
+  /**
+   * How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must
+   * not be started at all.
+   */
   async wrap(start: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const { protect = [] } = start;
@@ -129,8 +137,8 @@ export class Sandbox {
   }
 
   /**
-   * A command can spoil a `.git`, as a checkout changes it; git would then take the folder around it for a repository, if the command made
-   * one of it. What this returns has git refuse those that came into being.
+   * A command can spoil a `.git`, as a checkout changes it; git would then take the folder around it for a
+   * repository, if the command made one of it. What this returns has git refuse those that came into being.
    */
   #watchBare(): () => void {
     const folders = [...this.#place.workspace, ...(this.#place.repositories ?? [])].map(realPath);
@@ -194,7 +202,10 @@ function missingPrograms(errors: readonly string[]): string {
   return `The sandbox needs what is not there: ${errors.join("; ")}.${install}`;
 }
 
-/** A guarded folder of the user's own that is not there could be made by a command: it is made first, where this user can make it at all. */
+/**
+ * A guarded folder of the user's own that is not there could be made by a command: it is made first, where
+ * this user can make it at all.
+ */
 function makeProtected(place: SandboxPlace): void {
   const { writable } = sandboxLimits(place);
   for (const path of place.protect ?? []) {
@@ -209,7 +220,10 @@ function makeProtected(place: SandboxPlace): void {
   }
 }
 
-/** Settings of the kernel belong to root, who could have it start a program outside through them: they are mounted to be read only. */
+/**
+ * Settings of the kernel belong to root, who could have it start a program outside through them: they are
+ * mounted to be read only.
+ */
 function withFixedSettings(word: string): string {
   const end = word.indexOf(DEVICES);
   if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;
@@ -222,9 +236,10 @@ function withFixedSettings(word: string): string {
 const DEVICES = " --dev /dev ";
 
 /**
- * The runtime puts a device or an empty folder in the place of some files that are not there (`.gitconfig`, `.mcp.json`, …), which then
- * stand in the folder while a command runs, and make `git add` fail. Takes these out of the command line of bubblewrap, whose
- * own options end at `--dev`; those in front of what our limits name stay, and whatever is not spelled in the expected way.
+ * The runtime puts a device or an empty folder in the place of some files that are not there (`.gitconfig`,
+ * `.mcp.json`, …), which then stand in the folder while a command runs, and make `git add` fail. Takes these
+ * out of the command line of bubblewrap, whose own options end at `--dev`; those in front of what our limits
+ * name stay, and whatever is not spelled in the expected way.
  */
 function withoutPlaceholders(word: string, { protected: guarded, unreadable }: SandboxLimits): string {
   const end = word.indexOf(DEVICES);

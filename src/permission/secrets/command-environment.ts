@@ -9,8 +9,8 @@ export type Variables = { readonly [name: string]: string | undefined };
 /** What the user says about the variables of commands. */
 export interface CommandEnvironmentOptions {
   /**
-   * Names to pass beside the built-in ones. A name in full passes whatever it holds, a credential too; with `*` at its end it stands for all
-   * that begin so, credentials left out.
+   * Names to pass beside the built-in ones. A name in full passes whatever it holds, a credential too; with
+   * `*` at its end it stands for all that begin so, credentials left out.
    */
   readonly pass?: readonly string[] | undefined;
   /** Variables with their values, for commands alone. */
@@ -49,8 +49,9 @@ const PREFIXES: ReadonlySet<string> = wordSet(`
 const HARMLESS: ReadonlySet<string> = wordSet("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY GOAUTH");
 
 /**
- * The environment of commands: variables that tool chains need, by name, without those that hold credentials (by name, by the shape
- * of their value, or in an address). Everything else stays out, so that a command cannot hand on what it never got.
+ * The environment of commands: variables that tool chains need, by name, without those that hold credentials
+ * (by name, by the shape of their value, or in an address). Everything else stays out, so that a command
+ * cannot hand on what it never got.
  */
 export function commandEnvironment(
   environment: Variables,

@@ -24,7 +24,10 @@ const MIN_LETTERS = 12;
 const MAX_PLACES = 4;
 /** A shorter piece at the end of a longer one, with a quote or a line end in between, is chance. */
 const MIN_PIECE = 4;
-/** What may stand between two characters of a secret and go with them: nothing that gives the text around it its form. */
+/**
+ * What may stand between two characters of a secret and go with them: nothing that gives the text around it
+ * its form.
+ */
 const GLUE = /^[^\s"'`\\,:;&<>()[\]{}|«»]*$/;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -39,10 +42,11 @@ interface Place {
 }
 
 /**
- * Finds values that are known, and parts of them from 16 characters on, wherever a text was cut. They are looked for as they are, where a
- * text was decoded (percent signs, backslashes, entities, one within the other), and with letters and digits alone, in capitals or not:
- * so quotes of a shell, line ends, blanks and columns in between hide nothing. There also in Base64 (at each alignment), Base32,
- * hexadecimal and backwards. The time is linear in the text and does not depend on how many values there are.
+ * Finds values that are known, and parts of them from 16 characters on, wherever a text was cut. They are
+ * looked for as they are, where a text was decoded (percent signs, backslashes, entities, one within the
+ * other), and with letters and digits alone, in capitals or not: so quotes of a shell, line ends, blanks and
+ * columns in between hide nothing. There also in Base64 (at each alignment), Base32, hexadecimal and
+ * backwards. The time is linear in the text and does not depend on how many values there are.
  */
 export class KnownSecrets {
   readonly #secrets: readonly Secret[];
@@ -132,7 +136,10 @@ function longest(text: string, at: number, places: readonly Place[] | undefined)
   return best;
 }
 
-/** Quotes and backslashes at the ends may be those of the text around it: without them JSON would not be JSON any more. */
+/**
+ * Quotes and backslashes at the ends may be those of the text around it: without them JSON would not be JSON
+ * any more.
+ */
 function withoutQuotes(text: string, { start, end, name }: SecretRange): SecretRange {
   let [first, last] = [start, end];
   while (first < last && /["\\]/.test(text[first] ?? "")) first++;
@@ -140,7 +147,10 @@ function withoutQuotes(text: string, { start, end, name }: SecretRange): SecretR
   return { start: first, end: last, name };
 }
 
-/** The stretches of the source that a stretch of a view comes from, without what stands in between and gives it its form. */
+/**
+ * The stretches of the source that a stretch of a view comes from, without what stands in between and gives
+ * it its form.
+ */
 function inSource(text: string, view: TextView, { start, end, name }: SecretRange): readonly SecretRange[] {
   const ranges: SecretRange[] = [];
   for (let at = start; at < end; at++) {
@@ -237,7 +247,10 @@ function squeezedForms(value: string): readonly string[] {
   ];
 }
 
-/** Base64 of the bytes when `shift` unknown bytes stand before them; the characters that depend on neighbours are left out. */
+/**
+ * Base64 of the bytes when `shift` unknown bytes stand before them; the characters that depend on neighbours
+ * are left out.
+ */
 function base64At(bytes: Buffer, shift: number): string {
   const text = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString("base64")

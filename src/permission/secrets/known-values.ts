@@ -8,8 +8,9 @@ const MAX_SECRETS = 500;
 const MAX_LENGTH = 20_000;
 
 /**
- * The secrets among named values (an environment, headers): the values whose name says so and that look like one, and passwords in
- * addresses. Values of several lines, and JSON, are taken apart: their lines, the texts under names of credentials.
+ * The secrets among named values (an environment, headers): the values whose name says so and that look like
+ * one, and passwords in addresses. Values of several lines, and JSON, are taken apart: their lines, the texts
+ * under names of credentials.
  */
 export function secretsOf(values: { readonly [name: string]: string | undefined }): readonly Secret[] {
   const secrets = new Map<string, Secret>();

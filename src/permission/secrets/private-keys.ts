@@ -8,7 +8,10 @@ const BODY = /[A-Za-z0-9+/]{40}/;
 /** The last run of a line of a key, with whatever a listing put before it. */
 const BODY_LINE = /(?:^|[^A-Za-z0-9+/=])[A-Za-z0-9+/=]{16,100}["',\\]{0,3}$/;
 
-/** Whether a text ends inside a private key. Then more of it may come. Returns where the key began, -1 when there is none. */
+/**
+ * Whether a text ends inside a private key. Then more of it may come. Returns where the key began, -1 when
+ * there is none.
+ */
 export function openKeyStart(text: string): number {
   const start = text.lastIndexOf("-----BEGIN ");
   if (start === -1 || text.length - start > MAX_BLOCK) return -1;
@@ -20,8 +23,9 @@ export function openKeyStart(text: string): number {
 }
 
 /**
- * Replaces private keys in PEM form by `mark`, also where the end is missing, where line numbers or other marks stand before the
- * lines, and where lines are joined by `\n`. A mention of the first line in code, without a key behind it, stays.
+ * Replaces private keys in PEM form by `mark`, also where the end is missing, where line numbers or other
+ * marks stand before the lines, and where lines are joined by `\n`. A mention of the first line in code,
+ * without a key behind it, stays.
  */
 export function replacePrivateKeys(text: string, mark: string): string {
   if (!text.includes("PRIVATE KEY")) return text;
@@ -39,8 +43,8 @@ export function replacePrivateKeys(text: string, mark: string): string {
 }
 
 /**
- * What can belong to a block: up to the next one, and never past the end of a text in quotes, unless it goes on behind a plus sign.
- * A JSON text so keeps its form.
+ * What can belong to a block: up to the next one, and never past the end of a text in quotes, unless it goes
+ * on behind a plus sign. A JSON text so keeps its form.
  */
 function bodyAfter(text: string, start: number): string {
   const next = text.indexOf("-----BEGIN ", start);

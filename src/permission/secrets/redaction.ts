@@ -18,16 +18,18 @@ export interface RedactionOptions {
 const MAX_HELD = 16_000;
 /** A longer text is looked at in pieces. */
 const MAX_PIECE = 400_000;
-/** What is left may hold what only now stands alone: looked at again until nothing changes, and no more often. */
+/**
+ * What is left may hold what only now stands alone: looked at again until nothing changes, and no more often.
+ */
 const MAX_ROUNDS = 8;
 /** Of a private key that is not at its end yet. */
 const MAX_HELD_KEY = 40_000;
 
 /**
- * Makes what takes secrets out of texts: known values in their usual encodings, parts of them where a text was cut, private keys,
- * passwords in addresses, and more than forty formats of tokens. In each place stands a mark such as `«redacted:github-token»`; a
- * known value is marked with the name it came from. A text that was redacted stays as it is. JSON stays JSON. Time is linear in the
- * text.
+ * Makes what takes secrets out of texts: known values in their usual encodings, parts of them where a text
+ * was cut, private keys, passwords in addresses, and more than forty formats of tokens. In each place stands
+ * a mark such as `«redacted:github-token»`; a known value is marked with the name it came from. A text that
+ * was redacted stays as it is. JSON stays JSON. Time is linear in the text.
  */
 export function createRedaction(options: RedactionOptions = {}): Redaction {
   const known = new KnownSecrets(options.secrets ?? []);

@@ -1,8 +1,8 @@
 import { isAnyKey, isCode, isCredentialName, isPhrase, looksGenerated, looksRandom } from "./secret-value.ts";
 
 /**
- * What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so that
- * no text makes it slow. A quote that is not closed ends with the JSON string it stands in.
+ * What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so
+ * that no text makes it slow. A quote that is not closed ends with the JSON string it stands in.
  */
 const VALUE =
   /[:=]>?[ \t]{0,4}(?:"((?:[^"\\\n«»]|\\[^\n«»]){8,512})(?=")|'((?:[^'"\n«»]|"(?![ \t]*[,:}\]])){8,512})(?='|"[ \t]*[,:}\]])|([^\s"'`;,&|<>(){}[\]«»\\=]{8,512}={0,2}))/g;
@@ -10,15 +10,18 @@ const NAME = /([A-Za-z_][\w.-]{1,63})\\?["']?[ \t]{0,4}$/;
 const LONGEST_NAME = 80;
 /** Under a name that says little a value has to say more. */
 const LONG = 24;
-/** What people think of: a word with a digit and one of these in it, which stand in a value of code together as rarely as in a word. */
+/**
+ * What people think of: a word with a digit and one of these in it, which stand in a value of code together
+ * as rarely as in a word.
+ */
 const PASSWORD = /passw(?:or)?d$|passphrase$/i;
 const SYMBOL = /[!@#$%^*?~]/;
 const CAPITALS = /^[A-Z][A-Z0-9_.-]*$/;
 
 /**
- * Replaces the values of settings whose name says that they are credentials: in capitals, as in `.env` files and the environment
- * (`DB_PASSWORD=…`); else in quotes, as in JSON and code (`"apiKey": "…"`), or alone on their line, as in YAML. There ordinary code stands as
- * often, and only what is no word counts.
+ * Replaces the values of settings whose name says that they are credentials: in capitals, as in `.env` files
+ * and the environment (`DB_PASSWORD=…`); else in quotes, as in JSON and code (`"apiKey": "…"`), or alone on
+ * their line, as in YAML. There ordinary code stands as often, and only what is no word counts.
  */
 export function replaceSettings(text: string, mark: string): string {
   let result = "";

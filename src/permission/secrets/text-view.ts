@@ -7,7 +7,10 @@ export interface TextView {
   readonly ends: Uint32Array;
 }
 
-/** What programs write for a character, by its first sign: percent signs, backslashes of JSON, C and shells, entities of HTML. */
+/**
+ * What programs write for a character, by its first sign: percent signs, backslashes of JSON, C and shells,
+ * entities of HTML.
+ */
 const ESCAPES: { readonly [sign: string]: string } = {
   "%": "%(?<percent>[0-9A-Fa-f]{2})",
   "\\": "\\\\(?:u(?<unicode>[0-9A-Fa-f]{4})|u\\{(?<braces>[0-9A-Fa-f]{1,6})\\}|x(?<byte>[0-9A-Fa-f]{2})|(?<octal>[0-3][0-7]{2})|(?<letter>[\\s\\S]))",
@@ -39,8 +42,8 @@ const ENTITIES: { readonly [name: string]: string } = {
 const MAX_DEPTH = 3;
 
 /**
- * The views of a text with one kind of its escapes decoded, where it has it: for a value that holds characters which other kinds would take
- * for theirs.
+ * The views of a text with one kind of its escapes decoded, where it has it: for a value that holds
+ * characters which other kinds would take for theirs.
  */
 export function singleViews(text: string): readonly TextView[] {
   return Object.entries(ESCAPES).flatMap(([sign, escape]) =>
@@ -48,7 +51,10 @@ export function singleViews(text: string): readonly TextView[] {
   );
 }
 
-/** The views of a text with its escapes decoded: once, then what is still escaped in there. None where nothing is escaped. */
+/**
+ * The views of a text with its escapes decoded: once, then what is still escaped in there. None where nothing
+ * is escaped.
+ */
 export function decodedViews(text: string): readonly TextView[] {
   const views: TextView[] = [];
   let last = text;
@@ -61,7 +67,10 @@ export function decodedViews(text: string): readonly TextView[] {
   return views;
 }
 
-/** The letters and digits of a view alone, small: whatever stands between them, and however they are spelled, is passed over. */
+/**
+ * The letters and digits of a view alone, small: whatever stands between them, and however they are spelled,
+ * is passed over.
+ */
 export function squeezed(text: string, view?: TextView): TextView {
   return kept(text, view, (code) => {
     if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return code;

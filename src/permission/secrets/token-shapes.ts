@@ -5,14 +5,21 @@ import { isCode, isPlaceholder, looksGenerated, looksRandom } from "./secret-val
 export interface TokenShape {
   /** What stands in the mark. */
   readonly kind: string;
-  /** Texts of which one is in every match: a text without any of them is not searched. Absent: always searched. */
+  /**
+   * Texts of which one is in every match: a text without any of them is not searched. Absent: always
+   * searched.
+   */
   readonly hints?: readonly string[];
   /**
-   * Global. Without groups the whole match is the secret; with two groups the first stays and the second is the secret. Written so
-   * that a failed match costs a bounded number of steps: one run of one class, or bounded repetitions.
+   * Global. Without groups the whole match is the secret; with two groups the first stays and the second is
+   * the secret. Written so that a failed match costs a bounded number of steps: one run of one class, or
+   * bounded repetitions.
    */
   readonly pattern: RegExp;
-  /** A last look at what was found: the secret, what stood before it, and the character behind it. Default: it counts. */
+  /**
+   * A last look at what was found: the secret, what stood before it, and the character behind it. Default: it
+   * counts.
+   */
   readonly accepts?: (secret: string, before: string, next: string) => boolean;
 }
 

@@ -2,8 +2,8 @@ import { wordSet } from "../match-text.ts";
 import { isPlaceholder, looksGenerated } from "./secret-value.ts";
 
 /**
- * User and password in an address: `://user:password@host`. Bounded on both sides, so that no text makes it slow. A password may hold what
- * should have been encoded.
+ * User and password in an address: `://user:password@host`. Bounded on both sides, so that no text makes it
+ * slow. A password may hold what should have been encoded.
  */
 const CREDENTIALS = /(:\/\/[^\s/?#@:"'`<>«»]{0,128}:)([^\s@"'`<>\\«»]{1,256})@(?=[\w.[-])/g;
 /** A token in the place of the user: `://token@host`. */
@@ -14,8 +14,8 @@ const DEFAULTS: ReadonlySet<string> = wordSet(`
   password pass passwd secret postgres root admin guest example changeme test x-oauth-basic`);
 
 /**
- * The passwords in the addresses of a text, as they stand there and decoded where that is another text. Stand-ins and the defaults of
- * the field are none.
+ * The passwords in the addresses of a text, as they stand there and decoded where that is another text.
+ * Stand-ins and the defaults of the field are none.
  */
 export function urlPasswords(text: string): readonly string[] {
   if (!text.includes("://")) return [];
@@ -26,7 +26,10 @@ export function urlPasswords(text: string): readonly string[] {
   return [...new Set(found.flatMap((secret) => [secret, decoded(secret)]))];
 }
 
-/** Whether an address in the text holds any password or token at all: for what is handed on and not only shown. */
+/**
+ * Whether an address in the text holds any password or token at all: for what is handed on and not only
+ * shown.
+ */
 export function holdsUrlLogin(text: string): boolean {
   return /:\/\/[^\s/?#@]*:[^\s@]+@/.test(text) || urlPasswords(text).length > 0;
 }

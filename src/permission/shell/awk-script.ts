@@ -1,12 +1,16 @@
 import { wordSet } from "../match-text.ts";
 import { isPlainRegex } from "./sed-script.ts";
 
-/** What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read and counts as `runs`. */
+/**
+ * What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read
+ * and counts as `runs`.
+ */
 export type AwkEffect = "none" | "reads" | "runs";
 
 /**
- * Reads an awk program by its tokens. Only those that every awk cuts alike are known: a slash where it could be a division or begin a
- * regular expression, a pipe, a redirection, an indirect call or a function nobody knows counts as `runs`.
+ * Reads an awk program by its tokens. Only those that every awk cuts alike are known: a slash where it could
+ * be a division or begin a regular expression, a pipe, a redirection, an indirect call or a function nobody
+ * knows counts as `runs`.
  */
 export function awkEffect(program: string): AwkEffect {
   if (program.length > MAX_LENGTH) return "runs";
@@ -18,7 +22,10 @@ export function awkEffect(program: string): AwkEffect {
   }
 }
 
-/** Ends the reading. One for all: where it was thrown says nothing, and finding that out takes longer than reading. */
+/**
+ * Ends the reading. One for all: where it was thrown says nothing, and finding that out takes longer than
+ * reading.
+ */
 const UNKNOWN_FORM = new Error("an unknown form");
 
 /** Functions that calculate, or look at the clock. */
@@ -47,7 +54,10 @@ const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
 const NEVER = /^(?:system|extension|include|load|namespace)$/;
 const MAX_LENGTH = 20_000;
 
-/** What a token leaves the reader with: an operand behind which `/` divides, a place where `/` begins an expression, or neither. */
+/**
+ * What a token leaves the reader with: an operand behind which `/` divides, a place where `/` begins an
+ * expression, or neither.
+ */
 type After = "operand" | "start" | "unclear";
 
 class AwkReader {

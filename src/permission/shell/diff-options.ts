@@ -5,15 +5,18 @@ import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
 import { START } from "./work-folders.ts";
 
-/** What keeps git from running programs that configuration names for differences: for whole diffs, and for each kind of file. */
+/**
+ * What keeps git from running programs that configuration names for differences: for whole diffs, and for
+ * each kind of file.
+ */
 export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv"];
 
 /** Wrappers that are looked through. */
 const MAX_WRAPPERS = 10;
 
 /**
- * The word of a simple command behind which {@link PLAIN_DIFF} has to stand, because git shows differences there; `undefined` where it shows
- * none, and where the options stand there already.
+ * The word of a simple command behind which {@link PLAIN_DIFF} has to stand, because git shows differences
+ * there; `undefined` where it shows none, and where the options stand there already.
  */
 export function diffWord({ name, suffix }: Command): Word | undefined {
   if (!namesGit(name) && !suffix.some(namesGit)) return undefined;

@@ -8,8 +8,8 @@ const NUMBERS = /^\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?\}$/;
 const LETTERS = /^\{([a-z])\.\.([a-z])\}$|^\{([A-Z])\.\.([A-Z])\}$/;
 
 /**
- * The texts a word with braces stands for, quotes removed. `undefined` when they cannot be told with certainty (nested braces,
- * expansions inside) or are too many.
+ * The texts a word with braces stands for, quotes removed. `undefined` when they cannot be told with
+ * certainty (nested braces, expansions inside) or are too many.
  */
 export function expandBraces(parts: readonly WordPart[]): readonly string[] | undefined {
   let texts: readonly string[] = [""];
@@ -21,7 +21,10 @@ export function expandBraces(parts: readonly WordPart[]): readonly string[] | un
   return texts;
 }
 
-/** What one pair of braces stands for, in order; `undefined` for anything but a flat list of plain texts or a range. */
+/**
+ * What one pair of braces stands for, in order; `undefined` for anything but a flat list of plain texts or a
+ * range.
+ */
 export function braceChoices(text: string): readonly string[] | undefined {
   const list = LIST.exec(text)?.[1];
   if (list !== undefined) return list.split(",");

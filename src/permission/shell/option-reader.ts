@@ -10,14 +10,17 @@ export interface OptionTable {
 }
 
 /**
- * A table of options from its text, in this order: `-ab` (short ones without a value, alone or bundled), `-c=` (with a value, attached or as
- * the next word), `-d?` (whose value, if any, is attached), and the names of long ones without dashes. A `=` behind a name: with a value,
- * behind `=` or as the next word; `==`: with two more words. A name that stands there with and without `=` takes a value only behind `=`.
+ * A table of options from its text, in this order: `-ab` (short ones without a value, alone or bundled),
+ * `-c=` (with a value, attached or as the next word), `-d?` (whose value, if any, is attached), and the names
+ * of long ones without dashes. A `=` behind a name: with a value, behind `=` or as the next word; `==`: with
+ * two more words. A name that stands there with and without `=` takes a value only behind `=`.
  *
- * Traits, between blanks: `ordered` (the first operand ends the options), `numbers` (numbers are options: `head -20`), `apart` (short options
- * are not bundled: what else stands in the word is not looked at, or is the value), `globs` (a glob may be the next word of an option: it
- * becomes as many words as there are files, of which all but the first are operands that stand before those of the line, see
- * {@link FoundWords.shifts}), `words` (one dash begins a whole word, as with `find`: the text is a list of those).
+ * Traits, between blanks: `ordered` (the first operand ends the options), `numbers` (numbers are options:
+ * `head -20`), `apart` (short options are not bundled: what else stands in the word is not looked at, or is
+ * the value), `globs` (a glob may be the next word of an option: it becomes as many words as there are files,
+ * of which all but the first are operands that stand before those of the line, see
+ * {@link FoundWords.shifts}), `words` (one dash begins a whole word, as with `find`: the text is a list of
+ * those).
  */
 export function optionTable(text: string, traits = ""): OptionTable {
   const kinds = new Set(traits.split(" "));
@@ -29,7 +32,10 @@ export function optionTable(text: string, traits = ""): OptionTable {
 
 const GROUPS = /^(?:-([\w@]+)(?: |$))?(?:-([\w@]+)=(?: |$))?(?:-([\w@]+)\?(?: |$))?(.*)$/;
 
-/** The cells of a table, a line each, which ` | ` parts; a line that begins with blanks goes on with the one before. */
+/**
+ * The cells of a table, a line each, which ` | ` parts; a line that begins with blanks goes on with the one
+ * before.
+ */
 export function tableRows(table: string): readonly (readonly string[])[] {
   const lines = table.replaceAll(/\n +/g, " ").trim().split("\n");
   return lines.map((line) => line.split(/ \|(?= |$)/).map((cell) => cell.trim()));
@@ -51,15 +57,24 @@ export interface FoundWords {
   readonly options: readonly FoundOption[];
   /** Indexes of words that are no options. */
   readonly operands: readonly number[];
-  /** Indexes of words that look like options and are none that is known, or that an expansion could turn into one. */
+  /**
+   * Indexes of words that look like options and are none that is known, or that an expansion could turn into
+   * one.
+   */
   readonly unknown: readonly number[];
   /** The {@link operands} in front of a `--` that ends the options; all where none does. */
   readonly open: readonly number[];
-  /** A glob is the value of an option: the first operand of the line may not be the first that the program finds. */
+  /**
+   * A glob is the value of an option: the first operand of the line may not be the first that the program
+   * finds.
+   */
   readonly shifts: boolean;
 }
 
-/** Sorts the words of a command from the `from`th on into options, their values, and operands. Abbreviations of long options are unknown. */
+/**
+ * Sorts the words of a command from the `from`th on into options, their values, and operands. Abbreviations
+ * of long options are unknown.
+ */
 export function readOptions(words: readonly ShellWord[], table: OptionTable, from = 1): FoundWords {
   const options: FoundOption[] = [];
   const operands: number[] = [];
@@ -117,7 +132,10 @@ function optionAt(
   return word.text.startsWith("--") ? longAt(words, at, table) : shortAt(words, at, table);
 }
 
-/** An option that expands to nothing else: a glob may stand behind `=`, where every name it finds begins as it does. */
+/**
+ * An option that expands to nothing else: a glob may stand behind `=`, where every name it finds begins as it
+ * does.
+ */
 function isWhole({ text, literal, glob, names, substitutions, braces, tilde }: ShellWord): boolean {
   if (literal) return true;
   const plain = names.length === 0 && substitutions.length === 0 && !braces && !tilde;
@@ -194,7 +212,9 @@ function wordAt(
   return hasWord(table.long, `${text}=`) ? withNext(words, { option, count: 1 }, table) : undefined;
 }
 
-/** An option whose value is the next word, or the next two: words that stay one each, whatever they expand to. */
+/**
+ * An option whose value is the next word, or the next two: words that stay one each, whatever they expand to.
+ */
 function withNext(
   words: readonly ShellWord[],
   { option, count }: { readonly option: FoundOption; readonly count: 1 | 2 },

@@ -1,21 +1,27 @@
 import { type ParsedScript, parse } from "unbash";
 
-/** What {@link parseShell} makes of a command line. `problem` says, in a few words, why it cannot be read with certainty. */
+/**
+ * What {@link parseShell} makes of a command line. `problem` says, in a few words, why it cannot be read with
+ * certainty.
+ */
 export interface ParsedShell {
   /** As much as could be read, also when there is a problem. */
   readonly script?: ParsedScript;
   readonly problem?: string;
 }
 
-/** Levels of brackets a command line may open before nobody tries to read it: the parser's time grows faster than they do. */
+/**
+ * Levels of brackets a command line may open before nobody tries to read it: the parser's time grows faster
+ * than they do.
+ */
 const MAX_DEPTH = 50;
 const MAX_HEREDOC_MARKS = 400;
 const MAX_BACKTICKS = 10_000;
 const MAX_LENGTH = 1_000_000;
 
 /**
- * Reads a command line as Bash. Never throws, and takes linear time: what is nested too deeply, or too long, is not read at all.
- * Errors inside substitutions are reported by the scripts of those.
+ * Reads a command line as Bash. Never throws, and takes linear time: what is nested too deeply, or too long,
+ * is not read at all. Errors inside substitutions are reported by the scripts of those.
  */
 export function parseShell(source: string): ParsedShell {
   const tooMuch = excess(source);

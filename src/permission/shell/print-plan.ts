@@ -5,8 +5,8 @@ import { type PrintedShell, type PrintShellOptions, printShell } from "./print-s
 import { shellLiteral } from "./shell-literal.ts";
 
 /**
- * The form in which a judged line may run: printed anew from the tree it was judged by. What it hands to other shells has to be
- * printable as well, since they read it once more.
+ * The form in which a judged line may run: printed anew from the tree it was judged by. What it hands to
+ * other shells has to be printable as well, since they read it once more.
  */
 export function printPlan(
   { lines }: ShellPlan,

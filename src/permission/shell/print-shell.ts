@@ -31,14 +31,15 @@ export type PrintedShell =
 export interface PrintShellOptions {
   /** Only what every POSIX shell reads like Bash. Default false. */
   readonly posix?: boolean;
-  /** Git commands that show differences get options that keep them from running programs for that. Default false. */
+  /** Git commands that show differences get options that keep them from running programs. Default false. */
   readonly plainDiffs?: boolean;
 }
 
 /**
- * Prints a command line anew from its tree: words with every literal quoted that could be anything else, here-documents as texts,
- * comments left out. The line itself is compared with the tree on the way, character by character: what is not spelled in the one way
- * that everybody reads alike is not printed. Linear; never throws.
+ * Prints a command line anew from its tree: words with every literal quoted that could be anything else,
+ * here-documents as texts, comments left out. The line itself is compared with the tree on the way, character
+ * by character: what is not spelled in the one way that everybody reads alike is not printed. Linear; never
+ * throws.
  */
 export function printShell(
   script: ParsedScript,
@@ -62,7 +63,7 @@ class ShellPrinter implements CommandPrinter {
   readonly #words: WordPrinter;
   readonly #plainDiffs: boolean;
   #depth = 0;
-  /** Commands that came before, and how deep they stood: where they hold substitutions, reading them again takes longest. */
+  /** Commands that came before, and how deep they stood: substitutions in them take longest to read again. */
   readonly #known = new Map<string, { readonly text: string; readonly depth: number }>();
   /** Conditions around this place: Bash loses its way in a here-document in one. */
   #tests = 0;

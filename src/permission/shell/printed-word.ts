@@ -2,7 +2,10 @@ import { MAX_BRACE_WORDS } from "./expand-braces.ts";
 import { quoted, shellLiteral } from "./shell-literal.ts";
 import type { SourceCursor } from "./source-cursor.ts";
 
-/** A word that is being printed: texts, and what stays as it is written, one behind the other. Braces make several words of it. */
+/**
+ * A word that is being printed: texts, and what stays as it is written, one behind the other. Braces make
+ * several words of it.
+ */
 export class PrintedWord {
   #forms: Form[] = [new Form()];
   #count = 1;
@@ -43,7 +46,10 @@ export class PrintedWord {
   }
 }
 
-/** One of the words. What it begins with is kept apart: alone it may stay without quotes, and a tilde is only one there. */
+/**
+ * One of the words. What it begins with is kept apart: alone it may stay without quotes, and a tilde is only
+ * one there.
+ */
 class Form {
   #head: string | undefined;
   #isQuoted = false;

@@ -12,8 +12,8 @@ import { UNKNOWN_ARGUMENTS } from "./unwrap.ts";
 export type IsChosen = (word: ShellWord) => boolean;
 
 /**
- * The words of a command that make it run a program or write a file: options, sed and awk scripts, actions of `find`. `words[0]` is the
- * program; `name` its last path component.
+ * The words of a command that make it run a program or write a file: options, sed and awk scripts, actions of
+ * `find`. `words[0]` is the program; `name` its last path component.
  */
 export function programGuards(
   name: string,
@@ -149,7 +149,10 @@ export function isGuardedOption(name: string, text: string, options: ProgramOpti
   return false;
 }
 
-/** What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each other. */
+/**
+ * What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each
+ * other.
+ */
 function optionName(text: string, { traits }: ProgramOptions): string {
   const name = traits.has("dashes") ? text.replace(/^-+(?:no-no-)*-*/, "") : text.slice(2);
   return name.split("=", 1)[0] ?? "";
@@ -161,7 +164,10 @@ function isGuardedLong(program: string, name: string, options: ProgramOptions): 
   return !hasWord(options.harmless, name) && hasBeginning(options.long, name);
 }
 
-/** An expansion that could become an option: not by chance of file names, but because the line can make it one. */
+/**
+ * An expansion that could become an option: not by chance of file names, but because the line can make it
+ * one.
+ */
 function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boolean {
   if (word.braces) return true;
   if (word.glob) return /^[-[?+@!]/.test(word.text);
@@ -251,8 +257,8 @@ function isEndOfExec(words: readonly ShellWord[], index: number): boolean {
 }
 
 /**
- * Words in which a placeholder will be replaced by something nobody knows yet. Alone it is a path below the folders that are searched; as a
- * part of a word, any text.
+ * Words in which a placeholder will be replaced by something nobody knows yet. Alone it is a path below the
+ * folders that are searched; as a part of a word, any text.
  */
 export function unknownWhere(placeholder: string): (word: ShellWord) => ShellWord {
   return (word) => {
@@ -271,7 +277,9 @@ function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];
 }
 
-/** Guards options that are not known to be harmless, and scripts of sed and awk that may do more than print. */
+/**
+ * Guards options that are not known to be harmless, and scripts of sed and awk that may do more than print.
+ */
 function scriptGuards(words: readonly ShellWord[], program: ScriptProgram): readonly WordGuard[] {
   const { scripts, unknown } = readScripts(program, words);
   const options = unknown.map((from): WordGuard => {

@@ -2,10 +2,11 @@ import { wordSet } from "../match-text.ts";
 import { type OptionTable, optionTable, tableRows } from "./option-reader.ts";
 
 /**
- * Options of a program that make it run another program or write a file that is not its purpose to write. `short`: short options that do ·
- * `valued`: short options that take a value, so that what follows in the same word is none · `long`: long options that do, abbreviations too.
- * Traits: `dashes` (any number of dashes begins a long option), `plugins` (its first word can be the name of another program: with a slash in
- * it, a path to one), `ends` (`--` ends the options; elsewhere every word is looked at).
+ * Options of a program that make it run another program or write a file that is not its purpose to write.
+ * `short`: short options that do · `valued`: short options that take a value, so that what follows in the
+ * same word is none · `long`: long options that do, abbreviations too. Traits: `dashes` (any number of dashes
+ * begins a long option), `plugins` (its first word can be the name of another program: with a slash in it, a
+ * path to one), `ends` (`--` ends the options; elsewhere every word is looked at).
  */
 export interface ProgramOptions extends OptionTable {
   /** Long options that do nothing of it although they abbreviate one that does. */
@@ -65,8 +66,8 @@ const WORDS: ReadonlyMap<string, RegExp> = byName({
 const TEXTS: ReadonlyMap<string, RegExp> = byName({
   // An archive behind a colon lies on another machine, which a remote shell is started for.
   tar: /^(?:-[A-Za-z]*f|--fil?e?=)?(?!--)[^/]+:/,
-  // Variables that name programs, and values that are more than plain text where a recipe hands them to its shell or a compiler: `!=`
-  // before anything else, what means something to make or the shell, plugins.
+  // Variables that name programs, and values that are more than plain text where a recipe hands them to its
+  // shell or a compiler: `!=` before anything else, what means something to make or the shell, plugins.
   "make, gmake": new RegExp(
     `^[^=]*!=|=.*[$\`;|&<>(){}!*?'"\\\\#~[\\]\\n]|^(?:${TOOLS})\\s*[:+?!]*=|=(?:.*\\s)?(?:@|-+(?:wrapper|fplugin|B|specs|Xclang|Xlinker|load|fuse-ld|W[la],\\S*plugin))`,
     "is",
@@ -89,7 +90,10 @@ function byName(patterns: Readonly<Record<string, RegExp>>): ReadonlyMap<string,
   );
 }
 
-/** Names · options · harmless ones · traits, see {@link ProgramOptions}. With `--transform` tar may put any file of an archive anywhere. */
+/**
+ * Names · options · harmless ones · traits, see {@link ProgramOptions}. With `--transform` tar may put any
+ * file of an archive anywhere.
+ */
 const TABLE = `
 sort | -o -kStTo= output compress-program | | ends
 shuf | -o -iNno= output | | ends
@@ -156,8 +160,8 @@ lftp | -ecf
 fzf | preview bind history become listen | preview-window`;
 
 /**
- * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts are judged by code of
- * their own besides.
+ * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts
+ * are judged by code of their own besides.
  */
 export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map(
   tableRows(TABLE).flatMap(([names = "", options = "", harmless = "", traits = ""]) =>

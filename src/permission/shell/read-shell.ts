@@ -25,9 +25,9 @@ import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
 import { FolderWalk, START } from "./work-folders.ts";
 
 /**
- * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops, conditions, functions,
- * substitutions, here-documents, redirection targets), every file the shell opens, and every place that cannot be judged.
- * Never throws.
+ * Takes a command line apart: every simple command in it, wherever it stands (operators, groups, loops,
+ * conditions, functions, substitutions, here-documents, redirection targets), every file the shell opens, and
+ * every place that cannot be judged. Never throws.
  */
 export function readShell(source: string): ShellReading {
   const found = new ShellFindings();
@@ -267,7 +267,9 @@ class ShellReader {
       this.#found.change(`for ${name}`, `it sets ${name}, which programs may look at`);
   }
 
-  /** Commands with substitutions come again and again in long lines: reading these once more takes longest. */
+  /**
+   * Commands with substitutions come again and again in long lines: reading these once more takes longest.
+   */
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
     if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))

@@ -1,9 +1,12 @@
-/** What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read and counts as `runs`. */
+/**
+ * What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read
+ * and counts as `runs`.
+ */
 export type SedEffect = "none" | "reads" | "runs";
 
 /**
- * Reads a sed script by a small grammar, each command of which ends where every sed says it ends. Whatever is not in the grammar, `e`
- * and `w` among it, counts as `runs`.
+ * Reads a sed script by a small grammar, each command of which ends where every sed says it ends. Whatever is
+ * not in the grammar, `e` and `w` among it, counts as `runs`.
  */
 export function sedEffect(script: string): SedEffect {
   let effect: SedEffect = "none";
@@ -113,8 +116,8 @@ function past(pattern: RegExp, script: string, at: number): number {
 }
 
 /**
- * Whether a regular expression, cut out at the first delimiter without a backslash, ends there for every reader: no bracket expression
- * in it that some close later than others, and none that is left open.
+ * Whether a regular expression, cut out at the first delimiter without a backslash, ends there for every
+ * reader: no bracket expression in it that some close later than others, and none that is left open.
  */
 export function isPlainRegex(text: string): boolean {
   return !text.includes("[") || PLAIN.test(text);

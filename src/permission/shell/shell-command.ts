@@ -25,8 +25,8 @@ export interface ShellWord {
 }
 
 /**
- * Folders a command may run in, as paths from where the line starts (`""` is that place); `undefined` when they cannot be told. More than
- * one where `cd` may have failed, or only one branch has it.
+ * Folders a command may run in, as paths from where the line starts (`""` is that place); `undefined` when
+ * they cannot be told. More than one where `cd` may have failed, or only one branch has it.
  */
 export type WorkFolders = readonly string[] | undefined;
 
@@ -68,7 +68,10 @@ export interface ShellReading {
   readonly commands: readonly SimpleCommand[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
-  /** Function definitions and other changes of the shell, as written: only a rule that spells them out covers them. */
+  /**
+   * Function definitions and other changes of the shell, as written: only a rule that spells them out covers
+   * them.
+   */
   readonly changes: readonly ShellObstacle[];
   /** Texts that run and were not read, each with its obstacle. */
   readonly unread: readonly string[];
@@ -138,7 +141,10 @@ export interface KnownVariables {
   get(name: string): VariableValues;
 }
 
-/** The variables of a nested line before those of the line around it. Costs nothing to make, however many there are. */
+/**
+ * The variables of a nested line before those of the line around it. Costs nothing to make, however many
+ * there are.
+ */
 export class VariableScope implements KnownVariables {
   readonly #own: ReadonlyMap<string, VariableValues>;
   readonly #outer: KnownVariables | undefined;

@@ -6,8 +6,8 @@ export const RESERVED_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * A text as one word that every shell reads as just that. Bare where no character can mean anything, in single quotes otherwise; control
- * characters, which would not show, as numbers.
+ * A text as one word that every shell reads as just that. Bare where no character can mean anything, in
+ * single quotes otherwise; control characters, which would not show, as numbers.
  */
 export function shellLiteral(text: string): string {
   return BARE.test(text) && !RESERVED_WORDS.has(text) ? text : quoted(text);

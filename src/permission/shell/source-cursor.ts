@@ -16,8 +16,8 @@ interface PendingText {
 }
 
 /**
- * Reads a command line a second time, led by its tree: whatever stands between two things of the tree has to be exactly what Bash wants
- * there, so that no character of the line is left unaccounted for.
+ * Reads a command line a second time, led by its tree: whatever stands between two things of the tree has to
+ * be exactly what Bash wants there, so that no character of the line is left unaccounted for.
  */
 export class SourceCursor {
   readonly #source: string;
@@ -89,7 +89,9 @@ export class SourceCursor {
     if (isContinued && this.hasPending) this.fail("a here-document begins on a continued line");
   }
 
-  /** Skips blanks, ends of lines and, outside of substitutions, comments; here-documents that begin there too. */
+  /**
+   * Skips blanks, ends of lines and, outside of substitutions, comments; here-documents that begin there too.
+   */
   breaks(): void {
     for (;;) {
       this.blank();

@@ -15,7 +15,10 @@ export interface TextGuardOptions {
   readonly plan: (program: readonly ShellWord[]) => readonly ShellUnit[];
 }
 
-/** The guards of a command's text: assignments, changes of the shell, files of commands, and options that run or write something. */
+/**
+ * The guards of a command's text: assignments, changes of the shell, files of commands, and options that run
+ * or write something.
+ */
 export function textGuards(command: SimpleCommand, options: TextGuardOptions): readonly TextGuard[] {
   const { words, assignments } = command;
   const { name, unwrapped, isChosen, plan } = options;
@@ -61,7 +64,10 @@ function isGuardedWrapper(unwrapped: Unwrapped | undefined): boolean {
   return unwrapped?.file !== undefined || (unwrapped?.assigns?.length ?? 0) > 0;
 }
 
-/** Whether a command has no guard but those of its program and of what it wraps: most commands, so it is found out first. */
+/**
+ * Whether a command has no guard but those of its program and of what it wraps: most commands, so it is found
+ * out first.
+ */
 function isUnguarded(name: string, { words, assignments }: SimpleCommand): boolean {
   return (
     assignments.length === 0 &&

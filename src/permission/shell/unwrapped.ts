@@ -18,7 +18,10 @@ export interface Unwrapped {
   readonly file?: number;
 }
 
-/** A wrapper whose program cannot be told: every word from `from` on could be where it begins. `unseen` says why. */
+/**
+ * A wrapper whose program cannot be told: every word from `from` on could be where it begins. `unseen` says
+ * why.
+ */
 export function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): Unwrapped {
   const scripts: string[] = [];
   const long = words.length > 200;

@@ -104,7 +104,10 @@ export class FolderWalk {
     [this.folders, this.#last] = [folders, last];
   }
 
-  /** What stands behind `&&` runs where the success of what is before it leads, behind `||` where failure does. */
+  /**
+   * What stands behind `&&` runs where the success of what is before it leads, behind `||` where failure
+   * does.
+   */
   chain<Node extends { readonly type: string }>(
     nodes: readonly Node[],
     operators: readonly string[],

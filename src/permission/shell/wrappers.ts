@@ -16,9 +16,10 @@ export interface Wrapper extends OptionTable {
 }
 
 /**
- * Programs and builtins that run another command: names · options, see {@link optionTable} · traits. `permutes`: options may stand behind
- * operands, too · `assigns`: words with a `=` before the program are assignments · `line`: all words behind the options are one command
- * line · `shell`: without a program it starts a shell · and the lists of {@link Wrapper}.
+ * Programs and builtins that run another command: names · options, see {@link optionTable} · traits.
+ * `permutes`: options may stand behind operands, too · `assigns`: words with a `=` before the program are
+ * assignments · `line`: all words behind the options are one command line · `shell`: without a program it
+ * starts a shell · and the lists of {@link Wrapper}.
  */
 const TABLE = `
 env | -i0v -uC= ignore-environment null debug list-signal-handling unset= chdir= |
@@ -84,13 +85,18 @@ function wrapperOf(options: string, about: string): Wrapper {
   };
 }
 
-/** Programs that run others in ways too many to list: with options in front, what they run is taken as unseen. */
+/**
+ * Programs that run others in ways too many to list: with options in front, what they run is taken as unseen.
+ */
 export const LOOSE_WRAPPERS: ReadonlySet<string> = wordSet(`
   unshare nsenter strace ltrace valgrind systemd-run bwrap firejail proot setpriv prlimit setarch linux64
   linux32 numactl chpst rlwrap torsocks torify proxychains proxychains4 start-stop-daemon daemonize entr
   hyperfine perf runcon sg capsh cpulimit faketime tmux screen expect dtach at batch`);
 
-/** Programs that pass commands on to a package, a container or another machine: looked through by deny and ask rules only. */
+/**
+ * Programs that pass commands on to a package, a container or another machine: looked through by deny and ask
+ * rules only.
+ */
 export const PASSING_PROGRAMS: ReadonlySet<string> = wordSet(`
   ssh npx pnpx bunx uvx npm pnpm yarn bun uv poetry pipenv bundle docker podman kubectl direnv mise conda
   nix-shell`);

@@ -10,8 +10,8 @@ export interface TrustedProjectOptions {
 }
 
 /**
- * Answers whether something that a project brings may act. A content counts when exactly this content was approved in exactly this folder;
- * whatever else is left out, and remembered for the report.
+ * Answers whether something that a project brings may act. A content counts when exactly this content was
+ * approved in exactly this folder; whatever else is left out, and remembered for the report.
  */
 export class TrustedProject {
   readonly folder: string;
@@ -28,7 +28,10 @@ export class TrustedProject {
     return [...this.#leftOut.values()];
   }
 
-  /** Whether a content was approved. `path` as in {@link TrustItem.path}, `hash` of the content that would act. */
+  /**
+   * Whether a content was approved. `path` as in {@link TrustItem.path}, `hash` of the content that would
+   * act.
+   */
   isTrusted(kind: TrustKind, path: string, hash: string): boolean {
     return this.#approved.get(itemKey({ kind, path })) === hash;
   }

@@ -1,5 +1,5 @@
-// The real @ai-sdk/anthropic, its v4 and its v3 line, against a server on loopback. The streams are written by hand from
-// https://docs.anthropic.com/en/docs/build-with-claude/streaming; none is a recording.
+// The real @ai-sdk/anthropic, its v4 and its v3 line, against a server on loopback. The streams are written
+// by hand from https://docs.anthropic.com/en/docs/build-with-claude/streaming; none is a recording.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAnthropic as createV4 } from "@ai-sdk/anthropic";

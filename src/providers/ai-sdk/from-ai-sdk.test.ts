@@ -6,7 +6,10 @@ import { FakeClock } from "../../testing/fake-clock.ts";
 import { type FromAiSdkOptions, fromAiSdk } from "./from-ai-sdk.ts";
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkStreamPart } from "./language-model.ts";
 
-/** One `doStream`: an error to throw before the stream, or its chunks. After `hang` it neither goes on nor ends. */
+/**
+ * One `doStream`: an error to throw before the stream, or its chunks. After `hang` it neither goes on nor
+ * ends.
+ */
 type Step = Error | readonly (AiSdkStreamPart | "hang")[];
 
 interface Fake extends AiSdkLanguageModel {

@@ -1,5 +1,5 @@
-// Streams written by hand from https://ai.google.dev/api/generate-content, /gemini-api/docs/thinking, /function-calling and
-// /thought-signatures; none is a recording.
+// Streams written by hand from https://ai.google.dev/api/generate-content, /gemini-api/docs/thinking,
+// /function-calling and /thought-signatures; none is a recording.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantBlock } from "../../core/message/block.ts";

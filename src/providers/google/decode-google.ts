@@ -30,8 +30,8 @@ import type {
  * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is
  *   answered with an error result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a
  *   retryable `invalid_response`.
- * - Parts of the provider's own (generated media, code it ran) are empty text blocks that go back as they came.
- *   Sources are the provider data of an empty text block at the end.
+ * - Parts of the provider's own (generated media, code it ran) are empty text blocks that go back as they
+ *   came. Sources are the provider data of an empty text block at the end.
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.

@@ -113,7 +113,10 @@ describe("toOpenApiSchema", () => {
 
 const SUBSET = ["type", "properties", "items", "anyOf", "enum", "required", "format", "nullable"];
 
-/** Words at the place of a keyword that the generated schemas may not have; names of properties are no keywords. */
+/**
+ * Words at the place of a keyword that the generated schemas may not have; names of properties are no
+ * keywords.
+ */
 function strangeWords(schema: JsonSchema): readonly string[] {
   const { properties, items, anyOf, ...rest } = schema as {
     readonly [key: string]: JsonSchema & readonly JsonSchema[];

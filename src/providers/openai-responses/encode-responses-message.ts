@@ -20,8 +20,8 @@ export function writeItems(message: Message): string {
 }
 
 /**
- * Ids of items stay out: with `store: false` nothing can be looked up by them, and an id without the reasoning
- * item that belonged to it is refused. An item that carries its content encrypted keeps its own.
+ * Ids of items stay out: with `store: false` nothing can be looked up by them, and an id without the
+ * reasoning item that belonged to it is refused. An item that carries its content encrypted keeps its own.
  */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];

@@ -10,8 +10,9 @@ export interface AnchoredFolder {
 }
 
 /**
- * Opens a folder below a root, itself without links. Where the system has a path for what is open its entries are reached by that,
- * wherever the folder's own path leads meanwhile. Throws for a link on the way, and what the file system says.
+ * Opens a folder below a root, itself without links. Where the system has a path for what is open its entries
+ * are reached by that, wherever the folder's own path leads meanwhile. Throws for a link on the way, and what
+ * the file system says.
  */
 export function anchorFolder(root: string, key: PathKey): AnchoredFolder {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;

@@ -42,8 +42,9 @@ export interface FailedPath {
 const MAX_SYNCED = 200;
 
 /**
- * Makes each path what its change says: removals first, innermost first; then folders, files and links, outermost first; modes of
- * folders last. Follows no link and leaves a folder that still holds something. Returns what could not be done; throws for nothing.
+ * Makes each path what its change says: removals first, innermost first; then folders, files and links,
+ * outermost first; modes of folders last. Follows no link and leaves a folder that still holds something.
+ * Returns what could not be done; throws for nothing.
  */
 export function applyChanges(changes: readonly FileChange[], options: ApplyOptions): FailedPath[] {
   const applying = new Applying(options, changes.length <= MAX_SYNCED);

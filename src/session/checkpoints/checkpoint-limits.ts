@@ -4,13 +4,16 @@ export interface CheckpointLimits {
   readonly maxFileBytes: number;
   /** Files and folders of the workspace that are looked at. Default 200,000. */
   readonly maxEntries: number;
-  /** Entries of one folder of dependencies or build output (`node_modules` and the like) that are looked at. Default 5,000. */
+  /**
+   * Entries of one folder of dependencies or build output (`node_modules` and the like) that are looked at.
+   * Default 5,000.
+   */
   readonly maxBulkEntries: number;
   /** Bytes on disk for one workspace. Default 1 GiB. */
   readonly maxStoreBytes: number;
   /**
-   * Milliseconds that a call waits for what is read for the first time; for going through folders for the first time twice as long.
-   * What is left waits for the calls after it. Default 2,000.
+   * Milliseconds that a call waits for what is read for the first time; for going through folders for the
+   * first time twice as long. What is left waits for the calls after it. Default 2,000.
    */
   readonly maxWaitMs: number;
 }

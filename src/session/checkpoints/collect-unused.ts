@@ -10,7 +10,10 @@ export interface CollectOptions {
   readonly workspace: Workspace;
   /** Journal of the session at work, which nothing is taken from; undefined when none is. */
   readonly own?: string | undefined;
-  /** Bytes the store may take. What the oldest sessions need goes first. Default: only what no session needs goes. */
+  /**
+   * Bytes the store may take. What the oldest sessions need goes first. Default: only what no session needs
+   * goes.
+   */
   readonly maxBytes?: number;
 }
 
@@ -18,8 +21,9 @@ export interface CollectOptions {
 const FILL = 0.6;
 
 /**
- * Removes what no session needs any more, and what the oldest need as far as the rest takes too much space. Resolves to false, nothing
- * done, while another session of the workspace is at work. Throws `checkpoint` for what the system refuses.
+ * Removes what no session needs any more, and what the oldest need as far as the rest takes too much space.
+ * Resolves to false, nothing done, while another session of the workspace is at work. Throws `checkpoint` for
+ * what the system refuses.
  */
 export async function collectUnused({ workspace, own, maxBytes }: CollectOptions): Promise<boolean> {
   const { store } = workspace;

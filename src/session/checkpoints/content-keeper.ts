@@ -36,7 +36,10 @@ export class ContentKeeper {
     this.#passed += bytes;
   }
 
-  /** The state of a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws `checkpoint`. */
+  /**
+   * The state of a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws
+   * `checkpoint`.
+   */
   stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     if (stats.isDirectory())
@@ -70,7 +73,10 @@ export class ContentKeeper {
     return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
   }
 
-  /** Why a file of this size, of which nothing is kept, is not read. Half of the space is for what stands, half for what stood. */
+  /**
+   * Why a file of this size, of which nothing is kept, is not read. Half of the space is for what stands,
+   * half for what stood.
+   */
   #refusal(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";

@@ -2,8 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { sep } from "node:path";
 
 /**
- * A path below a root as a text that any journal can hold: parts separated by `/`; a path that is not valid UTF-8 is a NUL character
- * followed by its bytes, each as the character of that number. The root itself is the empty text.
+ * A path below a root as a text that any journal can hold: parts separated by `/`; a path that is not valid
+ * UTF-8 is a NUL character followed by its bytes, each as the character of that number. The root itself is
+ * the empty text.
  */
 export type PathKey = string;
 
@@ -68,7 +69,10 @@ export function isWithin(key: PathKey, folder: PathKey): boolean {
   return !folder.startsWith(RAW) && foldersAbove(key).includes(folder);
 }
 
-/** True when a key names something that may be put back: below the root, by plain parts, and not in a repository's own folder. */
+/**
+ * True when a key names something that may be put back: below the root, by plain parts, and not in a
+ * repository's own folder.
+ */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
   return partsOf(key).every(

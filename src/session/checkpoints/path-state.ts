@@ -41,17 +41,18 @@ export function fileState(stats: Stats, version: FileVersion, checkedAt: number)
 }
 
 /**
- * A file changed within this time of being looked at may have been changed again without its times telling, in milliseconds: more than
- * a file system rounds its times to, which is a tick of the clock at most where a time is no multiple of `COARSE_UNIT_MS`, and up to two
- * seconds where all are (FAT, HFS+).
+ * A file changed within this time of being looked at may have been changed again without its times telling,
+ * in milliseconds: more than a file system rounds its times to, which is a tick of the clock at most where a
+ * time is no multiple of `COARSE_UNIT_MS`, and up to two seconds where all are (FAT, HFS+).
  */
 const RACY_MS = 100;
 const COARSE_RACY_MS = 2000;
 const COARSE_UNIT_MS = 10;
 
 /**
- * True when what was seen still stands: same facts, and looked at long enough after the last change. The time of change (`ctime`) is set
- * by the system alone and differs after every write, so that equal sizes and restored times hide nothing.
+ * True when what was seen still stands: same facts, and looked at long enough after the last change. The time
+ * of change (`ctime`) is set by the system alone and differs after every write, so that equal sizes and
+ * restored times hide nothing.
  */
 export function isUnchanged(state: FileState, stats: FileFacts): boolean {
   const { checkedAt, ctimeMs } = state;
@@ -105,7 +106,9 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/** True when nothing changed between two looks: by what stands there or, where it is not kept, by its facts. */
+/**
+ * True when nothing changed between two looks: by what stands there or, where it is not kept, by its facts.
+ */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

@@ -38,7 +38,10 @@ export interface SeenPath {
   readonly mark: string | undefined;
 }
 
-/** The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the order they were first touched. */
+/**
+ * The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the
+ * order they were first touched.
+ */
 export function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
   for (const { entry, failed, isEnded } of steps) {
@@ -61,8 +64,8 @@ export function pathStories(steps: readonly HistoryStep[], within?: readonly Pat
 }
 
 /**
- * What putting a path back means, given what stands there now; undefined when nothing is to be done. `isKept` tells whether the bytes
- * of a hash are there.
+ * What putting a path back means, given what stands there now; undefined when nothing is to be done. `isKept`
+ * tells whether the bytes of a hash are there.
  */
 export function planPath(
   story: PathStory,

@@ -54,7 +54,10 @@ export interface LeftPath {
 
 /** Outcome of a rollback. */
 export interface RollbackReport {
-  /** `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: one that was cut was brought to its end, and nothing else done. */
+  /**
+   * `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: one that was cut
+   * was brought to its end, and nothing else done.
+   */
   readonly status: "done" | "refused" | "nothing" | "finished";
   readonly direction: "undo" | "redo";
   /** What was gone back to. */
@@ -69,10 +72,10 @@ export interface RollbackReport {
 }
 
 /**
- * Puts files back to how they were before a turn; default: before the newest run whose changes stand. Everything is written to the
- * journal before it is done, so that it can be taken back, and the model is told. Nothing is done (`refused`) when somebody else's changes
- * would be lost, unless `force`. Throws `invalid_argument` for a turn there is none of, `checkpoint` and `journal` for what the system
- * refuses.
+ * Puts files back to how they were before a turn; default: before the newest run whose changes stand.
+ * Everything is written to the journal before it is done, so that it can be taken back, and the model is
+ * told. Nothing is done (`refused`) when somebody else's changes would be lost, unless `force`. Throws
+ * `invalid_argument` for a turn there is none of, `checkpoint` and `journal` for what the system refuses.
  */
 export async function undo(
   place: RollbackPlace,
@@ -224,7 +227,10 @@ function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
-/** Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed meanwhile is left. */
+/**
+ * Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed
+ * meanwhile is left.
+ */
 async function finish(
   place: RollbackPlace,
   { entry }: { readonly entry: RollbackEntry },

@@ -19,7 +19,9 @@ import { type Observation, type Patience, Workspace, type WorkspaceOptions } fro
 export interface SessionCheckpointsOptions {
   /** Folder that holds one folder for each workspace. */
   readonly folder: string;
-  /** The folders looked after: absolute, links resolved. One that stands in another counts as a part of it. */
+  /**
+   * The folders looked after: absolute, links resolved. One that stands in another counts as a part of it.
+   */
   readonly roots: readonly string[];
   readonly sessionId: string;
   /** File of the session's journal. */
@@ -46,10 +48,10 @@ interface Active {
 const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
 
 /**
- * The checkpoints of one session while it is at work, kept below a folder of the user's own. Finds what tool calls change by
- * comparing files before and after each: around a call that says which paths it writes only those, around any other that may change
- * files the whole workspace. What differs before a call was changed by somebody else and is no part of any checkpoint, unless
- * another call is still at work.
+ * The checkpoints of one session while it is at work, kept below a folder of the user's own. Finds what tool
+ * calls change by comparing files before and after each: around a call that says which paths it writes only
+ * those, around any other that may change files the whole workspace. What differs before a call was changed
+ * by somebody else and is no part of any checkpoint, unless another call is still at work.
  */
 export class SessionCheckpoints implements Checkpointer {
   readonly #options: SessionCheckpointsOptions;
@@ -83,7 +85,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Looks at what was never looked at, ahead of the first call that needs it, until one waits. Never rejects: the call itself will tell.
+   * Looks at what was never looked at, ahead of the first call that needs it, until one waits. Never rejects:
+   * the call itself will tell.
    */
   prepare(): Promise<void> {
     return this.#inTurn(async () => {
@@ -183,7 +186,10 @@ export class SessionCheckpoints implements Checkpointer {
     return observed;
   }
 
-  /** Lays what was found before a call to a call that is still at work and may have done it, or to the one that was cut; else nobody's call did. */
+  /**
+   * Lays what was found before a call to a call that is still at work and may have done it, or to the one
+   * that was cut; else nobody's call did.
+   */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
     const cut = this.#interrupted;
     this.#interrupted = undefined;

@@ -17,8 +17,9 @@ export interface WalkOptions {
 }
 
 /**
- * Goes through everything below a folder, outer folders first, in slices that leave room for other work. Links are entries and not
- * followed; `.git` is passed over. Resolves to the folders that were not looked into. What vanishes meanwhile is not there.
+ * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
+ * Links are entries and not followed; `.git` is passed over. Resolves to the folders that were not looked
+ * into. What vanishes meanwhile is not there.
  */
 export async function walkFolder(options: WalkOptions): Promise<readonly Omission[]> {
   const walk = new Walk(options);
@@ -89,8 +90,8 @@ class Walk {
   }
 
   /**
-   * Entries of a folder; undefined where they cannot be had: the folder is noted as left out, or `blame` where there is no time or they
-   * are more than `limit`.
+   * Entries of a folder; undefined where they cannot be had: the folder is noted as left out, or `blame`
+   * where there is no time or they are more than `limit`.
    */
   #entriesOf(
     folder: PathKey,

@@ -50,8 +50,9 @@ export interface Observation {
 }
 
 /**
- * One folder and what is known of it. Each look compares the facts of the file system with those of the last one, reads what differs and
- * keeps its bytes before it returns. Looks must not overlap. Throws `checkpoint` when something cannot be kept.
+ * One folder and what is known of it. Each look compares the facts of the file system with those of the last
+ * one, reads what differs and keeps its bytes before it returns. Looks must not overlap. Throws `checkpoint`
+ * when something cannot be kept.
  */
 export class Workspace {
   readonly root: string;
@@ -113,7 +114,10 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /** Looks at everything. What was never looked at before may have to wait, as `patience` has it; it changes nothing. */
+  /**
+   * Looks at everything. What was never looked at before may have to wait, as `patience` has it; it changes
+   * nothing.
+   */
   async scan(patience: Patience = PATIENT): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
@@ -172,7 +176,9 @@ export class Workspace {
     return this.#index.states.get(key)?.version;
   }
 
-  /** What tells the version of a path, when it was last looked at, from others; undefined where nothing stood. */
+  /**
+   * What tells the version of a path, when it was last looked at, from others; undefined where nothing stood.
+   */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);
@@ -188,8 +194,8 @@ export class Workspace {
   }
 
   /**
-   * Stores what is known of the workspace, so that the next run need not read it all again. Files that were only looked at once more wait for
-   * the next change, or for the `last` call.
+   * Stores what is known of the workspace, so that the next run need not read it all again. Files that were
+   * only looked at once more wait for the next change, or for the `last` call.
    */
   save(call?: "last"): void {
     const isDue = this.#isChanged || (call === "last" && this.#touched.size > 0);

@@ -55,9 +55,10 @@ export interface ImportReport {
 }
 
 /**
- * Makes a session of a session file of Claude Code, Codex or pi, told apart by its records. Nothing in the file is executed, opened or
- * followed. Throws `invalid_argument` for a file that cannot be read, is of none of the three, holds no message, or was
- * imported before and is not to be `again`; `journal` when the session cannot be written.
+ * Makes a session of a session file of Claude Code, Codex or pi, told apart by its records. Nothing in the
+ * file is executed, opened or followed. Throws `invalid_argument` for a file that cannot be read, is of none
+ * of the three, holds no message, or was imported before and is not to be `again`; `journal` when the session
+ * cannot be written.
  */
 export async function importSession(
   store: SessionStore,

@@ -34,9 +34,9 @@ const ASIDE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A session file of Claude Code: one record a line, joined to a tree by `uuid` and `parentUuid`. The conversation is the way from the
- * last message back to the first, or to where it was compacted. One answer is spread over records that share `message.id`; answers to
- * parallel calls may stand beside the way.
+ * A session file of Claude Code: one record a line, joined to a tree by `uuid` and `parentUuid`. The
+ * conversation is the way from the last message back to the first, or to where it was compacted. One answer
+ * is spread over records that share `message.id`; answers to parallel calls may stand beside the way.
  */
 export const parseClaudeCode: ParseForeign = (records, counts) => {
   // A file of a subagent holds nothing else.

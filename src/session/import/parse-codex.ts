@@ -6,9 +6,9 @@ import type { Counts, ForeignItem, KindCount, ParsedSession, ParseForeign } from
 import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /**
- * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads themselves. `response_item`
- * holds the conversation, `turn_context` the model, `token_count` the usage of the answer before it; `compacted` replaces what came
- * before, `thread_rolled_back` takes turns away.
+ * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads
+ * themselves. `response_item` holds the conversation, `turn_context` the model, `token_count` the usage of
+ * the answer before it; `compacted` replaces what came before, `thread_rolled_back` takes turns away.
  */
 export const parseCodex: ParseForeign = (records, counts) => {
   const reader = new CodexReader(counts);

@@ -25,8 +25,9 @@ const ASIDE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain list). The conversation is the
- * way from the last entry to the first; a `compaction` stands for what was before the entry it names as the first one kept.
+ * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain
+ * list). The conversation is the way from the last entry to the first; a `compaction` stands for what was
+ * before the entry it names as the first one kept.
  */
 export const parsePi: ParseForeign = (records, counts) => {
   const header = records.find(({ fields }) => fields["type"] === "session")?.fields ?? {};

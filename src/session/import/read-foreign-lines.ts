@@ -12,7 +12,10 @@ interface ForeignLines {
 
 const MAX_BYTES = 1024 * 1024 * 1024;
 
-/** Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no readable file. */
+/**
+ * Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no
+ * readable file.
+ */
 export function readForeignLines(path: string): ForeignLines {
   const descriptor = openNamedFile(path, MAX_BYTES);
   try {

@@ -33,7 +33,10 @@ export interface RecordedRun {
   readonly start: RunStartEntry | RunResumeEntry;
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
-  /** What the loop did, up to the end of the run, without what subagents did: their reports are results of calls. */
+  /**
+   * What the loop did, up to the end of the run, without what subagents did: their reports are results of
+   * calls.
+   */
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
   readonly delegated: number;
@@ -104,7 +107,10 @@ function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntr
   return entry.scope === undefined && (entry.type === "run_start" || entry.type === "run_resume");
 }
 
-/** How many entries at the beginning are input: what starts the run, answers to calls that waited, and refusals of those by a message. */
+/**
+ * How many entries at the beginning are input: what starts the run, answers to calls that waited, and
+ * refusals of those by a message.
+ */
 function openingLength(inside: readonly JournalEntry[]): number {
   const loop = inside.findIndex((entry) => !canBeInput(entry));
   const before = loop === -1 ? inside : inside.slice(0, loop);
@@ -134,7 +140,10 @@ function isAnswerFromOutside(entry: JournalEntry, refused: ReadonlySet<string>):
   return entry.status === "ok" || entry.status === "error" || refused.has(entry.callId);
 }
 
-/** Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run had not come to. */
+/**
+ * Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run
+ * had not come to.
+ */
 function withUntraced(
   traced: ReadonlyMap<string, RecordedCall>,
   answers: readonly AssistantEntry[],

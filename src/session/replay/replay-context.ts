@@ -13,8 +13,8 @@ export interface ReplayParts extends Pick<RunContext, "journal" | "state" | "sig
 }
 
 /**
- * A run that is run again. What hooks and subagents did to the recorded one stands in its record, so here are none, and no time limit and no
- * limit on results.
+ * A run that is run again. What hooks and subagents did to the recorded one stands in its record, so here are
+ * none, and no time limit and no limit on results.
  */
 export function replayContext({ model, tools, settings, ...given }: ReplayParts): RunContext {
   const { sessionId } = given.journal;

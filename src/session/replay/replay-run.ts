@@ -19,7 +19,10 @@ import { replayContext } from "./replay-context.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
 import { standInTools } from "./stand-ins.ts";
 
-/** Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run. Never rejects. */
+/**
+ * Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run.
+ * Never rejects.
+ */
 export type ToolRunner = (
   call: { readonly name: string; readonly input: ToolInput },
   context: ToolContext,
@@ -64,7 +67,9 @@ export interface LiveOutcome {
 /** Endings that come from outside of the loop: a person, a signal, a limit. */
 const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
 
-/** Runs one recorded run again: the real loop with answers, decisions, input and interruptions of the record. */
+/**
+ * Runs one recorded run again: the real loop with answers, decisions, input and interruptions of the record.
+ */
 export async function replayRun(
   run: RecordedRun,
   before: readonly JournalEntry[],
@@ -189,7 +194,9 @@ class RunReplay {
     if (event.type === "tool_result") this.#settled.get(event.callId)?.resolve();
   }
 
-  /** The recorded answer to the request that is made now. Throws what ended the run where the record has none. */
+  /**
+   * The recorded answer to the request that is made now. Throws what ended the run where the record has none.
+   */
   #nextAnswer(request: ModelRequest): AssistantEntry {
     const answer = this.#run.answers[this.#taken];
     if (answer !== undefined) {
@@ -270,7 +277,10 @@ class RunReplay {
     return { content, ...(isError === true ? { isError } : {}), ...ends };
   }
 
-  /** Calls of the last answer that ended by themselves end before the run is stopped; later ones may be waiting for this one. */
+  /**
+   * Calls of the last answer that ended by themselves end before the run is stopped; later ones may be
+   * waiting for this one.
+   */
   async #othersSettled({ callId }: RecordedCall): Promise<void> {
     const round = [...this.#facts.lastCalls];
     const waited = this.#options.runTool === undefined ? round : round.slice(0, round.indexOf(callId));
@@ -301,7 +311,10 @@ class RunReplay {
   }
 }
 
-/** Calls that a call has made and that can be made again: in order, up to the first whose arguments are not recorded. */
+/**
+ * Calls that a call has made and that can be made again: in order, up to the first whose arguments are not
+ * recorded.
+ */
 export function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
   const inner = [...run.calls.values()].filter(({ parentCallId }) => parentCallId === callId);
   const callable: RecordedCall[] = [];

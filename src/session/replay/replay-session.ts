@@ -12,10 +12,11 @@ export interface ReplayOptions extends ReplayTools {
 }
 
 /**
- * Runs the loop of a session again from its journal, without a model: answers, permission decisions, input, steering and interruptions
- * come from the record, and so do the results of tools, unless `runTool` runs them. Says where the messages of a request, the
- * arguments or the result of a call, or the way a run ended differ from the record. Every run starts from what is recorded before it,
- * so one difference does not lead to others. Writes nothing. Throws `invalid_argument` for a step that is not there.
+ * Runs the loop of a session again from its journal, without a model: answers, permission decisions, input,
+ * steering and interruptions come from the record, and so do the results of tools, unless `runTool` runs
+ * them. Says where the messages of a request, the arguments or the result of a call, or the way a run ended
+ * differ from the record. Every run starts from what is recorded before it, so one difference does not lead
+ * to others. Writes nothing. Throws `invalid_argument` for a step that is not there.
  */
 export async function replaySession(
   entries: readonly JournalEntry[],

@@ -36,9 +36,9 @@ export interface ModelReplayOptions {
 }
 
 /**
- * Asks another model from a step on, to the end of that run, and says at which step its answers differ from the recorded ones. A call
- * that is recorded with the same arguments gets the recorded result. Writes nothing. Throws `invalid_argument` for a step that is not
- * there, and what makes the model fail.
+ * Asks another model from a step on, to the end of that run, and says at which step its answers differ from
+ * the recorded ones. A call that is recorded with the same arguments gets the recorded result. Writes
+ * nothing. Throws `invalid_argument` for a step that is not there, and what makes the model fail.
  */
 export async function replayWithModel(
   entries: readonly JournalEntry[],

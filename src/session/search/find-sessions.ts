@@ -36,9 +36,10 @@ export interface FindOptions {
 }
 
 /**
- * Finds the sessions that hold all words of a text, each as the beginning of a word; of Chinese and other scripts without blanks any
- * part. Uses an index beside the sessions, brought up to date first. An index that is damaged is set aside, named and made anew; where
- * none can be used the files themselves are read, newest first. Throws where Node has no SQLite.
+ * Finds the sessions that hold all words of a text, each as the beginning of a word; of Chinese and other
+ * scripts without blanks any part. Uses an index beside the sessions, brought up to date first. An index that
+ * is damaged is set aside, named and made anew; where none can be used the files themselves are read, newest
+ * first. Throws where Node has no SQLite.
  */
 export async function findSessions(
   store: SessionStore,

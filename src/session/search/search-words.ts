@@ -1,6 +1,7 @@
 /**
- * The words of a text as they are indexed and looked for: by the word boundaries of Unicode, in lower case and compatibility form.
- * Words of scripts without blanks (Chinese, Japanese, Thai…) are taken apart into characters, so that a part of one is found too.
+ * The words of a text as they are indexed and looked for: by the word boundaries of Unicode, in lower case
+ * and compatibility form. Words of scripts without blanks (Chinese, Japanese, Thai…) are taken apart into
+ * characters, so that a part of one is found too.
  */
 export function searchWords(
   text: string,

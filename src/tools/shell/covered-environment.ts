@@ -11,7 +11,8 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["log.diffMerges", "separate"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
-  // Differences within a submodule are shown by a git that starts there, in whatever repository stands where a commit had one.
+  // Differences within a submodule are shown by a git that starts there, in whatever repository stands where
+  // a commit had one.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
   // An index is read from its beginning, not from places that it names itself.

@@ -36,7 +36,10 @@ export class JobTable {
     return [...this.#jobs.values()];
   }
 
-  /** The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a signal. `onEnd` is called for each. */
+  /**
+   * The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a
+   * signal. `onEnd` is called for each.
+   */
   watch(onEnd: () => void): ReadonlyMap<string, number | null> {
     this.#onEnd = onEnd;
     return this.#ended;

@@ -11,7 +11,8 @@ import { answer, say } from "../command-context.ts";
 
 /**
  * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
- * session file, or was imported before; what is wrong is said on standard error. Throws `journal` when a session cannot be written.
+ * session file, or was imported before; what is wrong is said on standard error. Throws `journal` when a
+ * session cannot be written.
  */
 export async function importCommand(call: SessionCall): Promise<number> {
   const { context, store, cwd } = call;

@@ -54,7 +54,9 @@ export interface Control {
   readonly run: (work: Promise<unknown>) => void;
   /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
-  /** Takes another session in place of this one, which is closed; where that cannot be opened, this one stays. */
+  /**
+   * Takes another session in place of this one, which is closed; where that cannot be opened, this one stays.
+   */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
 }
 

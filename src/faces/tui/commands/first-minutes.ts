@@ -22,7 +22,10 @@ const VARIABLES = [
   "OPENROUTER_API_KEY",
 ];
 
-/** Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and the demo. */
+/**
+ * Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and
+ * the demo.
+ */
 export function openSetUp(control: Control, setUp: SetUp): void {
   control.pick<() => void>({
     title: "No model was found",

@@ -12,8 +12,8 @@ const CELLS_FROM = 24;
 const LEGEND_COLUMNS = 30;
 
 /**
- * Draws what fills the context window: one cell for each hundredth of it. How much there is the provider has counted; how it is shared among
- * the parts is an estimate, scaled to that.
+ * Draws what fills the context window: one cell for each hundredth of it. How much there is the provider has
+ * counted; how it is shared among the parts is an estimate, scaled to that.
  */
 export function showContext(control: Control): void {
   const { session } = control.screen;

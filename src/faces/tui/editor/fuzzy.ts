@@ -29,8 +29,8 @@ export interface FuzzyResult {
 }
 
 /**
- * The texts that hold the letters of a query in their order, the best first: those with the letters side by side, at the beginnings of
- * words and in the name of the file, and of equals the shorter one.
+ * The texts that hold the letters of a query in their order, the best first: those with the letters side by
+ * side, at the beginnings of words and in the name of the file, and of equals the shorter one.
  */
 export function fuzzyBest(query: string, candidates: readonly Candidate[], limit: number): FuzzyResult {
   const wanted = query.toLowerCase().replaceAll(/\s+/g, "");

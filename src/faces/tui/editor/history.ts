@@ -6,7 +6,10 @@ const MAX_SESSIONS = 30;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 8_000_000;
 
-/** What was typed before, the newest last: in this session, and read when it is first needed, in the ones before it in this folder. */
+/**
+ * What was typed before, the newest last: in this session, and read when it is first needed, in the ones
+ * before it in this folder.
+ */
 export class History {
   readonly #load: () => readonly string[];
   readonly #own: string[] = [];
@@ -28,7 +31,10 @@ export class History {
   }
 }
 
-/** What people typed in the newest sessions of a folder, the newest last. Sessions that cannot be read are passed over. */
+/**
+ * What people typed in the newest sessions of a folder, the newest last. Sessions that cannot be read are
+ * passed over.
+ */
 export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;

@@ -9,8 +9,8 @@ export type LineKind =
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * What a line is. `isWhole`: all of it is there; else it goes on, and is something only whole lines can be (a fence, a rule, a row of a table)
- * in no case.
+ * What a line is. `isWhole`: all of it is there; else it goes on, and is something only whole lines can be (a
+ * fence, a rule, a row of a table) in no case.
  */
 export function lineKind(text: string, isWhole: boolean): LineKind {
   if (text === "") return { kind: "blank" };

@@ -40,8 +40,9 @@ export interface MarkdownOptions {
 }
 
 /**
- * Markdown that comes in pieces. Rows that more text cannot change are handed out once, as soon as they are known; the rest is laid out
- * anew as often as it is asked for. Work and memory depend on what is open, not on what has been handed out.
+ * Markdown that comes in pieces. Rows that more text cannot change are handed out once, as soon as they are
+ * known; the rest is laid out anew as often as it is asked for. Work and memory depend on what is open, not
+ * on what has been handed out.
  */
 export class MarkdownStream {
   readonly #options: MarkdownOptions;
@@ -179,7 +180,10 @@ export class MarkdownStream {
     this.#start = "";
   }
 
-  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of the paragraph that it begins or continues. */
+  /**
+   * Takes a line in. `isWhole`: all of it is there; else it goes on, as text of the paragraph that it begins
+   * or continues.
+   */
   #startLine(source: string, isWhole: boolean): void {
     const leaf = this.#leaf;
     if (leaf?.type === "fence") {

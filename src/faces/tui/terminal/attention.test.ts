@@ -4,7 +4,9 @@ import { Attention } from "./attention.ts";
 
 type State = CodingSession["view"]["state"];
 
-/** What is written to a terminal of a person who pressed the last key so many milliseconds before each state. */
+/**
+ * What is written to a terminal of a person who pressed the last key so many milliseconds before each state.
+ */
 function written(
   states: readonly State[],
   how: { away: number; program?: string; isSilent?: boolean },

@@ -18,7 +18,10 @@ type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };
 
-/** Says in the title of the window what goes on, and calls a person who is away when there is a question or a run has ended. */
+/**
+ * Says in the title of the window what goes on, and calls a person who is away when there is a question or a
+ * run has ended.
+ */
 export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;

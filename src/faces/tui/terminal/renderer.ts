@@ -24,14 +24,16 @@ export interface RendererOptions {
 }
 
 /**
- * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and keeps the cursor on its character.
- * `counting`: it breaks them anew and moves the cursor by every row that came to be, those behind it too.
+ * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
+ * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
+ * came to be, those behind it too.
  */
 export type Reflow = "none" | "exact" | "counting";
 
 /**
- * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn in place, and only what
- * changed of them is written. It asks the terminal nothing and knows no position on it but that of its own rows.
+ * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn
+ * in place, and only what changed of them is written. It asks the terminal nothing and knows no position on
+ * it but that of its own rows.
  */
 export class Renderer {
   readonly #options: RendererOptions;
@@ -73,8 +75,8 @@ export class Renderer {
   }
 
   /**
-   * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows, wherever they are now, and
-   * over nothing else.
+   * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows,
+   * wherever they are now, and over nothing else.
    */
   resize({ columns, rows }: Size): void {
     const how = this.#options.reflow();
@@ -95,7 +97,10 @@ export class Renderer {
     this.#wipe(this.#caret.row);
   }
 
-  /** Draws everything anew with the next frame, on a cleared screen: what stood there scrolls away and is not lost. */
+  /**
+   * Draws everything anew with the next frame, on a cleared screen: what stood there scrolls away and is not
+   * lost.
+   */
   clearScreen(): void {
     this.#wipe(this.#caret.row);
     this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
@@ -118,8 +123,9 @@ export class Renderer {
   }
 
   /**
-   * A final row is written whole and ended by a line feed, as are the rows below it, whatever of it stands there already: where what stands there is
-   * not what we think it is, because the window has changed meanwhile, nothing is written over it.
+   * A final row is written whole and ended by a line feed, as are the rows below it, whatever of it stands
+   * there already: where what stands there is not what we think it is, because the window has changed
+   * meanwhile, nothing is written over it.
    */
   #printRow(index: number, row: Line): void {
     this.#moveTo(index, 0);
@@ -144,8 +150,9 @@ export class Renderer {
   }
 
   /**
-   * A text whose width is in doubt stays on its row (DECAWM). One that is not may break: in a window that has become narrower while the frame was
-   * on its way it takes as many rows as a later {@link resize} counts for it, and nothing above is taken for ours.
+   * A text whose width is in doubt stays on its row (DECAWM). One that is not may break: in a window that has
+   * become narrower while the frame was on its way it takes as many rows as a later {@link resize} counts for
+   * it, and nothing above is taken for ours.
    */
   #cutWhere(isDoubtful: boolean): void {
     if (isDoubtful === this.#cuts) return;
@@ -153,7 +160,10 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /** Moves the cursor: down by line feeds alone. At the lower edge they scroll, where a movement would stay and what follows be written over that row. */
+  /**
+   * Moves the cursor: down by line feeds alone. At the lower edge they scroll, where a movement would stay
+   * and what follows be written over that row.
+   */
   #moveTo(row: number, column: number): void {
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
@@ -179,7 +189,10 @@ export class Renderer {
 /** One update: the terminal shows it whole (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
-/** Erases the row of the cursor and all below. Not all of it from the first column on: in the first row tmux would keep that in its scrollback. */
+/**
+ * Erases the row of the cursor and all below. Not all of it from the first column on: in the first row tmux
+ * would keep that in its scrollback.
+ */
 const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
@@ -189,7 +202,10 @@ interface Start {
   readonly columns: number;
 }
 
-/** How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are equal. */
+/**
+ * How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are
+ * equal.
+ */
 function sameStart(old: Line, row: Line): Start | undefined {
   let chars = 0;
   const before = cellsOf(old);
@@ -201,7 +217,8 @@ function sameStart(old: Line, row: Line): Start | undefined {
   const text = row.map((each) => each.text).join("");
   if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
-  // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may look otherwise.
+  // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may
+  // look otherwise.
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };

@@ -39,8 +39,8 @@ const KITTY_OFF = "\u001B[<u";
 const NEUTRAL = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
 
 /**
- * The terminal the program runs in, with its keys read one by one. Whatever was changed on it is put back by {@link leave}, or at once by
- * {@link leaveNow}; both may be called at any time and more than once.
+ * The terminal the program runs in, with its keys read one by one. Whatever was changed on it is put back by
+ * {@link leave}, or at once by {@link leaveNow}; both may be called at any time and more than once.
  */
 export class TtyTerminal implements ScreenTerminal {
   readonly #options: TtyTerminalOptions;
@@ -88,7 +88,9 @@ export class TtyTerminal implements ScreenTerminal {
     this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
   }
 
-  /** Puts everything back and waits a moment for answers that are on their way, so that no shell gets them. */
+  /**
+   * Puts everything back and waits a moment for answers that are on their way, so that no shell gets them.
+   */
   async leave(): Promise<void> {
     if (!this.#isIn) return;
     this.#listener = undefined;

@@ -20,7 +20,10 @@ export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLoo
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
-/** Rows of a list around the marked one, each with its note where there is room, and how many there are beside them. */
+/**
+ * Rows of a list around the marked one, each with its note where there is room, and how many there are beside
+ * them.
+ */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,

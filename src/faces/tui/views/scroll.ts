@@ -14,8 +14,8 @@ export interface ScrollRows {
 }
 
 /**
- * Goes through the items of a conversation. What cannot change any more is given out once; so are the rows of an answer that is being written,
- * as soon as more text cannot change them.
+ * Goes through the items of a conversation. What cannot change any more is given out once; so are the rows of
+ * an answer that is being written, as soon as more text cannot change them.
  */
 export class Scroll {
   #next = 0;
@@ -36,7 +36,10 @@ export class Scroll {
     );
   }
 
-  /** The view begins anew: what was printed stays, and only what comes from here on is given out. A line says so where something was taken back. */
+  /**
+   * The view begins anew: what was printed stays, and only what comes from here on is given out. A line says
+   * so where something was taken back.
+   */
   restart(items: readonly ViewItem[]): void {
     const said = items.filter(({ type }) => type === "user").length;
     if (said < this.#said)

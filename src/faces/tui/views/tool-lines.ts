@@ -83,7 +83,10 @@ function saysMore(item: ToolItem): boolean {
   return item.state !== "error" || !tailOf(item).startsWith((item.brief ?? "").replace(/…$/, ""));
 }
 
-/** The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit code. */
+/**
+ * The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit
+ * code.
+ */
 function tailOf({ tail = "" }: ToolItem): string {
   return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
 }
