@@ -29,8 +29,7 @@ export class TrustedProject {
   }
 
   /**
-   * Whether a content was approved. `path` as in {@link TrustItem.path}, `hash` of the content that would
-   * act.
+   * Whether a content was approved. `path`: {@link TrustItem.path}; `hash`: of the content that would act.
    */
   isTrusted(kind: TrustKind, path: string, hash: string): boolean {
     return this.#approved.get(itemKey({ kind, path })) === hash;
