@@ -72,13 +72,9 @@ export type PolicyCode =
 export interface Policy {
   /** Judges one call. Never throws: what cannot be judged asks. */
   check(call: PolicyCall): PolicyDecision;
-  /**
-   * The path, links resolved, by which the last check of this file tool's call judged it; else `undefined`.
-   */
+  /** The path, links resolved, that the last check of this file tool's call judged; else `undefined`. */
   placeOf(call: PolicyCall): string | undefined;
-  /**
-   * Whether a search hides a file (absolute, links resolved): reading it is denied or asks, or it has keys.
-   */
+  /** Whether a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean;
 }
 

@@ -16,9 +16,7 @@ const LONG =
 const HARMLESS_LONG = wordSet("text to cc config show verify index");
 /** A format that shows signatures, which gpg is started for. */
 const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
-/**
- * Shows commits or differences within submodules: git follows the settings there, fetching what is missing.
- */
+/** Shows commits or differences in submodules: git goes by the settings there, and fetches objects. */
 const ENTERS_SUBMODULES = /^--sub(?:m[a-z]*)?(?:$|=(?!short$))/;
 
 /** Short options that do, by sub-command; of the others those whose value is the rest of their word. */

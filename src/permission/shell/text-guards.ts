@@ -15,9 +15,7 @@ export interface TextGuardOptions {
   readonly plan: (program: readonly ShellWord[]) => readonly ShellUnit[];
 }
 
-/**
- * The guards of a command's text: assignments, shell changes, files of commands, options that run or write.
- */
+/** The guards of a command's text: assignments, shell changes, command files, options that run or write. */
 export function textGuards(command: SimpleCommand, options: TextGuardOptions): readonly TextGuard[] {
   const { words, assignments } = command;
   const { name, unwrapped, isChosen, plan } = options;

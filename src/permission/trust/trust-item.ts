@@ -11,9 +11,7 @@ export const TRUST_KINDS = [
   "extension",
 ] as const;
 
-/**
- * What of a project can act: widening settings, hooks, MCP servers, skills, subagents, commands, extensions.
- */
+/** What of a project can act: settings, hooks, MCP servers, skills, subagents, commands, extensions. */
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */
