@@ -2,6 +2,6 @@
 // more file to load.
 export { sessionPage } from "../../../app/session-page/session-page.ts";
 export { compactSession } from "./compact-session.ts";
-export { findCommand } from "./find-sessions.ts";
+export { findCommand } from "./find-command.ts";
 export { importCommand } from "./import-command.ts";
 export { replayCommand } from "./replay-command.ts";
