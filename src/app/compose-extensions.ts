@@ -7,7 +7,7 @@ import type { Skill } from "../extensions/skills/skill.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
 import type { CommandSource } from "./coding-session/session-command.ts";
-import { findExtensions } from "./extensions.ts";
+import { findExtensions } from "./find-extensions.ts";
 import type { Instructions } from "./instructions.ts";
 import { tellFaults } from "./plugins/open-plugins.ts";
 import type { Settings } from "./settings.ts";

@@ -5,7 +5,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import { EventLines } from "./event-lines.ts";
 import { lineUsage, type OutputLine } from "./line-content.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./standard-output.ts";
 
 /** Options of {@link JsonReporter}. */
 export interface JsonReporterOptions {

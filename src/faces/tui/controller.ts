@@ -5,7 +5,7 @@ import { MODE_WORDS } from "./commands/choose-model.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";
 import { openRewind } from "./commands/rewind.ts";
-import { openHistorySearch } from "./commands/sessions.ts";
+import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";

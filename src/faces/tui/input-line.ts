@@ -1,7 +1,7 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { Attachments, cleanPaste } from "./editor/attachments.ts";
-import { type Completion, type CompletionSources, completionFor } from "./editor/completion.ts";
+import { type Completion, type CompletionSources, completionFor } from "./editor/complete-input.ts";
 import {
   applyEdit,
   caretLine,

@@ -7,7 +7,7 @@ import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
 import { askForServer, offerTrust, openSetUp } from "./commands/first-minutes.ts";
-import { openSessions } from "./commands/sessions.ts";
+import { openSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/file-index.ts";

@@ -7,7 +7,7 @@ import { chooseMode, chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
 import { openHelp, showDiff, showPermissions } from "./pages.ts";
 import { openRewind, redo, undo } from "./rewind.ts";
-import { openSessions } from "./sessions.ts";
+import { openSessions } from "./session-pickers.ts";
 import { showContext, showCost } from "./show-context.ts";
 
 /** A command of the screen, or of the session, which is then sent as a message. */

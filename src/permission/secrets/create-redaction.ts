@@ -2,7 +2,7 @@ import type { Redaction, RedactionStream } from "../../core/base/redaction.ts";
 import { redactionMark } from "../../core/base/redaction-mark.ts";
 import { KnownSecrets, type Secret } from "./known-secrets.ts";
 import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
-import { replaceSettings } from "./settings.ts";
+import { replaceSettings } from "./replace-settings.ts";
 import { replaceTokens } from "./token-shapes.ts";
 import { replaceUrlPasswords } from "./url-credentials.ts";
 
