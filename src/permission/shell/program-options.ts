@@ -90,7 +90,7 @@ function byName(patterns: Readonly<Record<string, RegExp>>): ReadonlyMap<string,
   );
 }
 
-/** As in {@link ProgramOptions}: names · options · harmless · traits. `--transform` has tar write anywhere. */
+/** As in {@link ProgramOptions}: names · options · harmless · traits. `--transform`: tar writes anywhere. */
 const TABLE = `
 sort | -o -kStTo= output compress-program | | ends
 shuf | -o -iNno= output | | ends
