@@ -20,10 +20,9 @@ test("a question about a command line names every part that needs a yes, the mos
 test("what is no function cannot listen", async () => {
   await using session = await place({}).open([]);
   const fault = "The listener is 5; it must be a function.";
-  // @ts-expect-error JavaScript may pass anything
-  expect(() => session.onQuestion(5)).toThrow(fault);
-  // @ts-expect-error JavaScript may pass anything
-  expect(() => session.onNotice(5)).toThrow(fault);
-  // @ts-expect-error JavaScript may pass anything
-  expect(() => session.onChange(5)).toThrow(fault);
+  for (const listen of ["onQuestion", "onNotice", "onChange"] as const)
+    expect(() => {
+      // @ts-expect-error JavaScript may pass anything
+      session[listen](5);
+    }).toThrow(fault);
 });

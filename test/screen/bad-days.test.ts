@@ -3,19 +3,17 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { calls, fails, says, waits } from "../../src/testing/script.ts";
-import { modelServer, serverEnv } from "../e2e/command.ts";
+import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { leave, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
-import { nextSecond, takesKeys } from "./screen-program.ts";
+import { leave, NEVER, openScreen, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { modelEnv, nextSecond, takesKeys } from "./screen-program.ts";
 import { KEYS } from "./terminal-program.ts";
 
 test("a paste of 5,000 lines with escapes stands as a mark and is sent whole, without them", async () => {
   const { program, server } = await openScreen([says("Read it.")]);
   const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} \u001B[31mred\u0000`);
-  program.type(KEYS.paste(lines.join("\r")));
-  await program.shows("[pasted 5000 lines]");
-  program.type("\r");
-  await program.shows("Read it.");
+  await program.typeUntil(KEYS.paste(lines.join("\r")), "[pasted 5000 lines]");
+  await program.typeUntil("\r", "Read it.");
   const sent = JSON.stringify(server.requests[0]?.body);
   expect([sent.includes("line 4999 red"), sent.includes("\\u001b"), sent.includes("\\u0000")]).toEqual([
     true,
@@ -26,10 +24,8 @@ test("a paste of 5,000 lines with escapes stands as a mark and is sent whole, wi
 
 test("text and Enter in one read are sent together, and Shift+Enter makes a line", async () => {
   const { program, server } = await openScreen([says("One."), says("Two.")]);
-  program.type("all at once\r");
-  await program.shows("One.");
-  program.type("first\u001B[13;2usecond\\\rthird\r");
-  await program.shows("Two.");
+  await program.typeUntil("all at once\r", "One.");
+  await program.typeUntil("first\u001B[13;2usecond\\\rthird\r", "Two.");
   const sent = JSON.stringify(server.requests[1]?.body);
   expect([sent.includes("all at once"), sent.includes("first\\nsecond\\nthird")]).toEqual([true, true]);
 });
@@ -40,11 +36,10 @@ test.each([
   [4, 20],
 ])("with %i rows of %i columns it runs, and shows all after the window has grown", async (rows, columns) => {
   const gate = Promise.withResolvers<void>();
-  const { program } = await (async () => {
-    const opened = await openScreen([[says("A first part. "), waits(gate.promise), says("A second part.")]]);
-    await opened.program.resize({ rows, columns });
-    return opened;
-  })();
+  const { program } = await openScreen([
+    [says("A first part. "), waits(gate.promise), says("A second part.")],
+  ]);
+  await program.resize({ rows, columns });
   program.type("go\r");
   gate.resolve();
   program.type("still typing");
@@ -60,15 +55,13 @@ test.each([
 
 test("a resize during a question keeps it whole, and the answer counts", async () => {
   const { program } = await openScreen([calls("bash", { command: "rm -rf build" }), says("Left it.")]);
-  program.type("go\r");
-  await program.shows("No, and stop");
+  await program.typeUntil("go\r", "No, and stop");
   await program.resize({ columns: 50, rows: 20 });
   await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
   await program.resize({ columns: 100, rows: 30 });
   await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
   await takesKeys(program);
-  program.type("\u001B[A\r");
-  await program.shows("refused call");
+  await program.typeUntil("\u001B[A\r", "refused call");
   expect(rowsOf(program).filter((row) => row.includes("❯ go"))).toHaveLength(1);
 });
 
@@ -83,21 +76,20 @@ test("the end of a long command is always shown, and v shows all of it", async (
       screen.includes("1. Allow once"),
   );
   await takesKeys(program);
-  program.type("v");
-  await program.shows("What is asked");
+  await program.typeUntil("v", "What is asked");
   await program.shows("echo step-0");
-  program.type("G");
-  await program.shows((screen) => screen.includes("rm -rf important") && !screen.includes("step-0\n"));
-  program.type("q");
-  await program.shows("5. No, and stop");
+  await program.typeUntil(
+    "G",
+    (screen) => screen.includes("rm -rf important") && !screen.includes("step-0\n"),
+  );
+  await program.typeUntil("q", "5. No, and stop");
   expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
 test("a small window keeps the end of a command and every answer; one that has no room for them takes no yes", async () => {
   const command = `${"echo step\n".repeat(40)}rm -rf important`;
   const { program } = await openScreen([calls("bash", { command }), says("No.")], { columns: 30, rows: 10 });
-  program.type("go\r");
-  await program.shows("5. No, and stop");
+  await program.typeUntil("go\r", "5. No, and stop");
   expect(program.emulator.screen.slice(1).map((row) => row.trimEnd())).toEqual([
     "? bash wants to run",
     "… 40 more rows, v shows them …",
@@ -120,12 +112,9 @@ test("a small window keeps the end of a command and every answer; one that has n
 test("what is printed in the middle of an answer shows at once, fits the window, and stands behind the answer", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([[says("One. "), waits(gate.promise), says("Two.")]], { columns: 36 });
-  program.type("go\r");
-  await program.shows("One.");
-  program.type("/undo\r");
-  await program.shows("esc stops it");
-  program.type("/context\r");
-  await program.shows("messages  ~");
+  await program.typeUntil("go\r", "One.");
+  await program.typeUntil("/undo\r", "esc stops it");
+  await program.typeUntil("/context\r", "messages  ~");
   gate.resolve();
   await program.shows("One. Two.");
   expect(await leave(program)).toBe(0);
@@ -146,8 +135,7 @@ test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, an
     [says("- one\n\n`code`"), calls("bash", { command: "npm test && rm -rf build" })],
     { env: { LANG: "C", NO_COLOR: "1", TERM: "" }, columns: 60 },
   );
-  program.type("go\r");
-  await program.shows("* one");
+  await program.typeUntil("go\r", "* one");
   for (const [typed, shown] of [
     ["/help\r", "Help  1-"],
     ["q/permissions\r", "Permissions  1-"],
@@ -155,8 +143,7 @@ test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, an
     [`${KEYS.ctrl("c")}/context\r`, "system prompt"],
     ["test\r", "No, and stop"],
   ] as const) {
-    program.type(typed);
-    await program.shows(shown);
+    await program.typeUntil(typed, shown);
   }
   const { written } = program.emulator;
   expect([
@@ -168,8 +155,7 @@ test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, an
 
 test("a provider that is down is said with what to do, what is typed meanwhile stays, and the code tells it", async () => {
   const { program } = await openScreen([fails("the provider is down")]);
-  program.type("go\rnext thing");
-  await program.shows("✗");
+  await program.typeUntil("go\rnext thing", "✗");
   await program.shows("next thing");
   program.type(KEYS.ctrl("c"));
   await program.hides("next thing");
@@ -185,8 +171,7 @@ test("an answer that breaks off is shown as far as it came, and the next attempt
     ],
     { env: { NANO_AGENT_MAX_RETRIES: "1" } },
   );
-  program.type("go\r");
-  await program.shows("The first part.");
+  await program.typeUntil("go\r", "The first part.");
   gate.resolve();
   await program.shows("Both parts, whole.");
   expect(await leave(program)).toBe(0);
@@ -201,10 +186,8 @@ test("an answer that breaks off is shown as far as it came, and the next attempt
 });
 
 test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", async () => {
-  const stalled = new Promise<never>(() => undefined);
-  const { program } = await openScreen([[says("Half"), waits(stalled)]]);
-  program.type("go\r");
-  await program.shows("Half");
+  const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
+  await program.typeUntil("go\r", "Half");
   program.signal("SIGINT");
   program.signal("SIGINT");
   expect((await program.end).code).toBe(130);
@@ -213,8 +196,7 @@ test("kill -INT in raw mode, twice, ends at once and leaves a usable terminal", 
 
 test("a terminal that answers no question is not a reason to wait", async () => {
   const { program } = await openScreen([says("Hello.")], { answers: false });
-  program.type("go\r");
-  await program.shows("Hello.");
+  await program.typeUntil("go\r", "Hello.");
   expect(await leave(program)).toBe(0);
 });
 
@@ -225,8 +207,7 @@ test("a table taller than the screen and 400 nested quotes are printed whole, on
     ...Array.from({ length: 60 }, (_, index) => `| ${index} | ${index * index} |`),
   ].join("\n");
   const { program } = await openScreen([says(`${table}\n\n${">".repeat(400)} deep\n\nend`)]);
-  program.type("go\r");
-  await program.shows("end");
+  await program.typeUntil("go\r", "end");
   const rows = rowsOf(program);
   const cells = rows.flatMap((row) => /^(\d+)\s*│/.exec(row)?.[1] ?? []);
   expect([cells, rows.filter((row) => row.includes("deep"))]).toEqual([
@@ -239,13 +220,8 @@ test("two screens on one session: the second one says who has it and how to go o
   const home = tempFolder();
   const cwd = tempFolder();
   const { program, server } = await openScreen([says("Hello.")], { home, cwd });
-  program.type("go\r");
-  await program.shows("Hello.");
-  const env = {
-    NANO_AGENT_MODEL: "openai/gpt-5",
-    OPENAI_API_KEY: "sk-x",
-    OPENAI_BASE_URL: `${server.url}/v1`,
-  };
+  await program.typeUntil("go\r", "Hello.");
+  const env = modelEnv(server);
   const second = openTerminal({ home, cwd, env, args: ["-c"] });
   const { code } = await second.end;
   expect([code, second.emulator.rows.join("").replaceAll(" ", "").includes("--fork-session")]).toEqual([
@@ -257,21 +233,13 @@ test("two screens on one session: the second one says who has it and how to go o
 test("a session that another screen has is not taken up by /resume: what stood on the screen stays, and so does what waits", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const { program, server } = await openScreen([says("Hello."), says("Still here.")], { home, cwd });
-  program.type("go\r");
-  await program.shows("Hello.");
-  const env = {
-    NANO_AGENT_MODEL: "openai/gpt-5",
-    OPENAI_API_KEY: "sk-x",
-    OPENAI_BASE_URL: `${server.url}/v1`,
-  };
+  await program.typeUntil("go\r", "Hello.");
+  const env = modelEnv(server);
   const second = openTerminal({ home, cwd, env });
   await second.shows(READY);
-  second.type("/resume\r");
-  await second.shows("Go on with");
-  second.type("\r");
-  await second.shows("--fork-session");
-  second.type("another\r");
-  await second.shows("Still here.");
+  await second.typeUntil("/resume\r", "Go on with");
+  await second.typeUntil("\r", "--fork-session");
+  await second.typeUntil("another\r", "Still here.");
   expect(await leave(second)).toBe(0);
   // Without a session to stay in, the list stands there again.
   const third = openTerminal({ home, cwd, env, args: ["-r"] });
@@ -281,8 +249,7 @@ test("a session that another screen has is not taken up by /resume: what stood o
     (screen) =>
       screen.indexOf("Go on with") > screen.indexOf("--fork-session") && screen.includes("--fork-session"),
   );
-  third.type("\r");
-  await third.shows("Still here.");
+  await third.typeUntil("\r", "Still here.");
   expect(await leave(third)).toBe(0);
 });
 
@@ -338,10 +305,9 @@ test("what a project brings is a list to decide on, and nothing of it acts befor
   });
   mkdirSync(join(cwd, ".git"));
   const server = await modelServer([says("Hi.")]);
-  const program = openTerminal({ cwd, env: serverEnv(server) });
+  const program = openTerminal({ cwd, env: modelEnv(server) });
   await program.shows("can act");
   await program.shows("Leave them out");
-  program.type(KEYS.escape);
-  await program.shows(READY);
+  await program.typeUntil(KEYS.escape, READY);
   expect(await leave(program)).toBe(0);
 });

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
-import { modelServer, serverEnv } from "../e2e/command.ts";
+import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
+import { COMMAND, leave, NEVER, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
 import { modelEnv } from "./screen-program.ts";
 import { KEYS } from "./terminal-program.ts";
 
@@ -14,14 +14,11 @@ test("? lists the keys, / offers commands, and an unknown one stays to be mended
   await program.shows(
     (screen) => screen.includes("names a file of the project") && screen.includes("alt+enter"),
   );
-  program.type("q");
-  await program.shows(READY);
-  program.type("/mod");
-  await program.shows("/model");
+  await program.typeUntil("q", READY);
+  await program.typeUntil("/mod", "/model");
   program.type(KEYS.escape);
   await program.hides("choose the model");
-  program.type("x\r");
-  await program.shows("There is no command /modx");
+  await program.typeUntil("x\r", "There is no command /modx");
   await program.shows("❯ /modx");
   program.type(KEYS.ctrl("c"));
   expect(await leave(program)).toBe(0);
@@ -29,34 +26,25 @@ test("? lists the keys, / offers commands, and an unknown one stays to be mended
 
 test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async () => {
   const { program } = await openScreen([]);
-  program.type(KEYS.shiftTab);
-  await program.shows("acceptEdits  ·");
-  program.type("/mode plan\r");
-  await program.shows("plan  ·");
+  await program.typeUntil(KEYS.shiftTab, "acceptEdits  ·");
+  await program.typeUntil("/mode plan\r", "plan  ·");
   expect(await leave(program)).toBe(0);
 });
 
 test("/model shows what can be used with windows and prices, and takes what is chosen", async () => {
   const { program } = await openScreen([]);
-  program.type("/model\r");
-  await program.shows("per M");
-  program.type("gpt-5-mini");
-  await program.shows("openai/gpt-5-mini");
-  program.type("\r");
-  await program.shows("The model is openai/gpt-5");
+  await program.typeUntil("/model\r", "per M");
+  await program.typeUntil("gpt-5-mini", "openai/gpt-5-mini");
+  await program.typeUntil("\r", "The model is openai/gpt-5");
   expect(await leave(program)).toBe(0);
 });
 
 test("a shell line runs and the model sees it with the next message; two marks keep it to oneself; # is remembered", async () => {
   const { program, server } = await openScreen([says("I see it.")]);
-  program.type("!echo from-the-shell\r");
-  await program.shows((screen) => /^\s+from-the-shell$/m.test(screen));
-  program.type("!!echo kept-private\r");
-  await program.shows((screen) => /^\s+kept-private$/m.test(screen));
-  program.type("#always answer in verse\r");
-  await program.shows("remembered in AGENTS.md");
-  program.type("go\r");
-  await program.shows("I see it.");
+  await program.typeUntil("!echo from-the-shell\r", (screen) => /^\s+from-the-shell$/m.test(screen));
+  await program.typeUntil("!!echo kept-private\r", (screen) => /^\s+kept-private$/m.test(screen));
+  await program.typeUntil("#always answer in verse\r", "remembered in AGENTS.md");
+  await program.typeUntil("go\r", "I see it.");
   const sent = JSON.stringify(server.requests[0]?.body);
   expect([
     sent.includes("from-the-shell"),
@@ -67,12 +55,12 @@ test("a shell line runs and the model sees it with the next message; two marks k
 
 test("a shell line that takes its time is shown with it, is stopped by Escape, and what is typed meanwhile stays", async () => {
   const { program } = await openScreen([says("Hi.")]);
-  program.type("!echo begun; touch told; sleep 1000\r");
-  await program.shows((screen) => /! echo begun; touch told; sleep 1000 +\d+ s {2}esc stops/.test(screen));
+  await program.typeUntil("!echo begun; touch told; sleep 1000\r", (screen) =>
+    /! echo begun; touch told; sleep 1000 +\d+ s {2}esc stops/.test(screen),
+  );
   // The row is there before the shell is.
   await expect.poll(() => existsSync(join(program.cwd, "told"))).toBe(true);
-  program.type("typed");
-  await program.shows("❯ typed");
+  await program.typeUntil("typed", "❯ typed");
   program.type(KEYS.escape);
   await program.hides("esc stops");
   await program.shows((screen) => screen.includes("begun\n  ✗ stopped\n") && screen.includes("❯ typed"));
@@ -86,18 +74,13 @@ test("Escape twice goes back to before a message: conversation and files, and it
     [calls("write", { path: "new.txt", content: "made\n" }), says("Wrote it.")],
     { args: ["--permission-mode", "acceptEdits"] },
   );
-  program.type("write a file\r");
-  await program.shows("Wrote it.");
+  await program.typeUntil("write a file\r", "Wrote it.");
   await program.shows((screen) => !screen.includes("esc stops"));
   expect(existsSync(join(program.cwd, "new.txt"))).toBe(true);
-  program.type(KEYS.escape);
-  await program.shows("esc again");
-  program.type(KEYS.escape);
-  await program.shows("Back to before");
-  program.type("\r");
-  await program.shows("Conversation and files");
-  program.type("\r");
-  await program.shows("Went back");
+  await program.typeUntil(KEYS.escape, "esc again");
+  await program.typeUntil(KEYS.escape, "Back to before");
+  await program.typeUntil("\r", "Conversation and files");
+  await program.typeUntil("\r", "Went back");
   await program.shows("❯ write a file");
   expect(existsSync(join(program.cwd, "new.txt"))).toBe(false);
 });
@@ -106,35 +89,32 @@ test("a session is gone on with from a list, and what was typed before is there 
   const home = tempFolder();
   const cwd = tempFolder();
   const server = await modelServer([says("First answer."), says("Second answer.")]);
-  const env = serverEnv(server);
+  const env = modelEnv(server);
   const first = openTerminal({ home, cwd, env, args: ["the", "first", "question"] });
   await first.shows("First answer.");
   expect(await leave(first)).toBe(0);
   const second = openTerminal({ home, cwd, env, args: ["-r"] });
   await second.shows("Go on with");
   // The list is of what was asked; what is typed is looked for in all that was said.
-  second.type("answer");
-  await second.shows("❯ First answer.");
-  second.type("\r");
-  await second.shows((screen) => !screen.includes("Go on with"));
+  await second.typeUntil("answer", "❯ First answer.");
+  await second.typeUntil("\r", (screen) => !screen.includes("Go on with"));
   await second.shows("First answer.");
-  second.type(KEYS.up);
-  await second.shows((screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."));
+  await second.typeUntil(
+    KEYS.up,
+    (screen) => screen.lastIndexOf("the first question") > screen.indexOf("First answer."),
+  );
   second.type(KEYS.ctrl("c"));
-  second.type(KEYS.ctrl("r"));
-  await second.shows("Typed before");
+  await second.typeUntil(KEYS.ctrl("r"), "Typed before");
   second.type("first\r");
   await second.shows(
     (screen) => screen.lastIndexOf("❯ the first question") > screen.indexOf("First answer."),
   );
-  second.type("\r");
-  await second.shows("Second answer.");
+  await second.typeUntil("\r", "Second answer.");
   expect(JSON.stringify(server.requests[1]?.body)).toContain("First answer.");
   expect(await leave(second)).toBe(0);
   const third = openTerminal({ home, cwd, env, args: ["-r"] });
   await third.shows("Go on with");
-  third.type(KEYS.escape);
-  await third.shows(READY);
+  await third.typeUntil(KEYS.escape, READY);
   expect(rowsOf(third).some((row) => row.includes("First answer."))).toBe(false);
   expect(await leave(third)).toBe(0);
 });
@@ -142,17 +122,14 @@ test("a session is gone on with from a list, and what was typed before is there 
 test("with -r --fork-session the session that is chosen from the list is gone on with in a copy", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const server = await modelServer([says("First answer."), says("In the copy."), says("In the first.")]);
-  const env = serverEnv(server);
+  const env = modelEnv(server);
   const first = openTerminal({ home, cwd, env, args: ["the first question"] });
   await first.shows("First answer.");
   const copy = openTerminal({ home, cwd, env, args: ["-r", "--fork-session"] });
   await copy.shows("Go on with");
-  copy.type("\r");
-  await copy.shows("First answer.");
-  copy.type("go on\r");
-  await copy.shows("In the copy.");
-  first.type("go on\r");
-  await first.shows("In the first.");
+  await copy.typeUntil("\r", "First answer.");
+  await copy.typeUntil("go on\r", "In the copy.");
+  await first.typeUntil("go on\r", "In the first.");
   expect(server.requests.map(({ body }) => JSON.stringify(body).includes("In the copy."))).toEqual([
     false,
     false,
@@ -168,11 +145,9 @@ test.each([
   async (signal, before) => {
     const { program, server } = await openScreen([says("Hello.")]);
     for (const text of before) {
-      program.type(text);
-      await program.shows("Hello.");
+      await program.typeUntil(text, "Hello.");
     }
-    program.type("half a thought");
-    await program.shows("❯ half a thought");
+    await program.typeUntil("half a thought", "❯ half a thought");
     program.signal(signal);
     await program.end;
     const { cwd, home } = program;
@@ -183,16 +158,10 @@ test.each([
 );
 
 test("what still waits in the queue when the screen is left is printed, and waits there when it is opened again", async () => {
-  const { program, server } = await openScreen([
-    [says("Half"), waits(new Promise<never>(() => undefined))],
-    says("Both read."),
-  ]);
-  program.type("go\r");
-  await program.shows("Half");
-  program.type("steered\r");
-  await program.shows("next request");
-  program.type(`first of all${KEYS.altEnter}`);
-  await program.shows("1. first of all");
+  const { program, server } = await openScreen([[says("Half"), waits(NEVER)], says("Both read.")]);
+  await program.typeUntil("go\r", "Half");
+  await program.typeUntil("steered\r", "next request");
+  await program.typeUntil(`first of all${KEYS.altEnter}`, "1. first of all");
   program.type(KEYS.ctrl("d"));
   await program.end;
   const rows = rowsOf(program);
@@ -205,13 +174,11 @@ test("what still waits in the queue when the screen is left is printed, and wait
   const { cwd, home } = program;
   const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });
   await again.shows((screen) => /held[^]*1\. steered[^]*2\. first of all/.test(screen));
-  again.type("\u001Bqs");
-  await again.shows("Both read.");
+  await again.typeUntil("\u001Bqs", "Both read.");
   await again.shows((screen) => screen.includes("1 queued, held") && screen.includes("1. first of all"));
   again.type(KEYS.escape);
   await again.hides("Queued messages");
-  again.type(KEYS.altUp);
-  await again.shows("❯ first of all");
+  await again.typeUntil(KEYS.altUp, "❯ first of all");
   again.type(KEYS.ctrl("c"));
   await again.hides("first of all");
   expect(await leave(again)).toBe(0);
@@ -224,22 +191,16 @@ test("the queue is a list: moved, dropped, edited in its place, and held while i
     [waits(gate.promise), says("Done first.")],
     says("Done rest."),
   ]);
-  program.type("go\r");
-  await program.shows("esc stops");
+  await program.typeUntil("go\r", "esc stops");
   for (const text of ["one", "two", "three"]) {
-    program.type(`${text}${KEYS.altEnter}`);
-    await program.shows(`. ${text}`);
+    await program.typeUntil(`${text}${KEYS.altEnter}`, `. ${text}`);
   }
-  program.type("\u001Bq");
-  await program.shows("Queued messages");
-  program.type(`${KEYS.down}\u001B[1;3A`);
-  await program.shows("1. two");
+  await program.typeUntil("\u001Bq", "Queued messages");
+  await program.typeUntil(`${KEYS.down}\u001B[1;3A`, "1. two");
   program.type(`${KEYS.down}d`);
   await program.hides("2. one");
-  program.type(`${KEYS.up}\r`);
-  await program.shows("held");
-  program.type(` changed${KEYS.altEnter}`);
-  await program.shows("1. two changed");
+  await program.typeUntil(`${KEYS.up}\r`, "held");
+  await program.typeUntil(` changed${KEYS.altEnter}`, "1. two changed");
   gate.resolve();
   await program.shows("Done rest.");
   const sent = JSON.stringify(server.requests[1]?.body);
@@ -258,77 +219,57 @@ test("@ completes files, ignored ones left out, and a file of the name with blan
     "secret-duration.js": "",
   });
   const { program, server } = await openScreen([says("Seen.")], { cwd });
-  program.type("see @dur");
-  await program.shows("src/parse-duration.js");
+  await program.typeUntil("see @dur", "src/parse-duration.js");
   expect(program.emulator.screen.some((row) => row.includes("secret"))).toBe(false);
-  program.type("\t");
-  await program.shows("see @src/parse-duration.js ");
-  program.type("@notes\t");
-  await program.shows('@"my notes.md"');
-  program.type("\r");
-  await program.shows("Seen.");
+  await program.typeUntil("\t", "see @src/parse-duration.js ");
+  await program.typeUntil("@notes\t", '@"my notes.md"');
+  await program.typeUntil("\r", "Seen.");
   expect(JSON.stringify(server.requests[0]?.body)).toContain("src/parse-duration.js");
 });
 
 test("the editor of the environment gets the text and gives it back, and the screen is whole again", async () => {
   const bin = tempFolder({ "edit.sh": '#!/bin/sh\necho "edited: $(cat "$1")" > "$1"\n' });
   const { program } = await openScreen([], { env: { VISUAL: `sh ${join(bin, "edit.sh")}` } });
-  program.type("draft");
-  await program.shows("❯ draft");
-  program.type(KEYS.ctrl("g"));
-  await program.shows("❯ edited: draft");
+  await program.typeUntil("draft", "❯ draft");
+  await program.typeUntil(KEYS.ctrl("g"), "❯ edited: draft");
   program.type(KEYS.ctrl("c"));
   expect(await leave(program)).toBe(0);
 });
 
 test("Ctrl+Z gives the terminal to the shell, and fg comes back to what was written", async () => {
   const server = await modelServer([says("Hello.")]);
-  const program = await openShell({ env: serverEnv(server) });
-  program.type(`${COMMAND}\r`);
-  await program.shows(READY);
-  program.type("a draft");
-  await program.shows("❯ a draft");
-  program.type(KEYS.ctrl("z"));
-  await program.shows("Stopped");
-  program.type("echo in the $((1+1))nd shell\r");
-  await program.shows("in the 2nd shell");
-  program.type("fg\r");
-  await program.shows((screen) => screen.lastIndexOf("❯ a draft") > screen.indexOf("2nd shell"));
-  program.type("\r");
-  await program.shows("Hello.");
-  program.type(KEYS.ctrl("d"));
-  await program.shows("To go on:");
+  const program = await openShell({ env: modelEnv(server) });
+  await program.typeUntil(`${COMMAND}\r`, READY);
+  await program.typeUntil("a draft", "❯ a draft");
+  await program.typeUntil(KEYS.ctrl("z"), "Stopped");
+  await program.typeUntil("echo in the $((1+1))nd shell\r", "in the 2nd shell");
+  await program.typeUntil("fg\r", (screen) => screen.lastIndexOf("❯ a draft") > screen.indexOf("2nd shell"));
+  await program.typeUntil("\r", "Hello.");
+  await program.typeUntil(KEYS.ctrl("d"), "To go on:");
   expect(program.emulator.modes.wraparound).toBe(true);
 });
 
 test("Ctrl+Z in the middle of a run leaves a usable shell, and fg brings back what has come meanwhile", async () => {
   const gate = Promise.withResolvers<void>();
   const server = await modelServer([[says("The beginning, "), waits(gate.promise), says("and the end.")]]);
-  const program = await openShell({ env: serverEnv(server) });
-  program.type(`${COMMAND} go\r`);
-  await program.shows("The beginning,");
-  program.type(KEYS.ctrl("z"));
-  await program.shows("Stopped");
+  const program = await openShell({ env: modelEnv(server) });
+  await program.typeUntil(`${COMMAND} go\r`, "The beginning,");
+  await program.typeUntil(KEYS.ctrl("z"), "Stopped");
   gate.resolve();
-  program.type("echo in the $((1+1))nd shell\r");
-  await program.shows("in the 2nd shell");
-  program.type("fg\r");
-  await program.shows("The beginning, and the end.");
+  await program.typeUntil("echo in the $((1+1))nd shell\r", "in the 2nd shell");
+  await program.typeUntil("fg\r", "The beginning, and the end.");
   await program.hides("esc stops");
-  program.type(KEYS.ctrl("d"));
-  await program.shows("To go on:");
+  await program.typeUntil(KEYS.ctrl("d"), "To go on:");
   program.type("exit $?\r");
   expect((await program.end).code).toBe(0);
 });
 
 test("plain mode writes lines only, numbers its choices and takes a refusal with its reason", async () => {
   const server = await modelServer([calls("bash", { command: "rm -rf build" }), says("I leave it.")]);
-  const program = openTerminal({ args: ["--plain"], env: serverEnv(server) });
+  const program = openTerminal({ args: ["--plain"], env: modelEnv(server) });
   await program.shows("> ");
-  program.type("clean up\r");
-  await program.shows("Number");
-  program.type("4 it is needed\r");
-  await program.shows("I leave it.");
+  await program.typeUntil("clean up\r", "Number");
+  await program.typeUntil("4 it is needed\r", "I leave it.");
   program.type("/quit\r");
   const { code } = await program.end;
   expect([

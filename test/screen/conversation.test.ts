@@ -2,14 +2,24 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
-import { modelServer, serverEnv } from "../e2e/command.ts";
-import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
-import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
+import { modelServer } from "../e2e/command.ts";
+import {
+  COMMAND,
+  escapesThrough,
+  leave,
+  NEVER,
+  openScreen,
+  openShell,
+  openTerminal,
+  READY,
+  rowsOf,
+} from "./screen-kit.ts";
+import { modelEnv, takesKeys } from "./screen-program.ts";
+import { KEYS } from "./terminal-program.ts";
 
 test("a question is answered on the screen, stays in the scrollback, and the terminal is as it was", async () => {
   const { program } = await openScreen([says("Hello **there**.\n\n- one\n- two")]);
-  program.type("hi\r");
-  await program.shows("• two");
+  await program.typeUntil("hi\r", "• two");
   await program.shows("gpt-5");
   const code = await leave(program);
   const rows = rowsOf(program);
@@ -36,7 +46,7 @@ test("a question is answered on the screen, stays in the scrollback, and the ter
 
 test("a prompt on the command line is sent first", async () => {
   const server = await modelServer([says("Done with it.")]);
-  const program = openTerminal({ args: ["do", "it"], env: serverEnv(server) });
+  const program = openTerminal({ args: ["do", "it"], env: modelEnv(server) });
   await program.shows("Done with it.");
   expect(rowsOf(program)[0]).toBe("❯ do it");
   expect(await leave(program)).toBe(0);
@@ -47,16 +57,13 @@ test("a command asks, a key that comes too early is not an answer, and a yes run
     calls("bash", { command: "touch made; echo made it" }),
     says("It is there."),
   ]);
-  program.type("make it\r");
-  await program.shows("bash wants to run");
+  await program.typeUntil("make it\r", "bash wants to run");
   await program.shows((screen) => /● bash touch made; echo made it +waits for your answer/.test(screen));
   // At once: nothing typed for something else may answer.
-  program.type("1");
-  await program.shows("5. No, and stop");
-  await quiet(program);
+  await program.typeUntil("1", "5. No, and stop");
+  await takesKeys(program);
   expect(existsSync(join(program.cwd, "made"))).toBe(false);
-  program.type("1");
-  await program.shows("It is there.");
+  await program.typeUntil("1", "It is there.");
   expect(existsSync(join(program.cwd, "made"))).toBe(true);
   // It was on its way into the input, and there it is.
   expect(rowsOf(program).at(-2)).toBe("❯ 1");
@@ -65,43 +72,27 @@ test("a command asks, a key that comes too early is not an answer, and a yes run
   expect(await leave(program)).toBe(0);
 });
 
-/** Lets the quiet pass in which a question takes no key: the screen's own seconds go on meanwhile. */
-async function quiet(program: ProgramInTerminal): Promise<void> {
-  const since = performance.now();
-  while (performance.now() - since < 450) {
-    program.emulator.onReply(() => undefined);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 test("a refusal with a reason reaches the model, and the run goes on", async () => {
   const { program, server } = await openScreen([
     calls("bash", { command: "rm -rf build" }),
     says("I will not."),
   ]);
-  program.type("clean up\r");
-  await program.shows("No, and tell it why");
-  await quiet(program);
-  program.type("4");
-  await program.shows("Why not?");
-  program.type("use npm run clean\r");
-  await program.shows("I will not.");
+  await program.typeUntil("clean up\r", "No, and tell it why");
+  await takesKeys(program);
+  await program.typeUntil("4", "Why not?");
+  await program.typeUntil("use npm run clean\r", "I will not.");
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("use npm run clean");
   expect(await leave(program)).toBe(3);
 });
 
 test("Escape stops the run, keeps what was written, and the next message finds it", async () => {
-  const stalled = new Promise<never>(() => undefined);
   const { program, server } = await openScreen([
-    [says("The first half of it"), waits(stalled)],
+    [says("The first half of it"), waits(NEVER)],
     says("Going on."),
   ]);
-  program.type("tell me\r");
-  await program.shows("The first half of it");
-  program.type(KEYS.escape);
-  await program.shows("(interrupted)");
-  program.type("go on\r");
-  await program.shows("Going on.");
+  await program.typeUntil("tell me\r", "The first half of it");
+  await program.typeUntil(KEYS.escape, "(interrupted)");
+  await program.typeUntil("go on\r", "Going on.");
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("The first half of it");
   expect(await leave(program)).toBe(0);
 });
@@ -113,14 +104,10 @@ test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes 
     says("Seen both."),
     says("And the queued one."),
   ]);
-  program.type("first\r");
-  await program.shows("esc stops");
-  program.type("steer me\r");
-  await program.shows("next request: steer me");
-  program.type(`queued one${KEYS.altEnter}`);
-  await program.shows("1. queued one");
-  program.type(`wrong one${KEYS.altEnter}`);
-  await program.shows("2. wrong one");
+  await program.typeUntil("first\r", "esc stops");
+  await program.typeUntil("steer me\r", "next request: steer me");
+  await program.typeUntil(`queued one${KEYS.altEnter}`, "1. queued one");
+  await program.typeUntil(`wrong one${KEYS.altEnter}`, "2. wrong one");
   program.type(KEYS.altUp);
   await program.hides("2. wrong one");
   program.type(KEYS.ctrl("c"));
@@ -134,10 +121,8 @@ test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes 
 test("what is typed while an answer streams stands at the terminal's own cursor", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([[says("Some text."), waits(gate.promise), says(" More of it.")]]);
-  program.type("go\r");
-  await program.shows("Some text.");
-  program.type("中文 abc");
-  await program.shows("中文 abc");
+  await program.typeUntil("go\r", "Some text.");
+  await program.typeUntil("中文 abc", "中文 abc");
   const { screen, cursor } = program.emulator;
   expect([screen[cursor.row]?.trimEnd(), cursor.column]).toEqual(["❯ 中文 abc", 10]);
   gate.resolve();
@@ -151,19 +136,10 @@ test("control characters of an answer, a call and a file name never reach the te
     calls("bash", { command: `echo hi # ${evil}` }),
     says(`Answer ${evil} end.`),
   ]);
-  program.type("go\r");
-  await program.shows("characters that do not show");
-  await quiet(program);
-  program.type("1");
-  await program.shows("Answer");
-  const { written } = program.emulator;
-  expect({
-    clipboard: written.includes("\u001B]52"),
-    title: written.includes("\u001B]2;owned"),
-    clear: written.includes("\u001B[2J"),
-    c1: /[\u0080-\u009F]/.test(written),
-    bidi: written.includes("\u202E"),
-  }).toEqual({ clipboard: false, title: false, clear: false, c1: false, bidi: false });
+  await program.typeUntil("go\r", "characters that do not show");
+  await takesKeys(program);
+  await program.typeUntil("1", "Answer");
+  expect(escapesThrough(program)).toEqual([]);
 });
 
 for (const [name, code] of [
@@ -172,10 +148,8 @@ for (const [name, code] of [
   ["SIGHUP", 129],
 ] as const)
   test(`${name} from outside ends with ${code} and puts the terminal back`, async () => {
-    const stalled = new Promise<never>(() => undefined);
-    const { program } = await openScreen([[says("Half"), waits(stalled)]]);
-    program.type("go\r");
-    await program.shows("Half");
+    const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
+    await program.typeUntil("go\r", "Half");
     program.signal(name);
     expect((await program.end).code).toBe(code);
     expect(program.emulator.modes).toEqual({ bracketedPaste: false, wraparound: true, synchronized: false });
@@ -184,14 +158,14 @@ for (const [name, code] of [
 
 test("the shell that started it has its terminal back: echo and line ends work, and no late reply is typed into it", async () => {
   const server = await modelServer([says("Hello.")]);
-  const program = await openShell({ env: serverEnv(server) });
+  const program = await openShell({ env: modelEnv(server) });
   // What is typed may break anywhere; only what is printed has a row of these two words.
-  program.type(`stty -a > before; ${COMMAND}; stty -a > after; cmp before after && echo same" "settings\r`);
-  await program.shows(READY);
-  program.type(KEYS.ctrl("d"));
-  await program.shows((screen) => /^same settings$/m.test(screen));
-  program.type("echo still here\r");
-  await program.shows((screen) => /^still here$/m.test(screen));
+  await program.typeUntil(
+    `stty -a > before; ${COMMAND}; stty -a > after; cmp before after && echo same" "settings\r`,
+    READY,
+  );
+  await program.typeUntil(KEYS.ctrl("d"), (screen) => /^same settings$/m.test(screen));
+  await program.typeUntil("echo still here\r", (screen) => /^still here$/m.test(screen));
   expect(
     rowsOf(program)
       .filter((row) => row.startsWith("prompt>"))

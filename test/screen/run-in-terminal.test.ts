@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { calls, says, thinks, waits } from "../../src/testing/script.ts";
-import { modelServer, serverEnv } from "../e2e/command.ts";
+import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { openTerminal, rowsOf } from "./screen-kit.ts";
+import { modelEnv } from "./screen-program.ts";
 
 test("a run with -p shows model and session, what changed, how a command failed, what it waits for, and the answer dressed", async () => {
   const go = Promise.withResolvers<void>();
@@ -17,7 +18,7 @@ test("a run with -p shows model and session, what changed, how a command failed,
   ]);
   const program = openTerminal({
     args: ["-p", "--yolo", "change b"],
-    env: serverEnv(server),
+    env: modelEnv(server),
     cwd: tempFolder({ "a.ts": "const a = 1;\nconst b = 2;\n" }),
     rows: 40,
   });

@@ -35,6 +35,9 @@ export async function openShell(
   return program;
 }
 
+/** For an answer that does not end by itself. */
+export const NEVER: Promise<never> = new Promise(() => undefined);
+
 /** What the screen says when it waits for the first message. */
 export const READY = "What is to be done?";
 
@@ -61,6 +64,20 @@ function withFolders<T extends WithFolders<TerminalProgramOptions>>(
 /** What of the rows is not blank. */
 export function rowsOf({ emulator }: ProgramInTerminal): readonly string[] {
   return emulator.rows.map((row) => row.trimEnd()).filter((row) => row !== "");
+}
+
+/** Escapes in texts of others that would act on the terminal, by what they do. */
+const ACTING_ESCAPES: readonly (readonly [string, RegExp])[] = [
+  ["clipboard", /\u001B\]52/],
+  ["title", /\u001B\]2;owned/],
+  ["clear", /\u001B\[2J/],
+  ["c1", /[\u0080-\u009F]/],
+  ["bidi", /\u202E/],
+];
+
+/** Which of {@link ACTING_ESCAPES} have reached the terminal. */
+export function escapesThrough({ emulator: { written } }: ProgramInTerminal): readonly string[] {
+  return ACTING_ESCAPES.flatMap(([name, shape]) => (shape.test(written) ? [name] : []));
 }
 
 /** Leaves the screen by Ctrl+D and tells its exit code. */

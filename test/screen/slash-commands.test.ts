@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, fails, says, waits } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { leave, openScreen, READY, rowsOf } from "./screen-kit.ts";
+import { leave, NEVER, openScreen, READY, rowsOf } from "./screen-kit.ts";
 import { KEYS } from "./terminal-program.ts";
 
 /** One pixel. */
@@ -22,19 +22,14 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
     EDITS,
   );
   const path = join(program.cwd, "long.txt");
-  program.type("write\r");
-  await program.shows("Wrote it.");
+  await program.typeUntil("write\r", "Wrote it.");
   await program.hides("esc stops");
-  program.type("/diff\r");
-  await program.shows("Changes  1-");
-  program.type("G");
-  await program.shows((screen) => screen.includes("line 59") && !screen.includes("line 2\n"));
+  await program.typeUntil("/diff\r", "Changes  1-");
+  await program.typeUntil("G", (screen) => screen.includes("line 59") && !screen.includes("line 2\n"));
   // What is typed behind the letter that closes it is typed.
-  program.type("q/undo\r");
-  await program.shows("/redo takes this back.");
+  await program.typeUntil("q/undo\r", "/redo takes this back.");
   expect(existsSync(path)).toBe(false);
-  program.type("/redo\r");
-  await program.shows("Redone:");
+  await program.typeUntil("/redo\r", "Redone:");
   expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Went back"))]).toEqual([
     long,
     false,
@@ -44,20 +39,16 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
 
 test("/export writes the conversation, /clear begins another one, which the model sees nothing of, and /resume brings it back", async () => {
   const { program, server } = await openScreen([says("First answer."), says("Second answer.")]);
-  program.type("/diff\r");
-  await program.shows("No call of this session has changed a file.");
-  program.type("first question\r");
-  await program.shows("First answer.");
-  program.type("/export talk.md\r");
-  await program.shows("written to talk.md");
-  program.type("/clear\r");
-  await program.shows(READY);
-  program.type("second question\r");
-  await program.shows("Second answer.");
-  program.type("/resume\r");
-  await program.shows("Go on with");
-  program.type("\r");
-  await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."));
+  await program.typeUntil("/diff\r", "No call of this session has changed a file.");
+  await program.typeUntil("first question\r", "First answer.");
+  await program.typeUntil("/export talk.md\r", "written to talk.md");
+  await program.typeUntil("/clear\r", READY);
+  await program.typeUntil("second question\r", "Second answer.");
+  await program.typeUntil("/resume\r", "Go on with");
+  await program.typeUntil(
+    "\r",
+    (screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."),
+  );
   // The title of the window follows the session that is shown.
   const runsInTitle = program.emulator.written.split("* nano-agent").length - 1;
   expect([
@@ -69,18 +60,16 @@ test("/export writes the conversation, /clear begins another one, which the mode
 
 test("/fork goes on in a copy, which has the conversation and leaves the session as it was", async () => {
   const { program, server } = await openScreen([says("First answer."), says("In the copy.")]);
-  program.type("first question\r");
-  await program.shows("First answer.");
+  await program.typeUntil("first question\r", "First answer.");
   await program.hides("esc stops");
-  program.type("/fork\r");
-  await program.shows("This is a copy now.");
-  program.type("second question\r");
-  await program.shows("In the copy.");
+  await program.typeUntil("/fork\r", "This is a copy now.");
+  await program.typeUntil("second question\r", "In the copy.");
   await program.hides("esc stops");
-  program.type("/resume\r");
-  await program.shows("Go on with");
-  program.type("\r");
-  await program.shows((screen) => screen.lastIndexOf("First answer.") > screen.indexOf("In the copy."));
+  await program.typeUntil("/resume\r", "Go on with");
+  await program.typeUntil(
+    "\r",
+    (screen) => screen.lastIndexOf("First answer.") > screen.indexOf("In the copy."),
+  );
   expect([
     JSON.stringify(server.requests[1]?.body).includes("first question"),
     rowsOf(program).join("\n").split("In the copy.").length,
@@ -91,8 +80,7 @@ test("Alt+Enter queues messages alone: a command of the screen, a shell line and
   const gate = Promise.withResolvers<void>();
   const { program, server } = await openScreen([[says("Half"), waits(gate.promise)], says("Whole.")]);
   const queued = (text: string): void => program.type(`${text}${KEYS.altEnter}`);
-  program.type("go\r");
-  await program.shows("Half");
+  await program.typeUntil("go\r", "Half");
   queued("/nothing");
   await program.shows("There is no command /nothing");
   program.type(KEYS.ctrl("u"));
@@ -120,14 +108,11 @@ test("/compact makes room, and says from how much to how much", async () => {
     says("A short one."),
     says("They talked."),
   ]);
-  program.type("talk\r");
-  await program.shows("A long answer.");
+  await program.typeUntil("talk\r", "A long answer.");
   await program.hides("esc stops");
-  program.type("talk again\r");
-  await program.shows("A short one.");
+  await program.typeUntil("talk again\r", "A short one.");
   await program.hides("esc stops");
-  program.type("/compact keep the names\r");
-  await program.shows("The conversation was compacted from");
+  await program.typeUntil("/compact keep the names\r", "The conversation was compacted from");
   await program.hides("making room");
   expect(JSON.stringify(server.requests[2]?.body)).toContain("keep the names");
 });
@@ -150,17 +135,15 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
     ["/doctor", ["Doctor  1-", "Node", "Model"]],
     ["/skills", ["Skills  1-", "release", "how to release"]],
   ] as const) {
-    program.type(`${command}\r`);
-    await program.shows((screen) => texts.every((text) => screen.includes(text)));
-    program.type(KEYS.escape);
-    await program.shows(READY);
+    await program.typeUntil(`${command}\r`, (screen) => texts.every((text) => screen.includes(text)));
+    await program.typeUntil(KEYS.escape, READY);
   }
-  program.type("/init\r");
-  await program.shows("Written.");
-  program.type("/context\r");
-  await program.shows((screen) => screen.includes("system prompt") && screen.includes("free"));
-  program.type("/cost\r");
-  await program.shows("for 1 run, 1 request, 0 calls");
+  await program.typeUntil("/init\r", "Written.");
+  await program.typeUntil(
+    "/context\r",
+    (screen) => screen.includes("system prompt") && screen.includes("free"),
+  );
+  await program.typeUntil("/cost\r", "for 1 run, 1 request, 0 calls");
   expect(JSON.stringify(server.requests[0]?.body)).toContain("AGENTS.md at its root");
 });
 
@@ -171,16 +154,11 @@ test("Ctrl+V takes the image of the clipboard; with one a message waits in the q
   const { program, server } = await openScreen([[says("Working."), waits(gate.promise)], says("A dot.")], {
     env: { PATH: `${bin}:${process.env["PATH"] ?? ""}` },
   });
-  program.type("go\r");
-  await program.shows("Working.");
-  program.type(KEYS.ctrl("v"));
-  await program.shows("[image]");
-  program.type(`what is it?${KEYS.altEnter}`);
-  await program.shows("1. [image] what is it?");
-  program.type(KEYS.altUp);
-  await program.shows("❯ [image] what is it?");
-  program.type(KEYS.altEnter);
-  await program.shows("1. [image] what is it?");
+  await program.typeUntil("go\r", "Working.");
+  await program.typeUntil(KEYS.ctrl("v"), "[image]");
+  await program.typeUntil(`what is it?${KEYS.altEnter}`, "1. [image] what is it?");
+  await program.typeUntil(KEYS.altUp, "❯ [image] what is it?");
+  await program.typeUntil(KEYS.altEnter, "1. [image] what is it?");
   gate.resolve();
   await program.shows("A dot.");
   const sent = JSON.stringify(server.requests[1]?.body);
@@ -198,20 +176,16 @@ test("the path of an image that is pasted becomes the image", async () => {
     join(cwd, "a b.png"),
   ]);
   const { program, server } = await openScreen([says("A dot.")], { cwd });
-  program.type(KEYS.paste(join(cwd, "a\\ b.png")));
-  await program.shows("[image]");
-  program.type(" this\r");
-  await program.shows("A dot.");
+  await program.typeUntil(KEYS.paste(join(cwd, "a\\ b.png")), "[image]");
+  await program.typeUntil(" this\r", "A dot.");
   expect(JSON.stringify(server.requests[0]?.body)).toContain(PNG.toString("base64"));
 });
 
 test("a run that the queue began decides the exit code as any other", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([[says("Good."), waits(gate.promise)], fails("out of order")]);
-  program.type("go\r");
-  await program.shows("Good.");
-  program.type(`and then${KEYS.altEnter}`);
-  await program.shows("1. and then");
+  await program.typeUntil("go\r", "Good.");
+  await program.typeUntil(`and then${KEYS.altEnter}`, "1. and then");
   gate.resolve();
   await program.shows("out of order");
   expect(await leave(program)).toBe(1);
@@ -219,15 +193,11 @@ test("a run that the queue began decides the exit code as any other", async () =
 
 test("a failure decides the exit code also after /clear, and no longer once another run went well", async () => {
   const { program } = await openScreen([fails("out of order"), says("Good now.")]);
-  program.type("go\r");
-  await program.shows("out of order");
-  program.type("/clear\r");
-  await program.shows(READY);
+  await program.typeUntil("go\r", "out of order");
+  await program.typeUntil("/clear\r", READY);
   const other = await openScreen([fails("out of order"), says("Good now.")]);
-  other.program.type("go\r");
-  await other.program.shows("out of order");
-  other.program.type("again\r");
-  await other.program.shows("Good now.");
+  await other.program.typeUntil("go\r", "out of order");
+  await other.program.typeUntil("again\r", "Good now.");
   expect([await leave(program), await leave(other.program)]).toEqual([1, 0]);
 });
 
@@ -235,25 +205,19 @@ test.each([
   ["/quit", "/quit\r"],
   ["Ctrl+D", "\u0004"],
 ])("who stops a run and leaves by %s has failed at nothing", async (_name, keys) => {
-  const { program } = await openScreen([[says("Half"), waits(new Promise(() => undefined))]]);
-  program.type("go\r");
-  await program.shows("Half");
-  program.type(KEYS.escape);
-  await program.shows("Stopped.");
+  const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
+  await program.typeUntil("go\r", "Half");
+  await program.typeUntil(KEYS.escape, "Stopped.");
   program.type(keys);
   expect((await program.end).code).toBe(0);
 });
 
 test("a steered message that came too late stands in the queue before what was queued", async () => {
-  const { program } = await openScreen([[says("Half"), waits(new Promise(() => undefined))]]);
-  program.type("go\r");
-  await program.shows("Half");
-  program.type(`for later${KEYS.altEnter}`);
-  await program.shows("1. for later");
-  program.type("for now\r");
-  await program.shows("next request: for now");
-  program.type(KEYS.escape);
-  await program.shows("2. for later");
+  const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
+  await program.typeUntil("go\r", "Half");
+  await program.typeUntil(`for later${KEYS.altEnter}`, "1. for later");
+  await program.typeUntil("for now\r", "next request: for now");
+  await program.typeUntil(KEYS.escape, "2. for later");
   expect(rowsOf(program).flatMap((row) => /^\s+\d\. (.*)/.exec(row)?.[1] ?? [])).toEqual([
     "for now",
     "for later",
@@ -267,12 +231,10 @@ test("a background command of an earlier process is not shown as running", async
     [calls("bash", { command: "sleep 60", background: true }), says("It runs.")],
     { home, cwd, args: ["--yolo"] },
   );
-  first.program.type("start it\r");
-  await first.program.shows("background job_1");
+  await first.program.typeUntil("start it\r", "background job_1");
   await first.program.shows("It runs.");
   expect(await leave(first.program)).toBe(0);
   const second = await openScreen([says("Yes.")], { home, cwd, args: ["-c"], ready: "It runs." });
-  second.program.type("again\r");
-  await second.program.shows("Yes.");
+  await second.program.typeUntil("again\r", "Yes.");
   expect(rowsOf(second.program).some((row) => row.includes("background job_1"))).toBe(false);
 });

@@ -20,6 +20,9 @@ export interface TerminalProgramOptions extends Partial<EmulatorSize> {
   readonly background?: string;
 }
 
+/** A text that the visible rows hold, or what tells whether they fit. */
+export type WantedOnScreen = string | ((screen: string) => boolean);
+
 /** A program in a terminal, as a person has it before them. */
 export interface ProgramInTerminal {
   readonly emulator: Emulator;
@@ -30,7 +33,9 @@ export interface ProgramInTerminal {
   /** Sends bytes as if typed, in one piece. */
   readonly type: (text: string) => void;
   /** Resolves when the visible rows hold a text, or fit. */
-  readonly shows: (wanted: string | ((screen: string) => boolean)) => Promise<void>;
+  readonly shows: (wanted: WantedOnScreen) => Promise<void>;
+  /** Types, and resolves when the visible rows hold a text, or fit. */
+  readonly typeUntil: (text: string, wanted: WantedOnScreen) => Promise<void>;
   /** Resolves when the visible rows hold a text no longer. */
   readonly hides: (text: string) => Promise<void>;
   readonly resize: (size: EmulatorSize) => Promise<void>;
@@ -91,17 +96,23 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     }
     emulator.dispose();
   };
+  const type = (text: string): void => child.write(text);
+  const shows = (wanted: WantedOnScreen): Promise<void> =>
+    watch.when(
+      typeof wanted === "string" ? (screen) => screen.includes(wanted) : wanted,
+      JSON.stringify(String(wanted)),
+    );
   return {
     emulator,
     pid: child.pid,
     cwd,
     home,
-    type: (text) => child.write(text),
-    shows: (wanted) =>
-      watch.when(
-        typeof wanted === "string" ? (screen) => screen.includes(wanted) : wanted,
-        JSON.stringify(String(wanted)),
-      ),
+    type,
+    shows,
+    typeUntil: (text, wanted) => {
+      type(text);
+      return shows(wanted);
+    },
     hides: (text) => watch.when((screen) => !screen.includes(text), `hiding ${JSON.stringify(text)}`),
     resize: async (size) => {
       await drawn;

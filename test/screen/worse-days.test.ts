@@ -2,12 +2,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
+import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { COMMAND, leave, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
-import { modelEnv, startScreen } from "./screen-program.ts";
+import {
+  COMMAND,
+  escapesThrough,
+  leave,
+  NEVER,
+  openScreen,
+  openShell,
+  openTerminal,
+  READY,
+  rowsOf,
+} from "./screen-kit.ts";
+import { modelEnv } from "./screen-program.ts";
 import { BIN, KEYS } from "./terminal-program.ts";
-
-const NEVER = new Promise<never>(() => undefined);
 
 test("a line of megabytes in an answer is printed whole, and what follows it too", async () => {
   const size = 2_000_000;
@@ -16,8 +25,7 @@ test("a line of megabytes in an answer is printed whole, and what follows it too
     columns: 200,
     rows: 50,
   });
-  program.type("go\r");
-  await program.shows("after it");
+  await program.typeUntil("go\r", "after it");
   expect(await leave(program)).toBe(0);
   // The terminal keeps 100,000 rows; all of them are counted as they come.
   const letters = program.emulator.written.split("x").length - 1;
@@ -26,10 +34,8 @@ test("a line of megabytes in an answer is printed whole, and what follows it too
 
 test("a pasted line of a megabyte stands as a mark, the input stays quick, and the model gets it whole", async () => {
   const { program, server } = await openScreen([says("Read it.")]);
-  program.type(KEYS.paste("y".repeat(1_000_000)));
-  await program.shows("[pasted 1000000 characters]");
-  program.type("and words\r");
-  await program.shows("Read it.");
+  await program.typeUntil(KEYS.paste("y".repeat(1_000_000)), "[pasted 1000000 characters]");
+  await program.typeUntil("and words\r", "Read it.");
   expect(JSON.stringify(server.requests[0]?.body)).toContain(`${"y".repeat(1_000_000)}and words`);
 });
 
@@ -37,24 +43,17 @@ test.each([
   [1, 1],
   [3, 10],
 ])("started with %i rows of %i columns it takes a message, and ends well", async (rows, columns) => {
-  const screen = await startScreen([says("Fine.")], {
-    rows,
-    columns,
-    cwd: tempFolder(),
-    home: tempFolder(),
-  });
-  const { program, server } = screen;
+  const { program, server } = await openScreen([says("Fine.")], { rows, columns, ready: "" });
   await program.shows(() => program.emulator.written.includes("\u001B[?2004h"));
   program.type("go\r");
   await program.resize({ rows: 24, columns: 80 });
   await program.shows("Fine.");
   expect([server.requests.length, await leave(program)]).toEqual([1, 0]);
-  await screen.close();
 });
 
 test("with input from a file there is no screen: the file is read with the prompt, and the answer printed plainly", async () => {
   const cwd = tempFolder({ "notes.txt": "the notes" });
-  const { server, close } = await startScreen([says("An answer.")], { cwd, home: tempFolder() });
+  const server = await modelServer([says("An answer.")]);
   const program = openTerminal({
     cwd,
     env: modelEnv(server),
@@ -68,7 +67,6 @@ test("with input from a file there is no screen: the file is read with the promp
     body.includes("the notes"),
     body.includes("what is in it?"),
   ]).toEqual([0, true, true, true]);
-  await close();
 });
 
 test("when the window is closed the program ends, with what it had started, and the session can be gone on with", async () => {
@@ -81,8 +79,7 @@ test("when the window is closed the program ends, with what it had started, and 
     ],
     { home, cwd, args: ["--yolo"] },
   );
-  program.type("start it\r");
-  await program.shows("half of an answer");
+  await program.typeUntil("start it\r", "half of an answer");
   const job = Number(readFileSync(join(cwd, "job.pid"), "utf8"));
   program.hangUp();
   await program.end;
@@ -93,23 +90,20 @@ test("when the window is closed the program ends, with what it had started, and 
     args: ["-c"],
     ready: "half of an answer",
   });
-  again.program.type("go on\r");
-  await again.program.shows("Going on.");
+  await again.program.typeUntil("go on\r", "Going on.");
   expect(JSON.stringify(again.server.requests[0]?.body)).toContain("half of an answer");
 });
 
 test("a session whose process was killed in the middle of a run opens at rest, and is left as any other", async () => {
   const { program, server } = await openScreen([[says("Half"), waits(NEVER)]]);
-  program.type("go\r");
-  await program.shows("Half");
+  await program.typeUntil("go\r", "Half");
   program.signal("SIGKILL");
   await program.end;
   const { cwd, home } = program;
   const again = openTerminal({ cwd, home, args: ["-c"], env: modelEnv(server) });
   await again.shows((screen) => screen.includes("❯ go") && screen.includes("Stopped."));
   expect(again.emulator.screen.join("\n")).not.toMatch(/waiting for the model|queues/);
-  again.type(KEYS.ctrl("c"));
-  await again.shows("ctrl+c again leaves");
+  await again.typeUntil(KEYS.ctrl("c"), "ctrl+c again leaves");
   again.type(KEYS.ctrl("c"));
   expect((await again.end).code).toBe(0);
 });
@@ -119,8 +113,7 @@ test("a laptop that sleeps in the middle of an answer shows the rest of it once,
   const { program } = await openScreen([
     [says("The first part. "), waits(gate.promise), says("The second part.")],
   ]);
-  program.type("go\r");
-  await program.shows("The first part.");
+  await program.typeUntil("go\r", "The first part.");
   program.signal("SIGSTOP");
   program.type("typed in its sleep");
   gate.resolve();
@@ -141,19 +134,15 @@ test("a disk that is full in the middle stops the run, says so and what is store
     columns: 200,
     cwd: tempFolder({ [`${"n".repeat(200)}.txt`]: "", [`${"m".repeat(200)}.txt`]: "" }),
   });
-  program.type("look around\r");
-  await program.shows("esc stops");
-  program.type(`and then${KEYS.altEnter}`);
-  await program.shows("1. and then");
+  await program.typeUntil("look around\r", "esc stops");
+  await program.typeUntil(`and then${KEYS.altEnter}`, "1. and then");
   gate.resolve();
   await program.shows(
     (screen) => screen.includes("The journal could not store") && screen.includes("stored and kept"),
   );
-  program.type("what I typed stays");
-  await program.shows("❯ what I typed stays");
+  await program.typeUntil("what I typed stays", "❯ what I typed stays");
   expect(program.emulator.screen.some((row) => row.includes("esc stops"))).toBe(false);
-  program.type(KEYS.altEnter);
-  await program.shows("2. what I typed stays");
+  await program.typeUntil(KEYS.altEnter, "2. what I typed stays");
   expect(await leave(program)).toBe(60);
   const rows = rowsOf(program);
   expect(rows.slice(rows.indexOf("Was not sent, and is not kept:"), -1)).toEqual([
@@ -177,83 +166,61 @@ test("names of files and branches that hold escapes are shown without them", asy
     ],
     { cwd, args: ["--permission-mode", "acceptEdits"] },
   );
-  program.type("@a");
-  await program.shows(".txt");
+  await program.typeUntil("@a", ".txt");
   program.type(KEYS.ctrl("u"));
-  program.type("go\r");
-  await program.shows("Seen.");
-  program.type("/diff\r");
-  await program.shows("Changes");
-  const { written } = program.emulator;
-  expect({
-    clipboard: written.includes("\u001B]52"),
-    title: written.includes("\u001B]2;owned"),
-    clear: written.includes("\u001B[2J"),
-    c1: /[\u0080-\u009F]/.test(written),
-    bell: written.replaceAll(/\u001B\]2;[^\u0007\u001B]*\u0007/g, "").includes("\u0007"),
-  }).toEqual({ clipboard: false, title: false, clear: false, c1: false, bell: false });
+  await program.typeUntil("go\r", "Seen.");
+  await program.typeUntil("/diff\r", "Changes");
+  const untitled = program.emulator.written.replaceAll(/\u001B\]2;[^\u0007\u001B]*\u0007/g, "");
+  expect([escapesThrough(program), untitled.includes("\u0007")]).toEqual([[], false]);
 });
 
 test("an Enter on its way when a question appears answers nothing", async () => {
   const { program } = await openScreen([calls("bash", { command: "touch made" }), says("Did not.")]);
-  program.type("go\r");
-  await program.shows("bash wants to run");
-  program.type("\r\u001B[B\r11\r");
-  await program.shows("5. No, and stop");
-  program.type("abc 1 def");
-  await program.shows("2 s");
+  await program.typeUntil("go\r", "bash wants to run");
+  await program.typeUntil("\r\u001B[B\r11\r", "5. No, and stop");
+  await program.typeUntil("abc 1 def", "2 s");
   expect([
     existsSync(join(program.cwd, "made")),
     program.emulator.screen.some((row) => row.includes("wants to run")),
   ]).toEqual([false, true]);
   await program.shows("❯ 11abc 1 def");
-  program.type(KEYS.escape);
-  await program.shows((screen) => screen.includes("Stopped.") && screen.includes("❯ 11abc 1 def"));
+  await program.typeUntil(
+    KEYS.escape,
+    (screen) => screen.includes("Stopped.") && screen.includes("❯ 11abc 1 def"),
+  );
 });
 
 test("what the shell printed before stays in the scrollback, whatever the width of the window does", async () => {
-  const { close, server } = await startScreen(
-    [says(Array.from({ length: 40 }, (_, at) => `row ${at}`).join("\n\n"))],
-    {
-      cwd: tempFolder(),
-      home: tempFolder(),
-    },
-  );
+  const server = await modelServer([says(Array.from({ length: 40 }, (_, at) => `row ${at}`).join("\n\n"))]);
   const program = await openShell({ env: modelEnv(server) });
-  program.type(`for i in $(seq 1 50); do echo before-$i; done; ${COMMAND}\r`);
-  await program.shows(READY);
-  program.type("go\r");
-  await program.shows("row 39");
+  await program.typeUntil(`for i in $(seq 1 50); do echo before-$i; done; ${COMMAND}\r`, READY);
+  await program.typeUntil("go\r", "row 39");
   for (const columns of [40, 100, 30, 80]) {
     await program.resize({ columns, rows: 24 });
-    program.type("x");
-    await program.shows((screen) => screen.includes("❯ x"));
+    await program.typeUntil("x", (screen) => screen.includes("❯ x"));
   }
   program.type(KEYS.ctrl("c"));
   await program.hides("❯ xxxx");
-  program.type(KEYS.ctrl("d"));
-  await program.shows("To go on");
+  await program.typeUntil(KEYS.ctrl("d"), "To go on");
   const text = program.emulator.rows.join("\n");
   const seen = Array.from(
     { length: 50 },
     (_, at) => text.split(new RegExp(`before-${at + 1}\\b`)).length - 1,
   );
   expect(seen).toEqual(Array.from({ length: 50 }, () => 1));
-  await close();
 });
 
 test("a reply of the terminal that comes after the end is typed into no shell", async () => {
-  const { close, server } = await startScreen([says("Hello.")], { cwd: tempFolder(), home: tempFolder() });
+  const server = await modelServer([says("Hello.")]);
   const program = await openShell({ env: modelEnv(server), answers: false });
-  program.type(`${COMMAND}\r`);
-  await program.shows(READY);
+  await program.typeUntil(`${COMMAND}\r`, READY);
   program.type(KEYS.ctrl("d"));
-  program.type("\u001B]11;rgb:0000/0000/0000\u001B\\\u001B[?62;22c");
-  await program.shows((screen) => screen.split("prompt>").length === 3);
-  program.type("echo the shell\r");
-  await program.shows((screen) => /^the shell$/m.test(screen));
+  await program.typeUntil(
+    "\u001B]11;rgb:0000/0000/0000\u001B\\\u001B[?62;22c",
+    (screen) => screen.split("prompt>").length === 3,
+  );
+  await program.typeUntil("echo the shell\r", (screen) => /^the shell$/m.test(screen));
   expect(rowsOf(program).filter((row) => row.includes("rgb:") || row.includes("62;22c"))).toEqual([]);
-  await close();
 });
 
 function isAlive(pid: number): boolean {

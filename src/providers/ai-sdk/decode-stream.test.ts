@@ -210,6 +210,7 @@ describe("createAiSdkDecoder", () => {
     ["error", "error"],
     ["other", "other"],
     ["new-word", "other"],
+    ["constructor", "other"],
   ])("the finish reason %s is %s", (unified, expected) => {
     expect(decode(finish(unified, "raw"))).toEqual([ended(expected, "raw")]);
   });

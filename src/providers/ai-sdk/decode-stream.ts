@@ -209,17 +209,17 @@ function merged(before: AiSdkMetadata | undefined, more: AiSdkMetadata): AiSdkMe
   return all;
 }
 
-const UNIFIED: { readonly [reason: string]: FinishReason["unified"] } = {
-  stop: "stop",
-  length: "length",
-  "content-filter": "refusal",
-  "tool-calls": "tool_use",
-  error: "error",
-};
+const UNIFIED: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content-filter", "refusal"],
+  ["tool-calls", "tool_use"],
+  ["error", "error"],
+]);
 
 function toFinishReason({ unified, raw = unified }: AiSdkFinishReason, hasCalls: boolean): FinishReason {
   if (unified === "stop" && hasCalls) return { unified: "tool_use", raw };
-  return { unified: UNIFIED[unified] ?? "other", raw };
+  return { unified: UNIFIED.get(unified) ?? "other", raw };
 }
 
 function toUsage(usage: AiSdkUsage | undefined): Usage {
