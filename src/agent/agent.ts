@@ -160,10 +160,7 @@ export class Agent {
     return result;
   }
 
-  /**
-   * The same as {@link Agent.run}, event by event. Nothing happens before the first event, or the `result`,
-   * is asked for.
-   */
+  /** Like {@link Agent.run}, event by event. Nothing happens before an event or `result` is asked for. */
   stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options: RunOptions<S> = {},

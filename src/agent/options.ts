@@ -29,9 +29,7 @@ export interface AgentOptions {
   readonly maxIterations?: number;
   /** How a run ends whose `maxIterations` are used up. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
-  /**
-   * What may be used up: US dollars and tokens of the session, milliseconds of one run. Default: no limit.
-   */
+  /** Limits: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
   readonly budget?: Budget;
   /** When a model that repeats itself is warned and stopped; false: never. Default: the 3rd and 5th time. */
   readonly loopGuard?: LoopGuardOptions | false;
@@ -52,10 +50,7 @@ export interface AgentOptions {
    * `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
-  /**
-   * What runs before and after the steps of a run. Default: none; see {@link
-   * import("./agent.ts").Agent.hooks}.
-   */
+  /** What runs around the steps of a run; see {@link import("./agent.ts").Agent.hooks}. Default: none. */
   readonly hooks?: HookOptions;
   /** What the conversation keeps of a run: all (`full`), or question and answer. Default `full`. */
   readonly memory?: ConversationMemory;

@@ -129,8 +129,7 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
     return readItems(list, place);
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
-    // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot
-    // be read.
+    // What cannot be read in a file is the file's fault, in an option it is wrong use.
     if (from === undefined) throw misuse(error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
     throw invalidConfig(`${from}: ${error.message}`, { cause: error });

@@ -66,10 +66,7 @@ export interface LongTermMemoryOptions {
   readonly mode?: LongTermMemoryMode;
   /** Records put before a question. Default 5. */
   readonly limit?: number;
-  /**
-   * Characters of all of them together; the last one that does not fit and those behind it are left out.
-   * Default 6,000.
-   */
+  /** Characters of all together; from the first one that does not fit on, all are left out. Default 6,000. */
   readonly maxChars?: number;
   /** Language of the sentence before them. Default `en`. */
   readonly language?: "en" | "zh";

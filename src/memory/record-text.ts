@@ -7,10 +7,7 @@ import { type StoreSettings, wantedRecords } from "./store-options.ts";
 /** A text as it is kept. */
 export interface RecordText {
   readonly text: string;
-  /**
-   * The same for texts that say the same: compatibility forms, case, blanks and the last full stop make no
-   * difference.
-   */
+  /** Equal for texts that say the same: compatibility forms, case, blanks and a last full stop are equal. */
   readonly key: string;
 }
 

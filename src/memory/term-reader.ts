@@ -2,10 +2,7 @@
 interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
-  /**
-   * What else finds it: parts of compounds and identifiers, singular forms, characters and pairs of them in
-   * unspaced scripts.
-   */
+  /** What else finds it: parts of compounds, singulars; characters and their pairs in unspaced scripts. */
   readonly parts: readonly string[];
 }
 
@@ -85,8 +82,7 @@ const DIACRITICS = /[\u0300-\u036f]/g;
 const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
 
 function fold(raw: string): string {
-  // Upper case first, for some letters meet only there (ß and SS); lower case twice, for taking apart can
-  // bring up capitals.
+  // Upper case first, as some letters meet only there (ß and SS); twice lower, for new capitals.
   const folded = raw
     .toUpperCase()
     .toLowerCase()

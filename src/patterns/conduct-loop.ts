@@ -5,10 +5,7 @@ import type { RunContext } from "../core/agent/run-context.ts";
 
 /** What {@link SimpleAgent} and {@link ReActAgent} share. */
 export interface LoopPatternOptions {
-  /**
-   * The answer when the model says nothing; also what the conversation then holds. Default: one English
-   * sentence.
-   */
+  /** The answer when the model says nothing, as the conversation holds it. Default: an English sentence. */
   readonly fallbackAnswer?: string;
 }
 

@@ -58,10 +58,7 @@ export function isVerdict(output: unknown): output is Verdict {
 /** Name of the tool of a structured verdict. */
 export const VERDICT_TOOL = "give_verdict";
 
-/**
- * The tool through which a reflection says whether the answer is good; the {@link Verdict} is the output of
- * the run it ends.
- */
+/** By this tool a reflection says if the answer is good; the {@link Verdict} is its run's output. */
 export function verdictTool(): Tool {
   return defineTool({
     name: VERDICT_TOOL,

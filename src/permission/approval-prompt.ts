@@ -15,10 +15,7 @@ export interface ApprovalQuestion {
   readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
-  /**
-   * The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can
-   * only be allowed once.
-   */
+  /** The rule that `session` and `always` would add, as it would be kept. Absent: allowed once at most. */
   readonly rule?: string;
   /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
   readonly wider?: string;

@@ -65,8 +65,7 @@ async function askPerson(
     decision = await recheck(request);
   }
   if (decision.action === "allow") {
-    // What nobody was shown runs in the form that the rules allow, and is no call that somebody was asked
-    // about.
+    // What nobody was shown runs in the form that the rules allow: it is no call that was asked about.
     return wasShown ? true : { approved: true, input: decision.input ?? { ...request.input } };
   }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };

@@ -40,19 +40,13 @@ export class CommandRules {
     return this.#compiled.length === 0;
   }
 
-  /**
-   * The first rule whose pattern describes `text`; where ranges are fixed, only literal characters of the
-   * pattern may meet them.
-   */
+  /** The first rule whose pattern describes `text`; only its literal characters may meet fixed ranges. */
   find(text: string, fixed: readonly FixedRange[] = []): OriginRule | undefined {
     const form = this.#ignoreCase ? fold(text) : text;
     return this.#index.find(form, ({ pattern }) => pattern.matches(form, fixed))?.rule;
   }
 
-  /**
-   * The first rule that describes a command whose name is a pattern of file names; `rest` is what follows the
-   * name.
-   */
+  /** The first rule for a command whose name is a pattern of file names; `rest` follows the name. */
   findByGlob(glob: string, rest: string): OriginRule | undefined {
     const wanted = this.#ignoreCase ? fold(glob) : glob;
     const first = /^[^*?[+@!]/.exec(wanted)?.[0] ?? "";

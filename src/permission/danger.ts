@@ -48,10 +48,7 @@ export interface OpenPart {
 /** Parts that are named in a sentence; all of them are in the list. */
 const MAX_NAMED = 8;
 
-/**
- * One question about all parts: that of the most dangerous, with the others named. `undefined` when there is
- * none.
- */
+/** One question about all parts: the most dangerous one's, naming the others. `undefined`: none asks. */
 export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
   const sorted = open.toSorted((one, other) => other.danger - one.danger);
   const first = sorted[0]?.verdict();

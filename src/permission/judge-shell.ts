@@ -54,10 +54,7 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   return parts === undefined ? denied : { ...denied, parts };
 }
 
-/**
- * Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of
- * the user allow it.
- */
+/** Words the built-in rules look at (on disk, if paths). A longer line asks unless user rules allow it. */
 const MAX_LOOKED = 4000;
 
 class ShellJudge {
@@ -125,10 +122,7 @@ class ShellJudge {
       open.push(opened(DANGER.input, outside.source, "the file it reads is not in the workspace"));
   }
 
-  /**
-   * Nothing is left to ask about: the line may run in the form it was judged in, or as it is where all of it
-   * is trusted.
-   */
+  /** Nothing is left to ask: the line runs in the form it was judged in, or as it is if all is trusted. */
   allowed(): Verdict {
     const { bypassed, trusted, rules } = this.#judgement;
     const isTrusted = bypassed || trusted || this.#whole !== undefined;
@@ -258,8 +252,7 @@ class ShellJudge {
     const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
     const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
     if (found.includes(undefined)) return undefined;
-    // What git finds in a folder can run programs: only the repository of the folder that the line starts in
-    // is known.
+    // What git finds in a folder can run programs: only the repository the line starts in is known.
     const { space: start } = this.#judgement;
     const isOwn = (space: PathSpace): boolean =>
       space === start || isSameRepository(space.place, start.place);

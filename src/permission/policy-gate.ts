@@ -5,9 +5,7 @@ import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } fr
 
 /** What a {@link PolicyGate} decides by, and tells. */
 export interface PolicyGateOptions extends PolicyOptions {
-  /**
-   * Told the place that a call of a file tool was judged by, links resolved: what is opened must be there.
-   */
+  /** Told the place that a call of a file tool was judged by, links resolved: that is to be opened. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
   /** Told of every command line how it was judged, by the arguments it would run with. */
   readonly onCommand?: (input: ToolInput, judged: JudgedCommand) => void;
@@ -91,9 +89,7 @@ export class PolicyGate implements Gate {
   }
 }
 
-/**
- * A decision as the agent loop takes it: a command line that was judged in another form runs in that form.
- */
+/** A decision as the agent loop takes it: a line that was judged in another form runs in that form. */
 export function toGateDecision(
   { decision, runs, isCovered: _, ...rest }: PolicyDecision,
   input: ToolInput,

@@ -25,22 +25,13 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly mode?: PermissionMode;
   /** Whether the built-in rules take part. Default true. */
   readonly defaults?: boolean;
-  /**
-   * Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read
-   * included. Deny and ask rules stand.
-   */
+  /** Tools trusted as a whole for this run, redirections and unreadable commands too; deny and ask stay. */
   readonly trusted?: readonly string[];
-  /**
-   * Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered.
-   * Default false.
-   */
+  /** The shell is not Bash: only what every POSIX shell reads alike is covered. Default false. */
   readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
-  /**
-   * True when the calls of a batch come here one by one besides: then the batch itself passes. Default false:
-   * it is judged by its calls.
-   */
+  /** The calls of a batch come here too: the batch itself passes. Default false: its calls judge it. */
   readonly batchedCallsFollow?: boolean;
   /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
   readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
@@ -62,10 +53,7 @@ export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"
    * Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
-  /**
-   * True for a command line that rules about single commands allow: nobody has seen it, and the tool is not
-   * trusted as a whole.
-   */
+  /** A line allowed by rules about single commands: nobody saw it whole, nor is the tool trusted. */
   readonly isCovered?: true;
 }
 
@@ -84,22 +72,13 @@ export type PolicyCode =
 export interface Policy {
   /** Judges one call. Never throws: what cannot be judged asks. */
   check(call: PolicyCall): PolicyDecision;
-  /**
-   * The place that the last check of this call of a file tool judged: its path, links resolved. `undefined`
-   * for other calls.
-   */
+  /** The path, links resolved, that the last check of this file tool's call judged; else `undefined`. */
   placeOf(call: PolicyCall): string | undefined;
-  /**
-   * Whether a search may not show a file (absolute, links resolved): a rule denies or asks about reading it,
-   * or it may hold keys.
-   */
+  /** Whether a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean;
 }
 
-/**
- * A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace
- * without folders.
- */
+/** A policy over rules, mode and workspace. Throws `invalid_argument`: unknown mode, no folders. */
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
   assertPermissionMode(mode);
@@ -109,10 +88,7 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
-/**
- * What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be
- * sure of.
- */
+/** What asks even in a mode that bypasses questions: rules of the user, and what no rule can be sure of. */
 const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {

@@ -77,10 +77,7 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
-/**
- * Whether a program is one of those that only look, options known to be worse aside; not where only some of
- * its sub-commands do.
- */
+/** Whether a program only looks, harmful options aside; not where only some of its sub-commands do. */
 export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || (!name.includes(" ") && READ_ONLY_BY_HEAD.has(name));
 }
@@ -138,10 +135,7 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
-/**
- * Whether the operands are what they have to be; the first of a search is its pattern, unless an option
- * brings that.
- */
+/** Whether the operands are as required; a search's first is its pattern unless an option brings that. */
 function areHarmless(
   command: ReadOnlyCommand,
   operands: readonly ShellWord[],
@@ -227,9 +221,7 @@ function mayBecomeOption(
   return operands.some((word) => isOpen(word) || becomesOpen(word));
 }
 
-/**
- * A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that.
- */
+/** A text that shows nothing secret: no variable that may hold a key, and no other unknown value. */
 function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
   const { variables } = context;
   // A glob lists names of files.
@@ -256,10 +248,7 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
   return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
 }
 
-/**
- * A word that is one variable of the line, with values that all stay inside; or a substitution the shell
- * hands over as a file.
- */
+/** One variable whose values all stay inside, or a substitution that the shell hands over as a file. */
 function expandsInside({ names, text, splits }: ShellWord, context: ReadOnlyContext): boolean {
   if (names.length !== 1) return false;
   const name = names[0] ?? "";
@@ -277,10 +266,7 @@ function isOneWord({ text, literal }: ShellWord): boolean {
   return literal && /^[\w./:@%+,^=][\w./:@%+,^=-]*$/.test(text);
 }
 
-/**
- * `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor
- * look at the environment.
- */
+/** Scripts like `sed -n '1,20p' file` that run and write nothing and read no other file or environment. */
 function coversScripts(
   program: ScriptProgram,
   words: readonly ShellWord[],
@@ -296,10 +282,7 @@ function coversScripts(
   );
 }
 
-/**
- * The secret file that a command names, as far as its words show it; programs that only print or test names
- * aside.
- */
+/** The secret file a command names, as far as its words show; not for those that only print or test. */
 export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
   if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
@@ -318,19 +301,13 @@ function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
 
 const NAMES_ONLY = wordSet("echo printf ls stat test [ basename dirname which type cd mkdir");
 
-/**
- * Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the
- * workspace.
- */
+/** Commands that do what `write` could: accepting edits runs them on literal paths in the workspace. */
 const EDITS: ReadonlyMap<string, OptionTable> = new Map([
   ["mkdir", optionTable("-pv parents verbose")],
   ["cp", optionTable("-pvfn preserve verbose force no-clobber")],
 ]);
 
-/**
- * The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies
- * one file inside the workspace.
- */
+/** The rule by which accepting edits covers a command: new folders, or a copy of one file, inside. */
 export function editRule(words: readonly ShellWord[], space: PathSpace): string | undefined {
   const [program] = words;
   const table = program?.literal === true ? EDITS.get(program.text) : undefined;

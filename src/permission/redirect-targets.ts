@@ -18,10 +18,7 @@ export function redirectReason({ target, writes }: ShellRedirect): string {
 
 const DEVICE = "/dev/";
 
-/**
- * Whether the shell may take a path for `/dev/tcp/host/port`: as it stands, or with what the line itself puts
- * into it.
- */
+/** Whether the shell may take a path, as it stands or with what the line puts in, for `/dev/tcp/…`. */
 function mayConnect(target: ShellWord, variables: KnownVariables): boolean {
   const { text, resolved, literal, names, substitutions } = target;
   if (/\/dev\/(?:tcp|udp)\b/.test(text) || /\/dev\/(?:tcp|udp)\b/.test(resolved)) return true;

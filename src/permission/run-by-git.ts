@@ -18,10 +18,7 @@ export interface RunByGitOptions {
   readonly isInner: boolean;
 }
 
-/**
- * What the settings of the repositories a command works in would have git run; `undefined` for other
- * programs.
- */
+/** What settings of the repositories a command works in would have git run; `undefined` for others. */
 export function runByGit(
   unit: ShellUnit,
   { places, programsOf, isInner }: RunByGitOptions,

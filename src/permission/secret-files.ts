@@ -1,9 +1,6 @@
 import { lastPart, PathPattern } from "./paths/match-path.ts";
 
-/**
- * Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is
- * about names of files.
- */
+/** Files with keys: every tool asks before it touches one. The visible default rules about file names. */
 export const SECRET_FILES: readonly string[] = [
   "**/.env",
   "**/.env.*",

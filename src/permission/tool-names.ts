@@ -30,10 +30,7 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ["task", "name"],
 ]);
 
-/**
- * The name nano-agent uses for a tool that other agents write with a capital (`Bash`, `WebFetch`); any other
- * name as it is.
- */
+/** Our name of a tool that other agents write with a capital (`Bash`, `WebFetch`); others as they are. */
 export function toToolName(name: string): string {
   return PEER_NAMES.get(name) ?? name;
 }

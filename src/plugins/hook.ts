@@ -14,9 +14,7 @@ export interface HookArguments {
   readonly reasoning: { readonly request: ModelRequest };
   /** One tool call, as the model made it: it is checked and judged by permission after the hooks. */
   readonly acting: ActingArguments;
-  /**
-   * One event on its way to the observers and the reader, the last one left out. `undefined` shows nothing.
-   */
+  /** An event on its way to the observers and the reader, except the last. `undefined` shows nothing. */
   readonly print: { readonly event: AgentEvent | undefined };
   /** A message the agent takes in without answering. */
   readonly observe: { readonly message: UserMessage };
@@ -36,10 +34,7 @@ export interface ActingArguments {
 /** What hooks may see and replace after something happened, by moment. */
 export interface HookOutputs {
   readonly reply: RunResult;
-  /**
-   * The answer, before it is recorded. Its calls may be changed or left out, and new ones need ids of their
-   * own.
-   */
+  /** The answer, before it is recorded. Its calls may be changed or left out; new ones need own ids. */
   readonly reasoning: { readonly message: AssistantMessage; readonly finishReason: FinishReason };
   /** The result of the call, refused and failed ones included, before it is recorded. */
   readonly acting: ToolResult;
@@ -75,10 +70,7 @@ export type PreHook<M extends HookMoment> = (
   args: HookArguments[M],
 ) => Replies<M, HookArguments[M]>;
 
-/**
- * After: gets the arguments as they were used and the output, and returns a new output, or `null` or
- * `undefined` to leave it.
- */
+/** After: gets the arguments as used and the output; returns a new output, or nothing to leave it. */
 export type PostHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],

@@ -10,10 +10,7 @@ export interface LoopGuardOptions {
   readonly warnAt?: number;
   /** Equal rounds after which the run ends with `loop_detected`; more than `warnAt`. Default 5. */
   readonly stopAt?: number;
-  /**
-   * Calls after which a cycle of two to four different calls ends the run at the latest; 0 looks for none.
-   * Default 12.
-   */
+  /** Calls after which a cycle of two to four different ones ends the run; 0 looks for none. Default 12. */
   readonly window?: number;
 }
 
@@ -29,9 +26,7 @@ export interface LoopVerdict {
 /** The longest cycle that is looked for. */
 const MAX_PERIOD = 4;
 
-/**
- * A result that says nothing but that the call was done: what is done again may well have an effect again.
- */
+/** A result that only says that the call was done: done again, it may well have an effect again. */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
 interface Circle {
@@ -119,10 +114,7 @@ export class LoopGuard implements Fold {
     return { type: "warn", circle: found };
   }
 
-  /**
-   * The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the
-   * shortest.
-   */
+  /** The circle of the newest calls to be spoken of: one that is to be stopped, else the shortest. */
   #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
     let found: Circle | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -154,9 +146,7 @@ export class LoopGuard implements Fold {
   }
 }
 
-/**
- * Calls in a circle of `period` calls after which the model is warned, and after which the run is stopped.
- */
+/** Calls in a circle of `period` calls after which the model is warned, and the run stopped. */
 export function countsFor(
   period: number,
   { warnAt, stopAt, window }: LoopGuardSettings,

@@ -40,10 +40,7 @@ function digits(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-/**
- * Remainders of each byte (annex D of the PNG specification), then of each byte with one, two and three zero
- * bytes behind it.
- */
+/** Remainders of each byte (annex D of the PNG specification), also with one to three zero bytes behind. */
 const TABLE: Int32Array = remainders();
 
 function remainders(): Int32Array {

@@ -38,10 +38,7 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/**
- * Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach
- * the disk with the next record.
- */
+/** They acknowledge nothing, or {@link JsonlJournal.flush} awaits them: the next record syncs them. */
 const UNHURRIED: ReadonlySet<string> = new Set([
   "assistant_message",
   "run_start",
@@ -113,9 +110,7 @@ export class JsonlJournal implements LocalJournal {
     }
   }
 
-  /**
-   * Goes on with a session. Throws `journal` when another process has it, for a newer version, and for links.
-   */
+  /** Goes on with a session. Throws `journal`: another process has it, it is newer, or there are links. */
   static async open(path: string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
     const lock = await takeLock(lockPath(path));
     try {
@@ -200,10 +195,7 @@ export class JsonlJournal implements LocalJournal {
     await this.#sync();
   }
 
-  /**
-   * Brings what is left to the disk, closes the file and gives the session back. A session without a record
-   * leaves no file.
-   */
+  /** Syncs, closes the file and gives the session back. A session without a record leaves no file. */
   async close(): Promise<void> {
     try {
       await this.#file.close();

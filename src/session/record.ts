@@ -21,10 +21,7 @@ export interface SessionEntry extends EntryBase {
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/**
- * The conversation goes on from an older record, its parent; what came after that is set aside and stays in
- * the file.
- */
+/** The conversation goes on from an older record, its parent; what came after is kept, set aside. */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
   /** The newest record until then. */

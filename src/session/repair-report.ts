@@ -26,10 +26,7 @@ export function hasRepairs({ damaged, droppedResults, interrupted }: RepairRepor
   return damaged.length + droppedResults.length + interrupted.length > 0;
 }
 
-/**
- * What going on with a scanned session file puts right. Reads the whole conversation only where something is
- * damaged.
- */
+/** What going on with a scanned session repairs. Reads the whole conversation only if it is damaged. */
 export function repairReport(
   descriptor: number,
   { scan, path }: { readonly scan: JournalScan; readonly path: readonly IndexedRecord[] },

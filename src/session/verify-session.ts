@@ -15,10 +15,7 @@ export interface SessionCheck {
   readonly session_id: string;
 }
 
-/**
- * Checks every line of a session file and changes nothing. Throws `invalid_argument` for what cannot be read
- * as a file.
- */
+/** Checks every line of a session file, changing nothing. Throws `invalid_argument`: no readable file. */
 export function verifySession(file: string): SessionCheck {
   const descriptor = openNamedFile(file);
   try {

@@ -4,10 +4,7 @@ export interface TransactionHost {
   exec(sql: string): void;
 }
 
-/**
- * Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of
- * date.
- */
+/** Works as a whole or not at all. Takes the write lock first, so that nothing read is out of date. */
 export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {

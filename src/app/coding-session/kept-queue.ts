@@ -19,10 +19,7 @@ export interface KeptQueueOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/**
- * Keeps the messages that wait in the journal: whatever ends the process, they are there when the session is
- * opened again.
- */
+/** Keeps waiting messages in the journal: they are there when the session is opened again. */
 export class KeptQueue {
   readonly #options: KeptQueueOptions;
   #kept = "[]";

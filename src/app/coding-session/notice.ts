@@ -29,10 +29,7 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly repairs: RepairReport;
     }
   | {
-      /**
-       * The working folder holds all of the user's: far more than one project, and undo covers its outer part
-       * only.
-       */
+      /** The working folder holds all of the user's, not one project; undo covers its outer part only. */
       readonly code: "wide_folder";
       readonly folder: string;
     }

@@ -113,9 +113,7 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
 }
 
-/**
- * The variables that hold the keys of models: those of the providers that the package or some settings know.
- */
+/** The variables that hold keys of models: those of providers that the package or some settings know. */
 export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">): ReadonlySet<string> {
   const known = PRESETS.flatMap((preset) => [...preset.keyVariables, ...(preset.tokenVariables ?? [])]);
   const users = Object.entries(providers).map(

@@ -151,9 +151,7 @@ export class ForeignFile {
     for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
   }
 
-  /**
-   * The same for all settings of a file: those that are neither among `read` nor have a reason are named too.
-   */
+  /** The same for all settings of a file: those neither in `read` nor with a reason are named too. */
   leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
     this.leaveSettings(fields, reasons);
     const others = Object.keys(fields).filter(

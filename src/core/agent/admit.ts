@@ -44,9 +44,7 @@ function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock)
   return { type: "refused", call, settled: { status: "error", result } };
 }
 
-/**
- * The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal.
- */
+/** The first phases of a call: hooks; known, valid and permitted? Throws only for the journal. */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });

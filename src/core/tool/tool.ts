@@ -117,9 +117,7 @@ export interface ToolContext {
   readonly transcriptId: string;
   /** Id of the tool call that is running. */
   readonly callId: string;
-  /**
-   * For services that take such a key: the same when a call is run again as nobody knows whether it ended.
-   */
+  /** For services that take such a key: equal when a call runs again as nobody knows whether it ended. */
   readonly idempotencyKey: string;
   /** Working folder relative paths refer to. Empty in a runtime without a file system. */
   readonly cwd: string;

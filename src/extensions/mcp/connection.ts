@@ -104,10 +104,7 @@ export interface Authorization {
 /** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /**
-   * `login`: only logging in helps. `session`: the server does not know us any more, the call was not made.
-   * `broken`: anything else.
-   */
+  /** `login`: only logging in helps. `session`: unknown there, so no call was made. `broken`: else. */
   readonly kind: "login" | "session" | "broken";
 
   constructor(message: string, kind: ConnectionError["kind"] = "broken") {
@@ -125,10 +122,7 @@ export interface ConnectionEvents {
   readonly onChanged: (list: WatchedList) => void;
 }
 
-/**
- * Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left
- * running then.
- */
+/** Opens a connection. Rejects with a {@link ConnectionError} or on abort, leaving nothing running. */
 export type OpenConnection = (
   server: McpServerDefinition,
   host: McpHost,

@@ -22,10 +22,7 @@ export interface HttpTransportOptions {
   readonly onUnreachable: (reason: string) => void;
 }
 
-/**
- * Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait
- * for ever.
- */
+/** Streamable HTTP. A call whose stream ends without an answer gets an error, and does not wait for ever. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #options: HttpTransportOptions;
 

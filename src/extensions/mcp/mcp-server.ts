@@ -70,10 +70,7 @@ export class McpServer {
     while (this.#life.state === "starting") await this.#starting;
   }
 
-  /**
-   * Makes a request on the connection, opened first where there is none. One that the server says it never
-   * took is made once more.
-   */
+  /** Makes a request, on a new connection if there is none; once more if the server says it never took it. */
   async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
     const first = await this.#connected(signal);
     try {
@@ -85,10 +82,7 @@ export class McpServer {
     }
   }
 
-  /**
-   * Calls a tool by the server's own name for it. Rejects with a sentence for the model when that did not
-   * work.
-   */
+  /** Calls a tool by the server's name for it. Rejects with a sentence for the model when that fails. */
   async call(name: string, input: object, options: CallOptions): Promise<unknown> {
     return this.use(options.signal, (connection) => connection.callTool(name, input, options));
   }

@@ -11,10 +11,7 @@ import { type NormalisedSchema, normaliseSchema, originalNames } from "./normali
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/**
- * A tool of a server, as the model may be offered it. What is said of it is found out when somebody asks:
- * most are never offered.
- */
+/** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
 export interface McpTool {
   /** `mcp__server__tool`. */
   readonly as: string;

@@ -1,8 +1,6 @@
 import { isRecord } from "../../core/base/json.ts";
 
-/**
- * The schema of a tool as every provider takes it, and how its arguments lead back to what the server wants.
- */
+/** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 export interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
   /** What parameters are called by the server, for those whose name providers refuse. */

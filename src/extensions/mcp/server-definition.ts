@@ -39,10 +39,7 @@ export interface HttpServer extends AnyServer {
   readonly oauth: OAuthSettings;
 }
 
-/**
- * What is known beforehand of logging in to a server. What is absent is found out, and a client is
- * registered.
- */
+/** What is known of logging in to a server. The rest is found out, and a client is registered. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -72,10 +69,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
 const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/**
- * Reads the definition of one server as files hold it. Fields that nobody knows are ignored: other programs
- * keep theirs there.
- */
+/** Reads a server's definition from a file. Unknown fields are ignored: other programs keep theirs there. */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
   if (!isRecord(value)) return fault("is not an object");
   const { type, command, url } = value;

@@ -141,8 +141,7 @@ export class StdioTransport implements Transport {
       lineReader((line) => this.#line(line)),
     );
     const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
-    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither
-    // is waited for.
+    // A leftover may hold the pipe open, a process may outlive its own: neither is waited for.
     const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
     const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
     void Promise.race([afterExit, afterSpeech]).then(() => {
@@ -170,9 +169,7 @@ export class StdioTransport implements Transport {
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
-  /**
-   * One after the other: what is told of a call before its answer must have been heard when the answer comes.
-   */
+  /** One after the other: what is told of a call before its answer is to be heard before it. */
   #deliver(message: object): void {
     this.#delivery = this.#delivery.then(async () => {
       this.onmessage?.(message as JSONRPCMessage);

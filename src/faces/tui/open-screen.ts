@@ -74,10 +74,7 @@ const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
 
-/**
- * Opens the screen in the terminal of this process and resolves to the exit code when it was left; the
- * terminal is then as it was.
- */
+/** Opens the screen in this process's terminal. Resolves to the exit code, the terminal restored. */
 export function openScreen(options: OpenScreenOptions): Promise<number> {
   return new ScreenProgram(options).run();
 }
@@ -293,10 +290,7 @@ class ScreenProgram {
     this.#ended.resolve(FAILED);
   }
 
-  /**
-   * Leaves the screen: the run is stopped, what it came to is printed, and the terminal is put back before
-   * anything else is waited for.
-   */
+  /** Leaves the screen: stops the run, prints its end and restores the terminal before any other wait. */
   async #end(code?: number): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

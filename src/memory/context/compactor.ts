@@ -6,26 +6,15 @@ import type { Message } from "../../core/message/message.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
-/**
- * What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is
- * asked.
- */
+/** What a {@link Compactor} is told about a conversation. Costs nothing to make: it looks when asked. */
 export interface ContextView {
-  /**
-   * The same object whenever the same conversation is meant: a key for what an implementation remembers of
-   * it.
-   */
+  /** The same object for the same conversation: a key for what an implementation remembers of it. */
   readonly conversation: object;
   /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
   readonly messages: readonly Message[];
-  /**
-   * Counts up when a compaction is made or taken back: what was found out of messages before is void then.
-   */
+  /** Counts compactions made or taken back: what was found out of messages before is void then. */
   readonly revision: number;
-  /**
-   * What the provider reported of the last request; `undefined` where nothing was, or not since the last
-   * compaction.
-   */
+  /** What the provider reported of the last request; `undefined`: nothing since the last compaction. */
   readonly measured: MeasuredContext | undefined;
   /** What every request carries beside messages and tools: system prompt, output limit. */
   readonly request: RequestDefaults;
@@ -60,10 +49,7 @@ export interface Compaction {
   readonly method: "summary" | "shortening" | "truncation";
   readonly messages: readonly Message[];
   readonly kept: number;
-  /**
-   * Of a request, system prompt and tools included, before and after. Estimates, corrected by what the
-   * provider reported.
-   */
+  /** Of a request with system prompt and tools, before and after. Estimates, corrected by the provider's. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
@@ -72,9 +58,7 @@ export interface Compaction {
 export interface CompactionPreview {
   /** Whether the next request would be preceded by one. */
   readonly isNeeded: boolean;
-  /**
-   * How it would begin; a summary that fails ends as something else. `none`: there is nothing that could go.
-   */
+  /** How it would begin; a summary that fails ends as something else. `none`: nothing could go. */
   readonly method: Compaction["method"] | "none";
   readonly tokensBefore: number;
   /** With a summary of the expected length. */

@@ -17,10 +17,7 @@ export interface ContextLimits {
   readonly limit: number | undefined;
 }
 
-/**
- * Largest answer that room is held free for unless told otherwise: what a model could write at most is rarely
- * what it writes.
- */
+/** Most room held free for an answer by default: what a model could write is rarely what it writes. */
 const MAX_RESERVE = 32_000;
 
 /** The room for a conversation. Never less than half of the window is left for the request. */

@@ -59,10 +59,7 @@ function ownWords(message: UserMessage): UserMessage | undefined {
   return content.length === message.content.length ? message : { ...message, content };
 }
 
-/**
- * The list is what the call said; some tools answer with the list as people read it. A list without open
- * items is none.
- */
+/** The list as the call has it; some tools answer with it as people read it. Without open items: none. */
 function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   const { todos } = input;
   if (

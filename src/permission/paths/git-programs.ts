@@ -41,9 +41,7 @@ export interface GitPrograms {
   readonly others: readonly string[];
 }
 
-/**
- * Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go.
- */
+/** How many repositories and folders are looked at for one, and how deep submodule names may go. */
 const MAX_REPOSITORIES = 500;
 const MAX_DEPTH = 10;
 
@@ -230,10 +228,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/**
- * How long the hashes of a repository are by the settings that its work trees share; `undefined` where that
- * is not plainly said.
- */
+/** Length of a repository's hashes by its work trees' shared settings; `undefined`: not plainly said. */
 function hashBytes(settings: readonly GitSetting[]): number | undefined {
   const valuesOf = (name: string): ReadonlySet<string> =>
     new Set(settings.flatMap(({ key, value }) => (key === name ? [value] : [])));
@@ -244,10 +239,7 @@ function hashBytes(settings: readonly GitSetting[]): number | undefined {
   return said.join(" ") === "sha256" && version === "1" ? 32 : undefined;
 }
 
-/**
- * Whether a file or folder that a setting names is one of the repository. A submodule says so where its files
- * are.
- */
+/** Whether a file or folder named by a setting is the repository's. A submodule says so in its files. */
 function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
   // Git reads quotes, escapes and comments in a value, and homes in a path.
   if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;

@@ -11,20 +11,11 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
-  /**
-   * Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default
-   * none beside the usual names.
-   */
+  /** nano-agent's own folders, where writing always asks. Default: only those with the usual names. */
   readonly machinery?: readonly string[];
-  /**
-   * Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the
-   * workspace. Default: not looked at.
-   */
+  /** As in `PATH`: no built-in rule covers a program found in the workspace. Default: not looked at. */
   readonly searchPath?: string;
-  /**
-   * `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this
-   * machine's.
-   */
+  /** `win32`: drives, UNC, backslashes. `win32`, `darwin`: capitals do not matter. Default: this machine. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
   readonly readLink?: (path: string) => string | undefined;

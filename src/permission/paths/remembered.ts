@@ -28,8 +28,7 @@ export class Remembered<T, More extends readonly (string | number)[]> {
     if (known !== undefined && isUnchanged(known.stats, stats) && isEqual(known.more, more))
       return known.content;
     const content = this.#read(path, ...more);
-    // Right after a change another one may come within what the file system rounds its times to, and not show
-    // in them.
+    // A second change may fall within the rounding of the file system's times, and not show in them.
     if (now - (stats?.ctimeMs ?? 0) > RACY_MS) this.#known.set(path, { content, stats, more });
     else this.#known.delete(path);
     return content;

@@ -102,9 +102,7 @@ function kindOf(
   return WRITE_FAULT.test(line) && !isWithin(path, ...limits.writable) ? "outside" : undefined;
 }
 
-/**
- * What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault.
- */
+/** What looks like a path in a line: quoted, absolute, or next to the words that name the fault. */
 function pathsOf(line: string, cwd: string): readonly string[] {
   const text = line.slice(0, 2_000);
   // What stands first and is followed by a colon is the program that complains.

@@ -2,10 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
-/**
- * What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for
- * an empty folder.
- */
+/** What is guarded at a place while commands run: a file's `content`, none for an empty folder. */
 export interface Placeholder {
   readonly path: string;
   readonly content?: string;
@@ -136,10 +133,7 @@ function joined(all: readonly GitSteering[]): GitSteering {
   };
 }
 
-/**
- * A `.git` that is a file names the folder of its worktree or submodule, and that one the folder of the
- * repository.
- */
+/** A `.git` that is a file names its worktree's or submodule's folder, and that one the repository's. */
 function withPointer(path: string): GitSteering {
   const folder = pointedAt(path, /^gitdir: (.+)$/m);
   if (folder === undefined) return { guarded: [path], missing: [] };

@@ -13,10 +13,7 @@ interface Placed {
 
 /** What {@link Placeholders.put} looks at beside what it puts. */
 export interface PutOptions {
-  /**
-   * Paths of what is there already: placeholders of other commands and processes among them stay for this one
-   * too.
-   */
+  /** Paths that exist already; placeholders of other commands and processes stay for this one too. */
   readonly there?: readonly string[];
   readonly claims: PlaceholderClaims;
 }

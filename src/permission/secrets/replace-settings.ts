@@ -10,10 +10,7 @@ const NAME = /([A-Za-z_][\w.-]{1,63})\\?["']?[ \t]{0,4}$/;
 const LONGEST_NAME = 80;
 /** Under a name that says little a value has to say more. */
 const LONG = 24;
-/**
- * What people think of: a word with a digit and one of these in it, which stand in a value of code together
- * as rarely as in a word.
- */
+/** Passwords people think of: a word, a digit and one of these, rarely together in code or in a word. */
 const PASSWORD = /passw(?:or)?d$|passphrase$/i;
 const SYMBOL = /[!@#$%^*?~]/;
 const CAPITALS = /^[A-Z][A-Z0-9_.-]*$/;

@@ -5,10 +5,7 @@ import { isCode, isPlaceholder, looksGenerated, looksRandom } from "./secret-val
 export interface TokenShape {
   /** What stands in the mark. */
   readonly kind: string;
-  /**
-   * Texts of which one is in every match: a text without any of them is not searched. Absent: always
-   * searched.
-   */
+  /** One of these is in every match: a text without any is not searched. Absent: always searched. */
   readonly hints?: readonly string[];
   /**
    * Global. Without groups the whole match is the secret; with two groups the first stays and the second is
@@ -16,10 +13,7 @@ export interface TokenShape {
    * bounded repetitions.
    */
   readonly pattern: RegExp;
-  /**
-   * A last look at what was found: the secret, what stood before it, and the character behind it. Default: it
-   * counts.
-   */
+  /** A last look at a match: the secret, what stood before, the character behind. Default: it counts. */
   readonly accepts?: (secret: string, before: string, next: string) => boolean;
 }
 

@@ -5,10 +5,7 @@ import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
 import { START } from "./work-folders.ts";
 
-/**
- * What keeps git from running programs that configuration names for differences: for whole diffs, and for
- * each kind of file.
- */
+/** Keeps git from running configured programs for differences: for whole diffs, and for kinds of files. */
 export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv"];
 
 /** Wrappers that are looked through. */

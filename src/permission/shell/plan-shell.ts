@@ -29,10 +29,7 @@ export interface ShellPlan {
   readonly units: readonly ShellUnit[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
-  /**
-   * The line itself, and those that its commands hand to a shell: what is allowed to run has to be printed
-   * anew.
-   */
+  /** The line and those that its commands hand to a shell: what is allowed to run is printed anew. */
   readonly lines: readonly JudgedLine[];
   /** Variables of the line itself, with their values where they are known. */
   readonly variables: KnownVariables;
@@ -258,10 +255,7 @@ class Planner {
       );
     });
 
-  /**
-   * What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and
-   * ask rules.
-   */
+  /** What programs that hand commands on (to a container, a machine, an alias) may run: deny and ask only. */
   #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
     if (PASSING_PROGRAMS.has(name)) {
       let rest = resolvedText(words);
@@ -282,10 +276,7 @@ class Planner {
     if (run !== -1) this.#guess(resolvedText(words.slice(run + 1)), level);
   }
 
-  /**
-   * Deny rules see a command with its expansions resolved as far as the line tells, with every value that a
-   * variable may have.
-   */
+  /** Deny rules see a command with its expansions resolved where known, with every value of a variable. */
   #guessResolved(command: SimpleCommand, level: Level): void {
     const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;

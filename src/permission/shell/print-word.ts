@@ -32,10 +32,7 @@ export interface CommandPrinter {
   commands(part: CommandExpansionPart | ProcessSubstitutionPart): string;
 }
 
-/**
- * Prints words anew: every literal in single quotes, what expands as it was written, and nothing that two
- * readers could take for different things.
- */
+/** Prints words anew: literals quoted, expansions as written, nothing that two readers read differently. */
 export class WordPrinter {
   readonly #printer: CommandPrinter;
   readonly #cursor: SourceCursor;

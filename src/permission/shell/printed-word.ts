@@ -2,10 +2,7 @@ import { MAX_BRACE_WORDS } from "./expand-braces.ts";
 import { quoted, shellLiteral } from "./shell-literal.ts";
 import type { SourceCursor } from "./source-cursor.ts";
 
-/**
- * A word that is being printed: texts, and what stays as it is written, one behind the other. Braces make
- * several words of it.
- */
+/** A word being printed: texts and parts that stay as written, in order. Braces make several words of it. */
 export class PrintedWord {
   #forms: Form[] = [new Form()];
   #count = 1;
@@ -46,10 +43,7 @@ export class PrintedWord {
   }
 }
 
-/**
- * One of the words. What it begins with is kept apart: alone it may stay without quotes, and a tilde is only
- * one there.
- */
+/** One word. Its beginning is apart: alone it may stay unquoted, and only there a tilde is one. */
 class Form {
   #head: string | undefined;
   #isQuoted = false;

@@ -1,7 +1,4 @@
-/**
- * What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read
- * and counts as `runs`.
- */
+/** What a sed script does beside editing: nothing, `reads` another file, or `runs`, also if unreadable. */
 export type SedEffect = "none" | "reads" | "runs";
 
 /**

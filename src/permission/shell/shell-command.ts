@@ -68,10 +68,7 @@ export interface ShellReading {
   readonly commands: readonly SimpleCommand[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
-  /**
-   * Function definitions and other changes of the shell, as written: only a rule that spells them out covers
-   * them.
-   */
+  /** Function definitions and other changes of the shell, as written: only a rule in full covers them. */
   readonly changes: readonly ShellObstacle[];
   /** Texts that run and were not read, each with its obstacle. */
   readonly unread: readonly string[];
@@ -141,10 +138,7 @@ export interface KnownVariables {
   get(name: string): VariableValues;
 }
 
-/**
- * The variables of a nested line before those of the line around it. Costs nothing to make, however many
- * there are.
- */
+/** A nested line's variables before those around it. Costs nothing to make, however many there are. */
 export class VariableScope implements KnownVariables {
   readonly #own: ReadonlyMap<string, VariableValues>;
   readonly #outer: KnownVariables | undefined;

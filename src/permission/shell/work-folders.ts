@@ -104,10 +104,7 @@ export class FolderWalk {
     [this.folders, this.#last] = [folders, last];
   }
 
-  /**
-   * What stands behind `&&` runs where the success of what is before it leads, behind `||` where failure
-   * does.
-   */
+  /** Behind `&&` a command runs where the success of the one before leads, behind `||` where failure does. */
   chain<Node extends { readonly type: string }>(
     nodes: readonly Node[],
     operators: readonly string[],

@@ -1,10 +1,7 @@
 import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
 import { subagentEntries } from "../session-steps.ts";
 
-/**
- * A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's
- * answer; 0: before the first.
- */
+/** A place in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */
 export interface TurnPlace {
   readonly run: number;
   readonly turn: number;

@@ -276,10 +276,7 @@ function unpacked(bytes: Uint8Array): Buffer | undefined {
   }
 }
 
-/**
- * Makes a folder with those around it, for this user alone. Throws what the file system says, and for a link
- * in its place.
- */
+/** Makes a folder and its parents, for this user alone. Throws system errors, and for a link there. */
 export function makePrivateFolder(folder: string): void {
   makePrivateFolders(folder);
   const stats = lstatSync(folder);

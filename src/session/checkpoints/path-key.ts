@@ -69,10 +69,7 @@ export function isWithin(key: PathKey, folder: PathKey): boolean {
   return !folder.startsWith(RAW) && foldersAbove(key).includes(folder);
 }
 
-/**
- * True when a key names something that may be put back: below the root, by plain parts, and not in a
- * repository's own folder.
- */
+/** True for a key that may be put back: plain parts below the root, not in a repository's own folder. */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
   return partsOf(key).every(

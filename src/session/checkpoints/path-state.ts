@@ -106,9 +106,7 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/**
- * True when nothing changed between two looks: by what stands there or, where it is not kept, by its facts.
- */
+/** True when nothing changed between two looks: by content or, where none is kept, by its facts. */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

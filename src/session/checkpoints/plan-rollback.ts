@@ -38,10 +38,7 @@ export interface SeenPath {
   readonly mark: string | undefined;
 }
 
-/**
- * The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the
- * order they were first touched.
- */
+/** Stories of all paths, or those `within` some, in steps of one root: each once, in order of first touch. */
 export function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
   for (const { entry, failed, isEnded } of steps) {

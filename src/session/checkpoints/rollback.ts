@@ -227,10 +227,7 @@ function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
-/**
- * Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed
- * meanwhile is left.
- */
+/** Ends a rollback that was cut: does what stands as before it, leaves what changed meanwhile. */
 async function finish(
   place: RollbackPlace,
   { entry }: { readonly entry: RollbackEntry },

@@ -114,10 +114,7 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /**
-   * Looks at everything. What was never looked at before may have to wait, as `patience` has it; it changes
-   * nothing.
-   */
+  /** Looks at everything, changing nothing. What is new may have to wait, as `patience` has it. */
   async scan(patience: Patience = PATIENT): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
@@ -176,9 +173,7 @@ export class Workspace {
     return this.#index.states.get(key)?.version;
   }
 
-  /**
-   * What tells the version of a path, when it was last looked at, from others; undefined where nothing stood.
-   */
+  /** What tells the version of a path, at the last look, from others; undefined where nothing stood. */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);

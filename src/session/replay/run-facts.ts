@@ -37,10 +37,7 @@ export function runFacts(run: RecordedRun): RunFacts {
 
 const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
 
-/**
- * True when the loop or a pattern says this by itself when the run is run again. A warning of the guard,
- * which is off then, is not said.
- */
+/** True when loop or pattern says this again by itself; not a warning of the guard, which is off then. */
 export function isSaidByLoop(entry: UserEntry): boolean {
   return SAID_BY_LOOP.has(entry.code) || beginsNestedRun(entry);
 }
@@ -55,9 +52,7 @@ function asksForSummary(entry: JournalEntry): boolean {
   return entry.type === "user_message" && entry.code === "summarize";
 }
 
-/**
- * A phase that ended while its model still called tools had used up its requests; so had a run that says so.
- */
+/** A phase that ended while calling tools had used up its requests; so had a run that says so. */
 function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
   const own = run.answers.filter(({ scope }) => scope === undefined);
   if (summarizes) return ownAnswersBeforeSummary(run);

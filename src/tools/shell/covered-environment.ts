@@ -11,8 +11,7 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["log.diffMerges", "separate"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
-  // Differences within a submodule are shown by a git that starts there, in whatever repository stands where
-  // a commit had one.
+  // Git shows a submodule's differences by starting there, in whatever repository a commit left there.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
   // An index is read from its beginning, not from places that it names itself.

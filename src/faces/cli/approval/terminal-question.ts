@@ -64,8 +64,7 @@ export class TerminalQuestion {
     const onAbort = (): void => this.#answer.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const release = this.#options.hold();
-    // While the terminal is given back (Ctrl-Z, Ctrl-C) nothing else may be left that keeps the process
-    // alive.
+    // While the terminal is given back (Ctrl-Z, Ctrl-C), nothing else may keep the process alive.
     const alive = setInterval(() => undefined, 60_000);
     try {
       this.#put();

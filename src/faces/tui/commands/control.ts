@@ -54,9 +54,7 @@ export interface Control {
   readonly run: (work: Promise<unknown>) => void;
   /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
-  /**
-   * Takes another session in place of this one, which is closed; where that cannot be opened, this one stays.
-   */
+  /** Takes another session and closes this one, which stays where the other cannot be opened. */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
 }
 

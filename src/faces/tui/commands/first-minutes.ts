@@ -22,10 +22,7 @@ const VARIABLES = [
   "OPENROUTER_API_KEY",
 ];
 
-/**
- * Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and
- * the demo.
- */
+/** What to do without a model: the variables for keys, where a local server is looked for, the demo. */
 export function openSetUp(control: Control, setUp: SetUp): void {
   control.pick<() => void>({
     title: "No model was found",

@@ -171,10 +171,7 @@ async function exportSession(control: Control, args: string): Promise<void> {
   }
 }
 
-/**
- * Writes a text into the project's AGENTS.md, and tells the model; without a text, shows what is remembered
- * across sessions.
- */
+/** Adds a text to the project's AGENTS.md and tells the model; without one, shows long-term memory. */
 async function remember(control: Control, args: string): Promise<void> {
   if (args === "") {
     await control.ports.runOwn(["memory", "list"], "Remembered");

@@ -1,8 +1,6 @@
 import { graphemes } from "../../terminal/columns.ts";
 
-/**
- * A text being written, with the caret in it. Changed by the functions of this file, which return a new one.
- */
+/** A text being written, with its caret. Changed by this file's functions, which return a new one. */
 export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */

@@ -180,10 +180,7 @@ export class MarkdownStream {
     this.#start = "";
   }
 
-  /**
-   * Takes a line in. `isWhole`: all of it is there; else it goes on, as text of the paragraph that it begins
-   * or continues.
-   */
+  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of its paragraph. */
   #startLine(source: string, isWhole: boolean): void {
     const leaf = this.#leaf;
     if (leaf?.type === "fence") {

@@ -14,10 +14,7 @@ export interface Look {
   readonly links: boolean;
 }
 
-/**
- * The codes of a role in each theme. Those of `ansi` are the terminal's own palette, which fits every
- * background.
- */
+/** A role's codes in each theme. Those of `ansi` are the terminal's palette, fit for every background. */
 const COLOURS = {
   accent: ["38;5;80", "38;5;30", "36"],
   muted: ["38;5;245", "38;5;243", "90"],

@@ -10,10 +10,7 @@ import { questionLines, questionOptions, tooSmallLines } from "../views/question
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
-/**
- * A question takes keys only after so long without one, so that nothing typed for something else is an
- * answer.
- */
+/** A question takes keys only after so long without one: nothing typed for something else is an answer. */
 export const QUIET_MS = 200;
 
 /** What a {@link QuestionPanel} works with. */

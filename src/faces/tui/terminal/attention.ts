@@ -18,10 +18,7 @@ type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };
 
-/**
- * Says in the title of the window what goes on, and calls a person who is away when there is a question or a
- * run has ended.
- */
+/** Tells in the window's title what goes on; calls a person away at questions and when a run ends. */
 export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;

@@ -97,10 +97,7 @@ export class Renderer {
     this.#wipe(this.#caret.row);
   }
 
-  /**
-   * Draws everything anew with the next frame, on a cleared screen: what stood there scrolls away and is not
-   * lost.
-   */
+  /** Draws all anew with the next frame, on a cleared screen: what stood there scrolls away, not lost. */
   clearScreen(): void {
     this.#wipe(this.#caret.row);
     this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
@@ -160,10 +157,7 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /**
-   * Moves the cursor: down by line feeds alone. At the lower edge they scroll, where a movement would stay
-   * and what follows be written over that row.
-   */
+  /** Down by line feeds: at the lower edge they scroll, where a movement would stay on the row. */
   #moveTo(row: number, column: number): void {
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
@@ -189,10 +183,7 @@ export class Renderer {
 /** One update: the terminal shows it whole (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
-/**
- * Erases the row of the cursor and all below. Not all of it from the first column on: in the first row tmux
- * would keep that in its scrollback.
- */
+/** From the cursor's row down, but not from column one: tmux would move a first row to its scrollback. */
 const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
@@ -202,10 +193,7 @@ interface Start {
   readonly columns: number;
 }
 
-/**
- * How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are
- * equal.
- */
+/** How much two lines share from the beginning, cut between graphemes; undefined when they are equal. */
 function sameStart(old: Line, row: Line): Start | undefined {
   let chars = 0;
   const before = cellsOf(old);
@@ -217,8 +205,7 @@ function sameStart(old: Line, row: Line): Start | undefined {
   const text = row.map((each) => each.text).join("");
   if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
-  // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may
-  // look otherwise.
+  // A joiner, mark or half a pair belongs to what precedes it; behind one the same text may look otherwise.
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };

@@ -88,9 +88,7 @@ export class TtyTerminal implements ScreenTerminal {
     this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
   }
 
-  /**
-   * Puts everything back and waits a moment for answers that are on their way, so that no shell gets them.
-   */
+  /** Puts everything back and waits a moment for answers on their way, so that no shell gets them. */
   async leave(): Promise<void> {
     if (!this.#isIn) return;
     this.#listener = undefined;

@@ -20,10 +20,7 @@ export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLoo
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
-/**
- * Rows of a list around the marked one, each with its note where there is room, and how many there are beside
- * them.
- */
+/** Rows around the marked one, each with its note where there is room, and how many are beside them. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,

@@ -83,10 +83,7 @@ function saysMore(item: ToolItem): boolean {
   return item.state !== "error" || !tailOf(item).startsWith((item.brief ?? "").replace(/…$/, ""));
 }
 
-/**
- * The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit
- * code.
- */
+/** The end of a call's output, without what its first line says: failed, refused, its exit code. */
 function tailOf({ tail = "" }: ToolItem): string {
   return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
 }
