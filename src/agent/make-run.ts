@@ -11,7 +11,7 @@ import { assertOptions, assertPriced } from "./check-options.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 import { runSubagent } from "./run-subagent.ts";
 
-/** What a run has from its agent beside the options. */
+/** The parts of a run that come from its agent, beside the options. */
 export interface RunPorts
   extends Pick<
     RunContext,

@@ -8,8 +8,8 @@ import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 
 /**
- * What takes secrets out of results, errors and exports: credentials in the environment, in the config and in
- * what MCP servers are given, and what looks like one.
+ * Takes secrets out of results, errors and exports: credentials in the environment, in the config and in what
+ * MCP servers are given, and texts that look like one.
  * `undefined` where the user's config says `redact: false`.
  */
 export function redactionFor(
@@ -47,7 +47,7 @@ export function shellEnvironment(
   };
 }
 
-/** What commands see, and processes of MCP servers too. */
+/** The variables commands see, and processes of MCP servers too. */
 export function commandVariables(
   environment: Environment,
   config: ConfigFile,

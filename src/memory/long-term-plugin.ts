@@ -16,7 +16,9 @@ import {
 } from "./long-term-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 
-/** What one agent does with its long-term memory around its runs. Whatever the store does, a run goes on. */
+/**
+ * The use one agent makes of its long-term memory around its runs. Whatever the store does, a run goes on.
+ */
 export class LongTermPlugin implements RunPlugin {
   readonly #options: LongTermMemoryOptions;
   readonly #store: LongTermMemory;
@@ -76,7 +78,7 @@ export class LongTermPlugin implements RunPlugin {
     );
   }
 
-  /** What the store answers; `undefined` with a warning when it fails or is late, without one on abort. */
+  /** The store's answer; `undefined` with a warning when it fails or is late, without one on abort. */
   async #bounded<T>(
     run: RunContext,
     doing: string,

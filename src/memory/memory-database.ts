@@ -87,7 +87,7 @@ function checkWhole(database: DatabaseSync): void {
   if (found !== "ok") throw new DamagedDatabase(String(found));
 }
 
-/** What identifies the file at a path; empty when there is none. */
+/** The identity of the file at a path; empty when there is none. */
 export function fileAt(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.dev}:${stats.ino}`;

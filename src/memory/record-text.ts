@@ -31,7 +31,7 @@ export interface KeptText extends RecordText {
   readonly vector: Float32Array | undefined;
 }
 
-/** What a store with an index keeps of what it was given. Rejects when `signal` is aborted. */
+/** The texts a store with an index keeps of those it was given. Rejects when `signal` is aborted. */
 export async function textsToKeep(
   what: Recordable,
   settings: StoreSettings,
@@ -46,14 +46,16 @@ export async function textsToKeep(
   return texts.map((text, at) => ({ ...text, vector: vectors[at] }));
 }
 
-/** What is searched for, and how many records of it. */
+/** The subject of a search, and how many records of it. */
 export interface Search {
   readonly query: string;
   readonly limit: number;
   readonly vector: Float32Array | undefined;
 }
 
-/** What a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted. */
+/**
+ * The search that a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted.
+ */
 export async function searchFor(
   query: string,
   { limit, signal }: RetrieveOptions,

@@ -3,7 +3,7 @@ import { misuse } from "../core/base/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { TermReader } from "./term-reader.ts";
 
-/** What every long-term store of this package can be told. */
+/** Options of every long-term store of this package. */
 export interface LongTermStoreOptions {
   /** Most records; then the one not recorded or found for the longest time is dropped. Default 10,000. */
   readonly maxRecords?: number;

@@ -2,14 +2,16 @@
 interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
-  /** What else finds it: parts of compounds, singulars; characters and their pairs in unspaced scripts. */
+  /**
+   * Other forms that find it: parts of compounds, singulars; characters and their pairs in unspaced scripts.
+   */
   readonly parts: readonly string[];
 }
 
 /** Terms of a query. */
 export interface QueryTerms {
   readonly terms: readonly string[];
-  /** What to ask for when the terms find nothing: Chinese characters one by one. */
+  /** The terms to ask for when the others find nothing: Chinese characters one by one. */
   readonly loose: readonly string[];
 }
 

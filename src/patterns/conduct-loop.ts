@@ -3,7 +3,7 @@ import type { RunResult } from "../core/agent/result.ts";
 import { converse } from "../core/agent/run.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 
-/** What {@link SimpleAgent} and {@link ReActAgent} share. */
+/** Options that {@link SimpleAgent} and {@link ReActAgent} share. */
 export interface LoopPatternOptions {
   /** The answer when the model says nothing, as the conversation holds it. Default: an English sentence. */
   readonly fallbackAnswer?: string;

@@ -129,7 +129,7 @@ export class MessageHub {
   }
 }
 
-/** What others hear: the words with the name of who said them, which not every provider has a field for. */
+/** The message as others hear it: with the name of who said it, which not every provider has a field for. */
 function named(message: UserMessage, from: string | undefined): UserMessage {
   if (from === undefined) return message;
   let isNamed = false;

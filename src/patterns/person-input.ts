@@ -7,7 +7,7 @@ export type AskPerson = (
   options: { readonly signal: AbortSignal },
 ) => string | Promise<string>;
 
-/** What reads lines from a terminal: the interface of `node:readline/promises` is one. */
+/** A reader of lines from a terminal: the interface of `node:readline/promises` is one. */
 export interface LineReader {
   question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
   /** Tells of the end of the input; without it a question cut off by that waits until the run is aborted. */

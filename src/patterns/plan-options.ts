@@ -37,7 +37,7 @@ export interface PlanAndSolveAgentOptions extends AgentOptions {
   readonly synthesisPrompt?: (context: SynthesisContext) => string;
 }
 
-/** What makes the pattern, with the defaults filled in. */
+/** The settings of the pattern, with the defaults filled in. */
 export type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
 
 /** The options of the pattern, with defaults, and of every agent. Throws `invalid_argument`. */

@@ -26,7 +26,7 @@ export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
    */
   readonly thoughtTool?: boolean;
   /**
-   * What ends a run. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
+   * The way a run ends. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
    * answers in text is reminded and then forced. Default `text`.
    */
   readonly finish?: "text" | "tool";

@@ -48,7 +48,7 @@ export class SimpleAgent extends Agent {
     return this.#ownTools.names();
   }
 
-  /** Whether the model is offered any tool. */
+  /** True when the model is offered any tool. */
   hasTools(): boolean {
     return this.tools.names().length > 0;
   }

@@ -19,14 +19,14 @@ export interface ApprovalQuestion {
   readonly rule?: string;
   /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
   readonly wider?: string;
-  /** Whether `always` can be answered: there is a rule, and a place to write it down. */
+  /** True when `always` can be answered: there is a rule, and a place to write it down. */
   readonly canAlways: boolean;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a person says. `once`: this call · `session`: what the rule describes, until the session ends ·
+ * A person's answer. `once`: this call · `session`: what the rule describes, until the session ends ·
  * `always`: that, and the rule is written down; with `wider` it is the wider rule · `no`: refused, with a
  * reason for the model where there is one · `stop`: refused, and the run ends.
  */

@@ -30,12 +30,12 @@ export class CommandRules {
     this.#index = new HeadIndex(this.#compiled.map((each) => [each.pattern.head, each]));
   }
 
-  /** Whether there is any rule. */
+  /** True when there is any rule. */
   get any(): boolean {
     return this.whole !== undefined || !this.isEmpty;
   }
 
-  /** Whether there is no rule with a pattern. */
+  /** True when there is no rule with a pattern. */
   get isEmpty(): boolean {
     return this.#compiled.length === 0;
   }

@@ -41,7 +41,7 @@ export interface OpenPart {
   readonly danger: number;
   readonly part: string;
   readonly obstacle?: Verdict["obstacle"];
-  /** What is said where it is the most dangerous one. */
+  /** The verdict where it is the most dangerous one. */
   readonly verdict: () => Verdict;
 }
 
@@ -61,7 +61,7 @@ export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
   return { ...first, parts, ...obstacleOf(open), reason: first.reason + also };
 }
 
-/** What stands in the way of any part stands in the way of all. */
+/** An obstacle to any part is an obstacle to all. */
 function obstacleOf(open: readonly OpenPart[]): Pick<Verdict, "obstacle"> {
   const obstacles = new Set(open.map(({ obstacle }) => obstacle));
   const worst = (["protected", "unreadable"] as const).find((each) => obstacles.has(each));

@@ -36,7 +36,7 @@ export function judgePath(call: PathCall): Verdict {
   );
 }
 
-/** What is asked about whatever rules allow. */
+/** The question that is asked whatever rules allow. */
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
   const ask = { decision: "ask", part, by: "guard" } as const;

@@ -19,11 +19,11 @@ import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
 import { byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
-/** What a command line is judged by. */
+/** The facts a command line is judged by. */
 export interface ShellJudgement {
   readonly rules: ShellRules;
   readonly space: PathSpace;
-  /** Whether the built-in rules take part. */
+  /** True when the built-in rules take part. */
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
@@ -35,7 +35,7 @@ export interface ShellJudgement {
   readonly bypassed: boolean;
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
-  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
   readonly programsOf: (folder: string) => readonly GitPrograms[];
 }
 
@@ -215,7 +215,7 @@ class ShellJudge {
     return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
   }
 
-  /** What rules say about a command that may run in these places. */
+  /** The verdict of rules about a command that may run in these places. */
   #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
     const guards = unit.guards.every(({ program }) => program === undefined)
       ? unit.guards
@@ -252,7 +252,7 @@ class ShellJudge {
     const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
     const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
     if (found.includes(undefined)) return undefined;
-    // What git finds in a folder can run programs: only the repository the line starts in is known.
+    // Files that git finds in a folder can run programs: only the repository the line starts in is known.
     const { space: start } = this.#judgement;
     const isOwn = (space: PathSpace): boolean =>
       space === start || isSameRepository(space.place, start.place);
@@ -281,7 +281,7 @@ class ShellJudge {
     return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
   }
 
-  /** What a person is told of a command that asks, and may be offered. */
+  /** The question to a person about a command that asks, and the rules to offer. */
   #question(unit: ShellUnit, { text, guards, obstacle }: Why): Verdict {
     return {
       ...ask(unit.text, text ?? this.#missing(unit, guards)),

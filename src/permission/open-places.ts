@@ -57,7 +57,9 @@ function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
   return named ?? options.find((option) => option.name === "--repo")?.value;
 }
 
-/** Whether git could take a word for the path of a repository, whose hooks no setting of ours would reach. */
+/**
+ * True when git could take a word for the path of a repository, whose hooks no setting of ours would reach.
+ */
 function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolean {
   if (!literal || /^(?:[./~]|file:)/i.test(text)) return true;
   if (/^[^/]*:/.test(text)) return false;
@@ -152,7 +154,7 @@ function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | 
   }
 }
 
-/** Whether a word may become names of files: a variable too, as a loop over a glob may have set it. */
+/** True when a word may become names of files: a variable too, as a loop over a glob may have set it. */
 function mayFindFiles({ glob, text, names }: ShellWord): boolean {
   return (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
 }
@@ -169,7 +171,7 @@ const WRITES_OPERANDS: ReadonlySet<string> = new Set(["uniq", "xxd"]);
 /** A quick look, at words that stay as they are and at those that expand. */
 const NAMED = /\.[gn]|git~|nano-agent/i;
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;
-/** What such an option names is left out, not written to. */
+/** Names after such an option are left out, not written to. */
 const LEAVES_OUT = /^--?(?:exclude|ignore|skip|prune|not)/;
 
 function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: PathSpace): boolean {
@@ -195,7 +197,9 @@ function pathsIn(text: string): readonly string[] {
 
 const NAMES = [".git", ".nano-agent", "nano-agent.json"];
 
-/** Whether a path part with a glob may become one of those. A star never is a leading dot, a brace may be. */
+/**
+ * True when a path part with a glob may become one of those. A star never is a leading dot, a brace may be.
+ */
 function couldBeMachinery(part: string, braces: boolean): boolean {
   const glob = braces ? part.replaceAll(/[{},]+/g, "*") : part;
   if (!/[*?[]/.test(glob)) return false;

@@ -3,7 +3,7 @@ import type { ToolInput } from "../core/message/block.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } from "./policy.ts";
 
-/** What a {@link PolicyGate} decides by, and tells. */
+/** Options of a {@link PolicyGate}: its policy, and whom it tells. */
 export interface PolicyGateOptions extends PolicyOptions {
   /** Told the place that a call of a file tool was judged by, links resolved: that is to be opened. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
@@ -15,7 +15,7 @@ export interface PolicyGateOptions extends PolicyOptions {
 export interface JudgedCommand {
   /** Rules alone allow it, without a person and without trust in the whole tool. */
   readonly isCovered: boolean;
-  /** Whether the rules allow it in the same form as things stand now. */
+  /** True when the rules allow it in the same form as things stand now. */
   readonly isStillAllowed: () => boolean;
 }
 

@@ -17,13 +17,13 @@ import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
 import { byRule, planDenial, shown, type Verdict } from "./verdict.ts";
 
-/** What a {@link Policy} decides by. */
+/** Options of a {@link Policy}. */
 export interface PolicyOptions extends PathSpaceOptions {
   /** Rules of the user. Default none. */
   readonly rules?: readonly Rule[];
   /** Default `default`. */
   readonly mode?: PermissionMode;
-  /** Whether the built-in rules take part. Default true. */
+  /** True when the built-in rules take part. Default true. */
   readonly defaults?: boolean;
   /** Tools trusted as a whole for this run, redirections and unreadable commands too; deny and ask stay. */
   readonly trusted?: readonly string[];
@@ -33,7 +33,7 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly session?: SessionRules;
   /** The calls of a batch come here too: the batch itself passes. Default false: its calls judge it. */
   readonly batchedCallsFollow?: boolean;
-  /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
+  /** True when a person agreed to what the settings of a repository have git run. Default: nobody did. */
   readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
@@ -45,12 +45,12 @@ export interface PolicyCall {
   readonly input: unknown;
 }
 
-/** What the policy says about a call. */
+/** The decision of the policy about a call. */
 export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
-   * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none
-   * (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged (`not_judged`).
-   * Absent for what is allowed without a rule.
+   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
+   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged
+   * (`not_judged`). Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
   /** A line allowed by rules about single commands: nobody saw it whole, nor is the tool trusted. */
@@ -74,7 +74,7 @@ export interface Policy {
   check(call: PolicyCall): PolicyDecision;
   /** The path, links resolved, that the last check of this file tool's call judged; else `undefined`. */
   placeOf(call: PolicyCall): string | undefined;
-  /** Whether a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
+  /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean;
 }
 
@@ -88,7 +88,7 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
-/** What asks even in a mode that bypasses questions: rules of the user, and what no rule can be sure of. */
+/** Grounds to ask even in a mode that bypasses questions: rules of the user, doubts that no rule settles. */
 const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
@@ -101,7 +101,7 @@ class RulePolicy implements Policy {
   #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
   readonly #gitFiles = new GitFiles();
-  /** What git would run, by folder, as far as this check has looked. */
+  /** The programs git would run, by folder, as far as this check has looked. */
   readonly #programs = new Map<string, readonly GitPrograms[]>();
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
@@ -206,7 +206,7 @@ class RulePolicy implements Policy {
     });
   }
 
-  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;

@@ -13,11 +13,11 @@ import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from ".
 import { type KnownVariables, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 
-/** What coverage by the built-in commands depends on. */
+/** The facts that coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
   readonly space: PathSpace;
   readonly variables: KnownVariables;
-  /** Whether the mode accepts edits inside the workspace. */
+  /** True when the mode accepts edits inside the workspace. */
   readonly edits: boolean;
 }
 
@@ -46,12 +46,15 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     : undefined;
 }
 
-/** What the shell does itself. */
+/** The commands of the shell itself. */
 const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-/** What a program starts by a name: always, for what it reads, or as the settings of most users have it. */
+/**
+ * The programs that a program starts by a name: always, for the files it reads, or as the settings of most
+ * users have it.
+ */
 const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
   ["git", ["git-lfs", "ssh"]],
   ["egrep", ["grep"]],
@@ -60,7 +63,7 @@ const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
   ["tar", ["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "lzop", "compress"]],
 ]);
 
-/** Whether the workspace may bring what a name stands for, or what that starts. */
+/** True when the workspace may bring what a name stands for, or what that starts. */
 function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
   const names = [program, ...(STARTED_BY.get(program) ?? [])];
   return names.some((name) => !OF_THE_SHELL.has(name) && space.hasProgram(name));
@@ -77,7 +80,7 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
-/** Whether a program only looks, harmful options aside; not where only some of its sub-commands do. */
+/** True when a program only looks, harmful options aside; not where only some of its sub-commands do. */
 export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || (!name.includes(" ") && READ_ONLY_BY_HEAD.has(name));
 }
@@ -135,7 +138,7 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
-/** Whether the operands are as required; a search's first is its pattern unless an option brings that. */
+/** True when the operands are as required; a search's first is its pattern unless an option brings that. */
 function areHarmless(
   command: ReadOnlyCommand,
   operands: readonly ShellWord[],
@@ -234,7 +237,7 @@ function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|PRIVATE|SESSION|COOKIE|^!$/i;
 
-/** Whether a word that may be a path leads nowhere but into the workspace. */
+/** True when a word that may be a path leads nowhere but into the workspace. */
 function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
   const { space } = context;
   if (word.substitutions.length > 0) return false;
@@ -323,7 +326,7 @@ export function editRule(words: readonly ShellWord[], space: PathSpace): string 
   return isPlain ? `${program.text} (accepting edits)` : undefined;
 }
 
-/** What lies behind links counts: inside the workspace, and neither a file with keys nor machinery. */
+/** Looks behind links: inside the workspace, and neither a file with keys nor machinery. */
 function isEditable(path: string, space: PathSpace): boolean {
   if (path.startsWith("~")) return false;
   const judged = space.path(path);

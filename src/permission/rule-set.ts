@@ -54,7 +54,7 @@ export interface PathQuestion {
   readonly space: PathSpace;
 }
 
-/** Whether a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
+/** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
 export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
   if (tool === name || tool === "*") return true;
   if (tool.includes("*")) return matchesText(tool, name);
@@ -72,7 +72,7 @@ interface DescribeOptions {
   readonly generous: boolean;
 }
 
-/** Whether a rule's path pattern describes an absolute path. */
+/** True when a rule's path pattern describes an absolute path. */
 export function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
   const { absolute, patterns } = pathPatterns(pattern, { space, generous });
   const forms = absolute ? [path] : space.insideForms(path);

@@ -1,4 +1,4 @@
-/** What a rule says about the calls it describes. */
+/** The verdict of a rule about the calls it describes. */
 export type RuleAction = "allow" | "ask" | "deny";
 
 /**

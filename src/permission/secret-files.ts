@@ -49,7 +49,7 @@ export function secretPattern(path: string): string | undefined {
 
 const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
-/** Whether a text could name a secret file at all: a quick look. */
+/** True when a text could name a secret file at all: a quick look. */
 export function mayShowSecret(text: string): boolean {
   return HINT.test(text.toLowerCase());
 }
@@ -95,7 +95,7 @@ export function secretInWord(word: string, isGlob: boolean): string | undefined 
   return undefined;
 }
 
-/** Whether a glob of the shell could stand for `name`. Brackets count as any one character. */
+/** True when a glob of the shell could stand for `name`. Brackets count as any one character. */
 export function globFits(glob: string, name: string): boolean {
   const pattern = glob.includes("[") ? glob.replaceAll(/\[[^\]]*\]/g, "?") : glob;
   let at = 0;

@@ -1,7 +1,7 @@
 import type { OriginRule, RuleAction } from "./rule.ts";
 import { ruleText } from "./rule.ts";
 
-/** What the policy says about a call, and why. */
+/** The verdict of the policy about a call, and why. */
 export interface Verdict {
   readonly decision: RuleAction;
   /** The part of the call that decided: one command of a line, or a path. */

@@ -27,7 +27,7 @@ export class WordRules {
     this.#writes = new PathRules([...patterned("write"), ...reads], space);
   }
 
-  /** Whether there is no rule. */
+  /** True when there is no rule. */
   get isEmpty(): boolean {
     return this.#writes.isEmpty;
   }

@@ -4,7 +4,7 @@ import type { TextBlock, ToolInput } from "../core/message/block.ts";
 import { FINISH_TOOL } from "./finish-tool.ts";
 import type { Hook } from "./hook.ts";
 
-/** What {@link finishPrintHook} shows. */
+/** The parts {@link finishPrintHook} shows. */
 export interface FinishPrintOptions {
   /** Names of finish tools. Default `finish` and `Finish`, as in structured output and `ReActAgent`. */
   readonly tools?: readonly string[];

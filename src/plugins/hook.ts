@@ -6,7 +6,7 @@ import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
 
-/** What hooks may see and replace before something happens, by moment. */
+/** The values that hooks may see and replace before something happens, by moment. */
 export interface HookArguments {
   /** A run: its input, empty for a run that goes on. */
   readonly reply: { readonly messages: readonly Message[] };
@@ -31,7 +31,7 @@ export interface ActingArguments {
   readonly refuse?: string;
 }
 
-/** What hooks may see and replace after something happened, by moment. */
+/** The values that hooks may see and replace after something happened, by moment. */
 export interface HookOutputs {
   readonly reply: RunResult;
   /** The answer, before it is recorded. Its calls may be changed or left out; new ones need own ids. */
@@ -42,13 +42,13 @@ export interface HookOutputs {
   readonly observe: undefined;
 }
 
-/** What hooks stand around. */
+/** The moments that hooks stand around. */
 export type HookMoment = keyof HookArguments;
 
 /** Where a hook stands: `pre_` may replace the arguments, `post_` the output. */
 export type HookPoint = `${"pre" | "post"}_${HookMoment}`;
 
-/** What a hook gets to know of its agent. */
+/** The facts a hook gets about its agent. */
 export interface HookedAgent {
   readonly sessionId: string;
   readonly tools: ToolRegistry;

@@ -17,7 +17,7 @@ export interface LoopGuardOptions {
 /** {@link LoopGuardOptions} with the defaults filled in. */
 export type LoopGuardSettings = Required<LoopGuardOptions>;
 
-/** What a guard has to say after a round of calls. */
+/** The verdict of a guard after a round of calls. */
 export interface LoopVerdict {
   readonly type: "warn" | "stop";
   readonly circle: LoopCircle;
@@ -95,10 +95,9 @@ export class LoopGuard implements Fold {
   }
 
   /**
-   * What is to be done now that a round of calls has its results; nothing most of the time. A run is stopped
-   * only after the model was warned in it and went on all the same. `bounded`: something else ends the run in
-   * the end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot
-   * know.
+   * The step to take now that a round of calls has its results; none most of the time. A run is stopped only
+   * after the model was warned in it and went on all the same. `bounded`: something else ends the run in the
+   * end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot know.
    */
   judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
     const circle = this.#circle(settings, bounded);

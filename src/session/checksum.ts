@@ -31,7 +31,7 @@ function byteAt(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? 0;
 }
 
-/** What a byte leaves behind that stands `behind` bytes before the last one of four. */
+/** The remainder of a byte that stands `behind` bytes before the last one of four. */
 function remainder(behind: number, byte: number): number {
   return TABLE[(behind << 8) | (byte & 0xff)] ?? 0;
 }

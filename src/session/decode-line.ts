@@ -3,7 +3,7 @@ import { isRecord } from "../core/base/json.ts";
 import { type Checksum, checksum } from "./checksum.ts";
 import { RECORD_VERSION, SUM_BYTES } from "./record.ts";
 
-/** What places a record for a reader; `start` and `end` are where it stands in its line, in bytes. */
+/** The place of a record for a reader; `start` and `end` are where it stands in its line, in bytes. */
 export interface RecordPlace extends EntryBase {
   readonly type: string;
   readonly start: number;

@@ -19,7 +19,7 @@ import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 import { setAsideSpending } from "./set-aside-spending.ts";
 
-/** What a journal is opened with. */
+/** Options of opening a journal. */
 export interface JsonlJournalOptions {
   readonly now?: () => number;
   readonly calls?: AppendCalls;
@@ -56,16 +56,16 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
-  /** What was found to be put right when the file was opened. */
+  /** The repairs that were due when the file was opened. */
   readonly repairs: RepairReport;
   readonly #file: AppendFile;
   readonly #lock: SessionLock;
   readonly #now: () => number;
   readonly #ids = createIds();
-  /** What a new file starts with; written with the first record, so that an unused session leaves no file. */
+  /** The beginning of a new file; written with the first record, so that an unused session leaves no file. */
   #header: SessionEntry | undefined;
   #newest: string | null;
-  /** What the file was found to hold, until it holds more. */
+  /** The contents the file was found with, until it holds more. */
   #found: FoundRecords | undefined;
   /** Records in the file, and those of them known to be on the disk. */
   #written: number;
@@ -307,7 +307,7 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
-/** What a file holds, and those records of it that the conversation goes on from. */
+/** The contents of a file, and those records of it that the conversation goes on from. */
 interface FoundRecords {
   readonly scan: JournalScan;
   readonly path: readonly IndexedRecord[];

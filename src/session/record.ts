@@ -34,7 +34,9 @@ export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;
-  /** What a reader of the line will get: the entry, with what JSON or UTF-8 cannot hold replaced. */
+  /**
+   * The entry as a reader of the line will get it, with characters replaced that JSON or UTF-8 cannot hold.
+   */
   readonly entry: E;
 }
 

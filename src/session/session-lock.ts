@@ -58,7 +58,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   for (let round = 1; ; round++) {
     if (place(path, text)) return new SessionLock(path, token);
     const holder = readHolder(path);
-    // What cannot be read is not this program's, or is not finished: it is given time to become whole.
+    // A file that cannot be read is not this program's, or not finished: it is given time to become whole.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
     if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
       return new SessionLock(path, token);

@@ -74,7 +74,7 @@ export class StepCounter {
   }
 }
 
-/** What may stand between the beginning of a run and a message that is a part of its input. */
+/** Entries that may stand between the beginning of a run and a message that is a part of its input. */
 const BEFORE_INPUT: ReadonlySet<string> = new Set(["user_message", "permission_decision", "tool_result"]);
 
 /**

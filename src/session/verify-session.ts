@@ -4,7 +4,7 @@ import { RECORD_VERSION } from "./record.ts";
 import { type DamagedLine, scanJournal } from "./scan-journal.ts";
 import { openNamedFile } from "./session-file.ts";
 
-/** What is found when a session file is checked. */
+/** The findings of a check of a session file. */
 export interface SessionCheck {
   readonly file: string;
   readonly ok: boolean;

@@ -18,17 +18,17 @@ export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   }
 }
 
-/** Whether an error of SQLite says that the file is damaged or no database. */
+/** True when an error of SQLite says that the file is damaged or no database. */
 export function isDamagedDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
 }
 
-/** Whether an error of SQLite says that another connection is writing. */
+/** True when an error of SQLite says that another connection is writing. */
 export function isBusyDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
 }
 
-/** Whether an error of SQLite says that there is no room on the disk. */
+/** True when an error of SQLite says that there is no room on the disk. */
 export function isFullDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_FULL]);
 }

@@ -21,7 +21,7 @@ export type Fields = { readonly [key: string]: unknown };
 const MAX_BYTES = 5_000_000;
 const MAX_FILES = 500;
 
-/** What to do about a model that cannot be taken over. */
+/** Advice about a model that cannot be taken over. */
 export const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
 /** A file of another agent, and what of it goes into a plan. */

@@ -10,7 +10,7 @@ export interface ToolStats {
   readonly durationMs: number;
 }
 
-/** What a session has used up. */
+/** The use of a session. */
 export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };

@@ -12,7 +12,10 @@ import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** What became of a call: it may run, has its answer, or waits: for the caller's answer or for approval. */
+/**
+ * The outcome of admitting a call: it may run, has its answer, or waits: for the caller's answer or for
+ * approval.
+ */
 export type Admission =
   | {
       readonly type: "ready";

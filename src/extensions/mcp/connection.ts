@@ -29,7 +29,7 @@ export interface CallOptions {
 
 /** An open connection to a server. Every request rejects when the connection breaks; none is sent twice. */
 export interface Connection {
-  /** What the server answered, as it stands. */
+  /** The server's answer, as it stands. */
   readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
   readonly listTools: () => Promise<readonly ListedTool[]>;
   /** None where the server has no prompts; the same for resources. */
@@ -49,7 +49,7 @@ export interface Connection {
   readonly killNow: () => void;
 }
 
-/** What a server may ask of the person, the model and the run. What is absent is refused. */
+/** The requests a server may make of the person, the model and the run. What is absent is refused. */
 export interface McpHost {
   /** Folders of the run, the working folder first. */
   readonly roots: readonly string[];
@@ -69,7 +69,7 @@ export interface Elicitation {
   readonly url?: string;
 }
 
-/** What the person said. */
+/** The person's answer. */
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: { readonly [field: string]: unknown } }
   | { readonly action: "decline" | "cancel" };

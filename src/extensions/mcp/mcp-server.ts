@@ -15,7 +15,7 @@ import {
 import { afterEvent, type Lifecycle, type LifecycleEvent } from "./lifecycle.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 
-/** What an {@link McpServer} needs. */
+/** Options of an {@link McpServer}. */
 export interface McpServerOptions {
   readonly host: McpHost;
   readonly open: OpenConnection;
@@ -147,7 +147,7 @@ export class McpServer {
     );
     let connection: Connection | undefined;
     try {
-      // What opens must not be told apart from what was opened before it.
+      // An opening must not be told apart from the one before it.
       await Promise.resolve();
       connection = await open(this.definition, host, {
         signal: attempt.signal,
@@ -190,7 +190,7 @@ export class McpServer {
         tell();
       }
     } catch {
-      // What is known so far stays; a connection that broke says so itself.
+      // The facts known so far stay; a connection that broke says so itself.
     } finally {
       this.#reading.delete(list);
     }

@@ -27,7 +27,7 @@ import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** What connections of one agent share. */
+/** The parts that connections of one agent share. */
 export interface ConnectionKit {
   /** Version of this program, told to servers. */
   readonly version: string;

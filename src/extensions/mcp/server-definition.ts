@@ -2,7 +2,7 @@ import { hashText } from "../../core/base/hash-text.ts";
 import { canonicalJson, isRecord } from "../../core/base/json.ts";
 import { type ExpandedText, expandVariables, variablesIn } from "./expand-variables.ts";
 
-/** What all servers have in common. */
+/** The fields of all servers. */
 interface AnyServer {
   readonly name: string;
   /** The file or option the definition stands in. */
@@ -15,7 +15,7 @@ interface AnyServer {
   readonly timeoutMs: number;
   /** Milliseconds the server may take until its tools are known. */
   readonly startupTimeoutMs: number;
-  /** Whether it may ask the model of the run. */
+  /** True when it may ask the model of the run. */
   readonly sampling: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface HttpServer extends AnyServer {
   readonly oauth: OAuthSettings;
 }
 
-/** What is known of logging in to a server. The rest is found out, and a client is registered. */
+/** The known facts for logging in to a server. The rest is found out, and a client is registered. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;

@@ -64,7 +64,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
     },
     // Its own requests and calls have time limits, and the budget of the run holds.
     timeoutMs: 0,
-    // What its calls change is theirs.
+    // Changes of its calls are theirs.
     changesFiles: false,
     abortGraceMs: ABORT_GRACE_MS,
     access: ({ agent }: TaskInput) => {

@@ -53,7 +53,7 @@ export async function runInteractive(
           sessionId,
           ...options
         } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
-        // What was asked for the session to go on with (a copy) holds for the one chosen from the list.
+        // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
         const chosen =
           resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
         const goesOn = chosen ?? (fresh ? undefined : asked);

@@ -9,7 +9,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** What people take for one character each: emoji of several parts, letters with their marks. */
+/** The characters as people see them: emoji of several parts, letters with their marks. */
 export function graphemes(text: string): readonly string[] {
   if (NARROW.test(text)) return text.split("");
   if (PLAIN.test(text)) return [...text];

@@ -19,7 +19,7 @@ import type { Role } from "./paint/theme.ts";
 import { listLines } from "./views/list-lines.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
-/** What an {@link InputLine} works with. */
+/** Options of an {@link InputLine}. */
 export interface InputLineOptions {
   readonly cwd: string;
   readonly history: History;
@@ -224,7 +224,7 @@ export function roleOf(view: SessionView | undefined): Role {
   }
 }
 
-/** What an empty input says. */
+/** The text of an empty input. */
 export function placeholderOf(view: SessionView | undefined): string {
   if (view === undefined) return "";
   if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";

@@ -16,7 +16,7 @@ export function lookFor(environment: Environment, theme?: string): Look {
   };
 }
 
-/** Whether the terminal shows more than ASCII: by the locale, and without one unless a bare console. */
+/** True when the terminal shows more than ASCII: by the locale, and without one unless a bare console. */
 function speaksUnicode(environment: Environment): boolean {
   const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
     .map((name) => variable(environment, name))
@@ -24,7 +24,7 @@ function speaksUnicode(environment: Environment): boolean {
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
-/** What the terminal does with its lines when it becomes narrower, as far as the environment tells. */
+/** The terminal's way with its lines when it becomes narrower, as far as the environment tells. */
 export function reflowOf(environment: Environment): Reflow {
   const term = variable(environment, "TERM") ?? "";
   const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;

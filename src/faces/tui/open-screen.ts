@@ -26,7 +26,7 @@ import { LineTerminal } from "./terminal/line-terminal.ts";
 import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
 import { goOnLines } from "./views/go-on-lines.ts";
 
-/** What ends the program from outside. */
+/** The ways in which the program is ended from outside. */
 export interface Endings {
   readonly signal: AbortSignal;
   /** Settles when nothing may be waited for any longer. */
@@ -295,7 +295,7 @@ class ScreenProgram {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const { session, input } = this.#screen;
-    // What was being written when a signal came waits for the next time.
+    // Text that was being written when a signal came waits for the next time.
     if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
@@ -377,7 +377,7 @@ function after(ms: number): Promise<undefined> {
   });
 }
 
-/** Whether the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
+/** True when the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
   const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);

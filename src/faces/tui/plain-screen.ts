@@ -20,7 +20,7 @@ const PROMPT_MS = 50;
 export class PlainScreen implements ScreenFace {
   readonly input: InputLine;
   readonly question: undefined;
-  // What was written stays: lines and hints are the terminal's own, and no key does anything to them.
+  // Written lines stay: they and hints are the terminal's own, and no key does anything to them.
   readonly redraw: () => void = nothing;
   readonly repaint: () => void = nothing;
   readonly resized: () => void = nothing;

@@ -38,7 +38,7 @@ export function compactOnRequest(
   return compactConversation(run, assertCompactor(compactor), { instructions });
 }
 
-/** What making room now would do. Throws `invalid_argument` without a compactor. */
+/** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
 export function previewCompaction(
   run: RunContext,
   compactor: Compactor | false | undefined,

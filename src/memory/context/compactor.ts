@@ -6,7 +6,10 @@ import type { Message } from "../../core/message/message.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
-/** What a {@link Compactor} is told about a conversation. Costs nothing to make: it looks when asked. */
+/**
+ * The facts about a conversation that a {@link Compactor} is told. Costs nothing to make: it looks when
+ * asked.
+ */
 export interface ContextView {
   /** The same object for the same conversation: a key for what an implementation remembers of it. */
   readonly conversation: object;
@@ -14,19 +17,19 @@ export interface ContextView {
   readonly messages: readonly Message[];
   /** Counts compactions made or taken back: what was found out of messages before is void then. */
   readonly revision: number;
-  /** What the provider reported of the last request; `undefined`: nothing since the last compaction. */
+  /** The provider's report of the last request; `undefined`: none since the last compaction. */
   readonly measured: MeasuredContext | undefined;
-  /** What every request carries beside messages and tools: system prompt, output limit. */
+  /** The parts of every request beside messages and tools: system prompt, output limit. */
   readonly request: RequestDefaults;
   /** Tools as the model sees them. */
   readonly tools: readonly ToolSpec[];
   readonly info: ModelInfo | undefined;
 }
 
-/** What a {@link Compactor} works with when it is asked for a compaction. */
+/** The parts a {@link Compactor} makes a compaction from. */
 export interface CompactionTask extends ContextView {
   readonly reason: CompactionReason;
-  /** What the summary should pay attention to, in the words of whoever asked for it. */
+  /** The subjects the summary should pay attention to, in the words of whoever asked for it. */
   readonly instructions?: string;
   readonly signal: AbortSignal;
   /**
@@ -41,8 +44,8 @@ export interface CompactionTask extends ContextView {
 }
 
 /**
- * What is left of a conversation: `messages`, then the newest `kept` messages of the conversation as they
- * are. Together they must be a conversation that can be sent, or nothing is done.
+ * The rest of a conversation: `messages`, then the newest `kept` messages of the conversation as they are.
+ * Together they must be a conversation that can be sent, or nothing is done.
  */
 export interface Compaction {
   /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
@@ -54,9 +57,9 @@ export interface Compaction {
   readonly tokensAfter: number;
 }
 
-/** What a compaction would do now. Nothing is changed and no model is asked to find out. */
+/** The effect a compaction would have now. Nothing is changed and no model is asked to find out. */
 export interface CompactionPreview {
-  /** Whether the next request would be preceded by one. */
+  /** True when the next request would be preceded by one. */
   readonly isNeeded: boolean;
   /** How it would begin; a summary that fails ends as something else. `none`: nothing could go. */
   readonly method: Compaction["method"] | "none";
@@ -70,7 +73,7 @@ export interface CompactionPreview {
   readonly replaced: readonly Message[];
   /** Messages that would stay as they are, oldest first. */
   readonly kept: readonly Message[];
-  /** What is taken over word for word from those that go. */
+  /** The messages taken over word for word from those that go. */
   readonly pinned: {
     readonly userMessages: number;
     readonly files: number;
@@ -91,7 +94,7 @@ export interface Compactor {
 
 /** How a conversation is compacted on request. */
 export interface CompactOptions {
-  /** What the summary should pay attention to. */
+  /** The subjects the summary should pay attention to. */
   readonly instructions?: string;
   /** Leaves the conversation as it is when it is aborted. */
   readonly signal?: AbortSignal;

@@ -1,6 +1,8 @@
 import type { ContextView } from "./compactor.ts";
 
-/** What of {@link import("./summary-compaction.ts").SummaryCompactionOptions} decides about room. */
+/**
+ * The fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room.
+ */
 export interface RoomOptions {
   readonly at?: number;
   readonly window?: number;
@@ -9,7 +11,7 @@ export interface RoomOptions {
 
 /** How much room there is, in tokens. */
 export interface ContextLimits {
-  /** What a request and its answer may have together; `undefined` when nobody knows. */
+  /** The tokens a request and its answer may have together; `undefined` when nobody knows. */
   readonly window: number | undefined;
   /** Held free for the answer. */
   readonly reserve: number;

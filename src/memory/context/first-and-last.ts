@@ -70,7 +70,7 @@ interface Cut {
   readonly kept: number;
 }
 
-/** What stays; undefined when that is everything. */
+/** The part that stays; undefined when that is everything. */
 function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;

@@ -10,9 +10,9 @@ import {
 import { readNote } from "./note.ts";
 import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
 
-/** What a compaction takes over word for word from the messages it replaces. */
+/** The messages a compaction takes over word for word from those it replaces. */
 export interface PinnedMessages {
-  /** What the user wrote, oldest first: the messages themselves, results of calls beside it left out. */
+  /** The words of the user, oldest first: the messages themselves, results of calls beside them left out. */
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
   readonly todo: string | undefined;

@@ -11,13 +11,13 @@ export interface CompactionBudget {
   readonly tailTurns: number;
   /** The user's own words. */
   readonly pins: number;
-  /** What the newest messages may take at most: their longest parts are cut where they take more. */
+  /** The most that the newest messages may take: their longest parts are cut where they take more. */
   readonly tailAtMost: number;
 }
 
 /** How a conversation is parted. */
 export interface CompactionPlan {
-  /** What goes, oldest first; not empty. */
+  /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
   readonly pinned: PinnedMessages;
   /** The user's own words of what goes, as they will stand: whole, or cut with a mark where too long. */

@@ -58,7 +58,7 @@ const NEARLY_ALL = 0.9;
 const PINS = 0.35;
 /** Tokens of them that are kept in any case, for a conversation that is small and refused all the same. */
 const LEAST_PINS = 500;
-/** What a summary is expected to come to. */
+/** The expected size of a summary. */
 const SUMMARY_TOKENS = 1_500;
 
 class SummaryCompactor implements Compactor {

@@ -40,13 +40,15 @@ export function placeOf(path: string): string | undefined {
   }
 }
 
-/** Whether a path, links followed, lies in one of these folders. */
+/** True when a path, links followed, lies in one of these folders. */
 export function liesIn(path: string, folders: readonly string[]): boolean {
   const place = placeOf(path);
   return place !== undefined && folders.some((each) => `${place}/`.startsWith(`${placeOf(each)}${sep}`));
 }
 
-/** Whether a repository lies with its work tree or claims it: who leads git elsewhere cannot write there. */
+/**
+ * True when a repository lies with its work tree or claims it: who leads git elsewhere cannot write there.
+ */
 export function belongsTo(
   tree: string,
   { own, root, settings }: { own: string; root: string; settings: readonly GitSetting[] },
@@ -60,12 +62,12 @@ export function belongsTo(
   return said !== undefined && placeOf(pathFrom(own, said.value)) === placeOf(tree);
 }
 
-/** What of a folder is looked at further. */
+/** The entries of a folder that are looked at further. */
 export interface GitEntries {
   readonly links: readonly string[];
   /** Folders, as paths from that of git on. */
   readonly folders: readonly string[];
-  /** Whether it names places of objects elsewhere. */
+  /** True when it names places of objects elsewhere. */
   readonly hasAlternates: boolean;
 }
 

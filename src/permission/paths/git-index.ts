@@ -13,13 +13,13 @@ const LENGTH = 0xfff;
 /** A repository of a million files has one of 100 MB. */
 const MAX_BYTES = 500_000_000;
 
-/** What an index says. */
+/** The contents of an index. */
 export interface GitIndex {
   /** Paths, from the work tree on, of repositories of their own: submodules and others added like them. */
   readonly links: readonly string[];
   /** Another file beside it that holds the entries which do not stand here. */
   readonly shared?: string;
-  /** Whether it can hold nothing else: no absent or odd name, no folder that stands for what is below. */
+  /** True when it can hold nothing else: no absent or odd name, no folder that stands for what is below. */
   readonly isWhole: boolean;
 }
 
@@ -87,7 +87,10 @@ function prefixOf(
   return { kept: before.length - dropped, from };
 }
 
-/** What follows the entries, by name. It must end where the final hash begins, or entries were misread. */
+/**
+ * The extensions behind the entries, by name. It must end where the final hash begins, or entries were
+ * misread.
+ */
 function extensionsOf(file: Buffer, begin: number, end: number): ReadonlyMap<string, Buffer> {
   const found = new Map<string, Buffer>();
   let at = begin;

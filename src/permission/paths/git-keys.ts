@@ -67,7 +67,7 @@ const OTHERS =
 const BRANCH = /^branch\..*\.(?!mergeoptions$)[a-z0-9-]+$/s;
 /** Settings of the sections `diff` and `merge` itself. */
 const PLAIN_DIFF = /^(?:diff\.(?!external$)|merge\.)[a-z]+$/;
-/** What git-lfs writes of itself, which runs nothing of the repository. */
+/** Settings that git-lfs writes itself, which run nothing of the repository. */
 const LFS =
   /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
 /** A clone without all its objects: looking at a missing one fetches it, with the programs for that. */
@@ -92,7 +92,7 @@ export function useOf(setting: GitSetting): GitSettingUse {
   return value.replaceAll(/["\\]/g, "").includes("::") ? "others" : undefined;
 }
 
-/** Whether a setting says that objects are missing. */
+/** True when a setting says that objects are missing. */
 export function isPartialClone({ key }: GitSetting): boolean {
   return PARTIAL.test(key);
 }

@@ -10,7 +10,7 @@ const MISSING: unique symbol = Symbol("missing");
 /** A link's target, `undefined` for what is no link, or nothing there. */
 type Found = string | typeof MISSING | undefined;
 
-/** What {@link LinkReader} asks the system. Default: the disk. */
+/** The questions of {@link LinkReader} to the system. Default: the disk. */
 export interface LinkSource {
   /** The target of a link, `undefined` for what is no link, `null` for what is not there. */
   readonly look: (path: string) => string | undefined | null;
@@ -49,7 +49,7 @@ export class LinkReader {
     return this.#isListed(folder, name) ? undefined : this.linkAt(`${folder}/${name}`);
   }
 
-  /** Whether a list rules such a link out. A name the system could fold in its own way is looked up. */
+  /** True when a list rules such a link out. A name the system could fold in its own way is looked up. */
   #isListed(folder: string, name: string): boolean {
     const links = this.#lists.get(folder);
     return links !== undefined && ASCII.test(name) && !links.has(name.toLowerCase());
@@ -62,7 +62,7 @@ export class LinkReader {
     const count = (this.#lookups.get(folder) ?? 0) + 1;
     this.#lookups.set(folder, count);
     if (TRIES.has(count)) this.#list(folder, count * ENTRIES_PER_LOOKUP);
-    // What else there is in a listed folder does not matter: it is no link.
+    // Other entries of a listed folder do not matter: they are no links.
     if (this.#lists.has(folder) && this.#isListed(folder, path.slice(slash + 1))) return undefined;
     const target = this.#source.look(path);
     return target === null ? MISSING : target;

@@ -2,16 +2,16 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
-/** What is guarded at a place while commands run: a file's `content`, none for an empty folder. */
+/** A guard at a place while commands run: a file's `content`, none for an empty folder. */
 export interface Placeholder {
   readonly path: string;
   readonly content?: string;
 }
 
-/** What leads Git somewhere else, or has it run something. */
+/** The files that lead Git somewhere else, or have it run something. */
 export interface GitSteering {
   readonly guarded: readonly string[];
-  /** What is not there and must not come into being. Git takes each for nothing. */
+  /** The paths that are not there and must not come into being. Git takes each for nothing. */
   readonly missing: readonly Placeholder[];
 }
 
@@ -34,8 +34,9 @@ const MISSING: readonly Placeholder[] = [
 ];
 
 /**
- * What steers Git in a folder whose commands may write to it: the settings, hooks and pointers of its
- * repository, also the ones that are not there; where there is no repository, the place of one. An empty
+ * Finds the files that steer Git in a folder whose commands may write to it: the settings, hooks and pointers
+ * of its repository, also the ones that are not there; where there is no repository, the place of one. An
+ * empty
  * `.git` is passed over by Git.
  */
 export function gitSteering(folder: string): GitSteering {
@@ -60,7 +61,7 @@ function ofFolder(folder: string): GitSteering {
 /** A folder in the place of this file is no beginning of a repository. */
 const HEAD = "HEAD";
 
-/** Whether git may take a folder itself for a repository, where it finds no `.git` of use in it. */
+/** True when git may take a folder itself for a repository, where it finds no `.git` of use in it. */
 export function isBare(folder: string): boolean {
   const [head, common] = [HEAD, COMMON].map((name) =>
     lstatSync(join(folder, name), { throwIfNoEntry: false }),

@@ -60,7 +60,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 
 /** Most times the runtime looks for its programs. */
 const LOOKS = 20;
-/** What it gives each of them: too little on a busy machine. One that is not there is missed sooner. */
+/** The time it gives each of them: too little on a busy machine. One that is not there is missed sooner. */
 const LOOK_MS = 1_000;
 
 function missingFor(runtime: SandboxRuntime): readonly string[] {
@@ -203,7 +203,7 @@ function makeProtected(place: SandboxPlace): void {
       makePrivateFolders(path);
     } catch (error) {
       const code = systemCode(error);
-      // What we may not make, no command of the same user makes.
+      // A folder that we may not make, no command of the same user makes.
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
     }
   }

@@ -24,7 +24,7 @@ const MIN_LETTERS = 12;
 const MAX_PLACES = 4;
 /** A shorter piece at the end of a longer one, with a quote or a line end in between, is chance. */
 const MIN_PIECE = 4;
-/** What may stand between a secret's characters and go with them: nothing that gives the text its form. */
+/** Characters that may stand between a secret's and go with them: none that give the text its form. */
 const GLUE = /^[^\s"'`\\,:;&<>()[\]{}|«»]*$/;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -78,7 +78,7 @@ interface Forms {
   /** Values of which these would say too little, without blanks. */
   readonly symbols: FormIndex;
   readonly hasSymbols: boolean;
-  /** Whether a value holds a character that begins an escape. */
+  /** True when a value holds a character that begins an escape. */
   readonly hasEscapes: boolean;
 }
 
@@ -201,7 +201,7 @@ function indexesOf(secrets: readonly Secret[]): Forms {
   };
 }
 
-/** Whether letters and digits alone say too little of it. */
+/** True when letters and digits alone say too little of it. */
 function isSymbolic(value: string): boolean {
   const letters = squeezed(value).text;
   return !isTelling(letters) || (letters.length < value.length && letters.length < MIN_PART);

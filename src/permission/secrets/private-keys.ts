@@ -40,8 +40,8 @@ export function replacePrivateKeys(text: string, mark: string): string {
 }
 
 /**
- * What can belong to a block: up to the next one, and never past the end of a text in quotes, unless it goes
- * on behind a plus sign. A JSON text so keeps its form.
+ * The text that can belong to a block: up to the next one, and never past the end of a text in quotes, unless
+ * it goes on behind a plus sign. A JSON text so keeps its form.
  */
 function bodyAfter(text: string, start: number): string {
   const next = text.indexOf("-----BEGIN ", start);

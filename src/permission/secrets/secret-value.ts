@@ -8,7 +8,7 @@ const PLACE =
   /^(?:~$|~\/[\w./@ -]*$|\.{1,2}\/[\w./@ -]*$|[A-Za-z]:\\[\w .\\-]*$|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
 const KNOWN_FOLDER =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
-/** What a shell, a template or a program puts something else for, and marks of this package. */
+/** Text that a shell, a template or a program puts something else for, and marks of this package. */
 const EXPANSION =
   /\$\{|\$\(|\{\{|<%|\$[A-Z_][A-Z0-9_]{2,}|^\$\w+$|^%\w+%$|^<[^>]*>?$|^\[[^\]]*\]?$|\{[\w.]+\}|^\{[^}]*$|\[\w-\w|[«»…]/;
 const BLANKED = /^(.)\1*$|[*x•]{4,}|\.{3}/i;
@@ -19,7 +19,7 @@ const PLAIN = /^(?:[A-Za-z]+\d{0,4}|\d{1,6})$/;
 const STAND_IN =
   /^(?:my|the|some|tests?|foo|bar|baz|demo|here|your[a-z]*|insert[a-z]*|enter[a-z]*|examples?|sample[a-z]*|dummy[a-z]*|fake[a-z]*|todo|placeholder|change(?:me|it|this)?|replace(?:me|this)?|secret|password)\d{0,4}$/i;
 
-/** Whether a value under a credential's name is a secret: not a place, a number, a word, or a stand-in. */
+/** True when a value under a credential's name is a secret: not a place, a number, a word, or a stand-in. */
 export function looksSecret(value: string): boolean {
   if (value.length < SHORTEST || isPlace(value) || isStandIn(value)) return false;
   if (new Set(value).size < 5) return false;
@@ -42,7 +42,7 @@ export function looksGenerated(value: string): boolean {
   return isJumbled(value, 0.6) || parts.some((part) => part.length >= SHORTEST_RUN && isTangled(part));
 }
 
-/** Whether a value is a stand-in: `YOUR_KEY`, `${TOKEN}`, `<token>`, `****`. */
+/** True when a value is a stand-in: `YOUR_KEY`, `${TOKEN}`, `<token>`, `****`. */
 export function isPlaceholder(value: string): boolean {
   return EXPANSION.test(value) || BLANKED.test(value) || IN_CODE.test(value) || isStandIn(value);
 }
@@ -116,7 +116,7 @@ const ANY_KEY = /key$/i;
 const SECRET_KEY = /(?:api|app|secret|private|access|signing|encryption|master|auth|license|account)_?key$/i;
 const KEY_ID = /access_?key_?id$/i;
 
-/** Whether a name says that its value is a credential: `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
+/** True when a name says that its value is a credential: `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
   if (KEY_ID.test(words)) return true;
@@ -125,7 +125,7 @@ export function isCredentialName(name: string): boolean {
   return KEY.test(words) && !HARMLESS_KEY.test(words);
 }
 
-/** Whether a {@link isCredentialName} is one only by a `key` that may be of anything: `storageKey`. */
+/** True when a {@link isCredentialName} is one only by a `key` that may be of anything: `storageKey`. */
 export function isAnyKey(name: string): boolean {
   return ANY_KEY.test(name) && !SECRET_KEY.test(name.replaceAll(/[.-]/g, "_"));
 }

@@ -71,7 +71,7 @@ export function unspaced(text: string, view?: TextView): TextView {
   return kept(text, view, (code) => (code <= 32 || code === 160 ? 0 : code));
 }
 
-/** What `codeOf` makes of each character; 0 leaves it out. */
+/** The characters that `codeOf` keeps; 0 leaves one out. */
 function kept(text: string, view: TextView | undefined, codeOf: (code: number) => number): TextView {
   const starts = new Uint32Array(text.length);
   const ends = new Uint32Array(text.length);

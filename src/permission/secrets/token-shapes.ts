@@ -3,7 +3,7 @@ import { isCode, isPlaceholder, looksGenerated, looksRandom } from "./secret-val
 
 /** One format of a credential, by which it is known without its value. */
 export interface TokenShape {
-  /** What stands in the mark. */
+  /** The kind that stands in the mark. */
   readonly kind: string;
   /** One of these is in every match: a text without any is not searched. Absent: always searched. */
   readonly hints?: readonly string[];
@@ -41,7 +41,7 @@ function isLogin(secret: string): boolean {
   return /^[ -~]+:[ -~]+$/.test(Buffer.from(secret, "base64").toString("latin1"));
 }
 
-/** Whether a text has a digit beside letters: words joined by dashes have none. */
+/** True when a text has a digit beside letters: words joined by dashes have none. */
 const hasDigit = (secret: string): boolean => /\d/.test(secret) && !isPlaceholder(secret);
 
 const VENDORS: readonly TokenShape[] = [

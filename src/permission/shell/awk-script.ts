@@ -1,7 +1,7 @@
 import { wordSet } from "../match-text.ts";
 import { isPlainRegex } from "./sed-script.ts";
 
-/** What awk does beside printing: nothing, `reads` files it names, or `runs`, also when unreadable. */
+/** The effect of awk beside printing: none, `reads` files it names, or `runs`, also when unreadable. */
 export type AwkEffect = "none" | "reads" | "runs";
 
 /**
@@ -48,7 +48,7 @@ const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
 const NEVER = /^(?:system|extension|include|load|namespace)$/;
 const MAX_LENGTH = 20_000;
 
-/** What a token leaves: an operand (`/` divides), a place where `/` opens an expression, or neither. */
+/** The state behind a token: an operand (`/` divides), a place where `/` opens an expression, or neither. */
 type After = "operand" | "start" | "unclear";
 
 class AwkReader {

@@ -29,7 +29,7 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
   return word === undefined ? undefined : words[read.indexOf(word)];
 }
 
-/** Whether one of the words of a command could be a sub-command of git that shows differences. */
+/** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {
   return words.some((word) => SHOWING.has(word));
 }

@@ -5,6 +5,6 @@ export const FIND_TESTS =
 /** Those of {@link FIND_TESTS} whose value is a path. */
 export const FIND_PATHS: ReadonlySet<string> = new Set(["-newer", "-anewer", "-cnewer", "-samefile"]);
 
-/** What else an allow rule for find covers: following links, and rarer tests. */
+/** More words that an allow rule for find covers: following links, and rarer tests. */
 export const FIND_MORE =
   "-L -follow -D= -files0-from= -context= -newerBt= -newerBB= -newerBm= -neweraa= -newermm= -newercc= -help -version --help --version";

@@ -86,7 +86,7 @@ const SHORT_STRATEGY: ReadonlyMap<string, string> = new Map([
   ["pull", "SXjor"],
 ]);
 
-/** What the words of a git command run or write beside their purpose. */
+/** The guards for words of a git command that run or write something beside its purpose. */
 export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   const { guards, at } = globalGuards(words);
   const sub = textAt(words, at);
@@ -138,7 +138,7 @@ function isGuardedArgument(sub: string, text: string): boolean {
   return LONG_OF.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
 }
 
-/** What follows the first of these letters in a bundle; digits and unknown letters may be options too. */
+/** The text behind the first of these letters in a bundle; digits and unknown letters may be options too. */
 function behindLetter(text: string, letters: string, valued: string): string | undefined {
   if (!/^-[^-]/.test(text)) return undefined;
   for (let at = 1; at < text.length; at++) {
@@ -148,7 +148,7 @@ function behindLetter(text: string, letters: string, valued: string): string | u
   return undefined;
 }
 
-/** Whether an option names a way of merging that is a program of somebody else's. */
+/** True when an option names a way of merging that is a program of somebody else's. */
 function namesStrategy(sub: string, text: string, next: string): boolean {
   const long = /^--str[a-z]*(?:=(.*))?$/s.exec(text);
   const valued = SHORT_STRATEGY.get(sub);
@@ -173,7 +173,7 @@ const READING = optionTable(
   "ordered",
 );
 
-/** Whether a setting only changes git's looks or defaults. The remote of a branch may be a path. */
+/** True when a setting only changes git's looks or defaults. The remote of a branch may be a path. */
 function isPlainSetting(words: readonly ShellWord[], at: number, value: number | undefined): boolean {
   const key = textAt(words, at);
   const isPlain = words[at]?.literal === true && PLAIN_KEY.test(key);
@@ -196,12 +196,12 @@ function configGuards(sub: string, words: readonly ShellWord[], at: number): rea
   return [{ from, to: words.length, reason }];
 }
 
-/** Whether a format of `git log` only prints fields of commits: not gpg's (`%G?`), nor an unknown one. */
+/** True when a format of `git log` only prints fields of commits: not gpg's (`%G?`), nor an unknown one. */
 export function isPlainLogFormat(format: string): boolean {
   return !format.includes("%") || LOG.test(format);
 }
 
-/** Whether a format of `git branch`, `git tag` or `git for-each-ref` only prints fields of references. */
+/** True when a format of `git branch`, `git tag` or `git for-each-ref` only prints fields of references. */
 export function isPlainRefFormat(format: string): boolean {
   return !format.includes("%") || REF.test(format);
 }

@@ -221,7 +221,7 @@ function valueOf(word: ShellWord | undefined, from: number): ShellWord {
   return { ...(word ?? literalWord("")), text: text.slice(from), resolved: resolved.slice(from) };
 }
 
-/** Whether a list of words between blanks holds `word`. */
+/** True when a list of words between blanks holds `word`. */
 export function hasWord(list: string, word: string): boolean {
   if (word === "" || word.includes(" ")) return false;
   for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + 1)) {
@@ -231,7 +231,7 @@ export function hasWord(list: string, word: string): boolean {
   return false;
 }
 
-/** Whether a word of a list between blanks begins with `start`. */
+/** True when a word of a list between blanks begins with `start`. */
 export function hasBeginning(list: string, start: string): boolean {
   return !start.includes(" ") && (list.startsWith(start) || list.includes(` ${start}`));
 }

@@ -7,7 +7,7 @@ export class PrintedWord {
   #forms: Form[] = [new Form()];
   #count = 1;
 
-  /** Whether nothing was added yet. */
+  /** True when nothing was added yet. */
   get isEmpty(): boolean {
     return this.#forms[0]?.isEmpty === true;
   }
@@ -102,7 +102,7 @@ class Form {
     return this.#behind;
   }
 
-  /** What stands behind the text it begins with. */
+  /** The text behind the one it begins with. */
   get #behind(): string {
     return this.#tail === undefined ? this.#rest : this.#rest + quoted(this.#tail);
   }

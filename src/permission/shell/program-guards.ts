@@ -135,7 +135,7 @@ const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
 
 const NO_OPTIONS: ProgramOptions = { ...optionTable(""), harmless: "" };
 
-/** Whether a word is an option that makes a program run another one or write a file. */
+/** True when a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
   if (text.startsWith("--") || (options.traits.has("dashes") && /^-\w{2}/.test(text)))
@@ -149,7 +149,7 @@ export function isGuardedOption(name: string, text: string, options: ProgramOpti
   return false;
 }
 
-/** What npm takes for an option's name: all dashes go, and negations that cancel each other. */
+/** An option's name as npm takes it: all dashes go, and negations that cancel each other. */
 function optionName(text: string, { traits }: ProgramOptions): string {
   const name = traits.has("dashes") ? text.replace(/^-+(?:no-no-)*-*/, "") : text.slice(2);
   return name.split("=", 1)[0] ?? "";
@@ -177,7 +177,9 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
 const REPORTERS = wordSet("pwd date ls find which nproc hostname whoami id uname mktemp wc seq");
 const GIT_REPORTS = wordSet("merge-base rev-parse rev-list symbolic-ref describe branch ls-files diff");
 
-/** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
+/**
+ * True when the output of a substitution is facts about the machine, not texts that the line itself spells.
+ */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
   return (
     commands.length > 0 &&

@@ -7,7 +7,7 @@ import { literalWord, type ShellWord } from "./shell-command.ts";
 export interface ScriptProgram extends OptionTable {
   /** Options whose value is a script; without one of them the first operand is. */
   readonly scripts: readonly string[];
-  /** What a script does beside printing. */
+  /** The effect of a script beside printing. */
   readonly effect: (script: string) => "none" | "reads" | "runs";
 }
 

@@ -5,7 +5,7 @@ import type { Unwrapped } from "./unwrapped.ts";
 import { isRiskyVariable } from "./variable-names.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
-/** What the guards of a command depend on. */
+/** The facts that the guards of a command depend on. */
 export interface TextGuardOptions {
   /** The program, without its folder. */
   readonly name: string;
@@ -61,7 +61,7 @@ function isGuardedWrapper(unwrapped: Unwrapped | undefined): boolean {
   return unwrapped?.file !== undefined || (unwrapped?.assigns?.length ?? 0) > 0;
 }
 
-/** Whether only its program and what it wraps guard a command: true for most, so found out first. */
+/** True when only its program and what it wraps guard a command: true for most, so found out first. */
 function isUnguarded(name: string, { words, assignments }: SimpleCommand): boolean {
   return (
     assignments.length === 0 &&

@@ -2,7 +2,7 @@ import { type FoundOption, readOptions } from "./option-reader.ts";
 import { resolvedText, type ShellWord } from "./shell-command.ts";
 import type { Wrapper } from "./wrappers.ts";
 
-/** What a wrapper runs. */
+/** The command inside a wrapper. */
 export interface Unwrapped {
   /** The program it runs, with its arguments. */
   readonly words?: readonly ShellWord[];

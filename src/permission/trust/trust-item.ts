@@ -11,7 +11,9 @@ export const TRUST_KINDS = [
   "extension",
 ] as const;
 
-/** What of a project can act: settings, hooks, MCP servers, skills, subagents, commands, extensions. */
+/**
+ * The parts of a project that can act: settings, hooks, MCP servers, skills, subagents, commands, extensions.
+ */
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */
@@ -19,9 +21,9 @@ export interface TrustItem {
   readonly kind: TrustKind;
   /** The file, relative to the project and with `/`, and behind `#` its name there: `.mcp.json#db`. */
   readonly path: string;
-  /** What {@link contentHash} makes of the content that would act. */
+  /** The {@link contentHash} of the content that would act. */
   readonly hash: string;
-  /** What it would do, in one line for people. */
+  /** Its effect, in one line for people. */
   readonly does: string;
   /** Why it can never be approved, where that is so. */
   readonly blocked?: string;

@@ -5,7 +5,7 @@ import { itemKey, type TrustItem } from "./trust-item.ts";
 /** Contents that were approved in one folder: hash by item. */
 export type TrustedContents = ReadonlyMap<string, string>;
 
-/** What a user has approved, by the real path of the folder. Immutable. */
+/** The approvals of a user, by the real path of the folder. Immutable. */
 export class TrustRecord {
   readonly #folders: ReadonlyMap<string, TrustedContents>;
 
@@ -18,7 +18,7 @@ export class TrustRecord {
     return [...this.#folders.keys()].sort();
   }
 
-  /** What was approved in a folder. */
+  /** The contents that were approved in a folder. */
   contentsOf(folder: string): TrustedContents {
     return this.#folders.get(folder) ?? new Map();
   }

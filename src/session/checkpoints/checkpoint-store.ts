@@ -34,7 +34,7 @@ const BUSY_MS = 5_000;
 const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
- * What is kept for the undo of one workspace, in one database: the bytes of files by their hash, the newest
+ * The store for the undo of one workspace, in one database: the bytes of files by their hash, the newest
  * state of every path, and the sessions that need it. A damaged database is set aside and a new one begun,
  * with a notice. Throws `checkpoint` for what the system refuses.
  */

@@ -20,7 +20,7 @@ export function bytesOfKey(key: PathKey): Buffer {
   return key.startsWith(RAW) ? Buffer.from(key.slice(1), "latin1") : Buffer.from(key, "utf8");
 }
 
-/** What the file system takes for a key below `root`, an absolute path. */
+/** The path for the file system of a key below `root`, an absolute path. */
 export function nativePath(root: string, key: PathKey): string | Buffer {
   if (key === "") return root;
   const folder = root === "/" ? "" : root;

@@ -271,7 +271,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 }
 
-/** What a call is answered with whose changes could not be taken back. */
+/** The answer to a call whose changes could not be taken back. */
 function cannotKeep(error: unknown): Error {
   return new Error(
     `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,

@@ -42,7 +42,7 @@ export interface Patience {
 
 const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 
-/** What a look found to be different from the look before. */
+/** The differences between two looks. */
 export interface Observation {
   readonly changes: readonly FileChange[];
   /** Places that were not looked into; `changed` where its own folder was touched. */
@@ -66,7 +66,7 @@ export class Workspace {
   readonly #touched = new Set<PathKey>();
   /** True when one of them differs in more than the time at which it was looked at. */
   #isChanged = false;
-  /** What the look at work found: it counts when the bytes behind it are on the disk. */
+  /** The findings of the look at work: they count when the bytes behind them are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   /** True when the store holds the index as it was when {@link save} was called last. */
@@ -173,7 +173,9 @@ export class Workspace {
     return this.#index.states.get(key)?.version;
   }
 
-  /** What tells the version of a path, at the last look, from others; undefined where nothing stood. */
+  /**
+   * A mark that tells the version of a path, at the last look, from others; undefined where nothing stood.
+   */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);
@@ -308,7 +310,7 @@ interface Noting {
 
 interface FoundNoting extends Pick<Noting, "changes"> {
   readonly state: FileState | undefined;
-  /** Whether it is seen for the first time, so that nothing of it is a change. */
+  /** True when it is seen for the first time, so that nothing of it is a change. */
   readonly isFirst: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-re
 import type { LiveOutcome, ReplayedRun } from "./replay-run.ts";
 import { beginsNestedRun } from "./run-facts.ts";
 
-/** What a comparison needs beside the two runs. */
+/** The parts a comparison needs beside the two runs. */
 export interface ComparedRun {
   readonly run: RecordedRun;
   readonly before: readonly JournalEntry[];

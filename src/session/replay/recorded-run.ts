@@ -33,7 +33,9 @@ export interface RecordedRun {
   readonly start: RunStartEntry | RunResumeEntry;
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
-  /** What the loop did up to the run's end. What subagents did is left out: their reports are results. */
+  /**
+   * The entries of the loop up to the run's end. What subagents did is left out: their reports are results.
+   */
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
   readonly delegated: number;

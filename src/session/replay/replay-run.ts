@@ -25,7 +25,7 @@ export type ToolRunner = (
   context: ToolContext,
 ) => Promise<ToolResult | undefined>;
 
-/** What a run is run again with. */
+/** The parts a run is run again with. */
 export interface ReplayTools {
   /** Tools whose schemas check the arguments again. Other tools take what is recorded. */
   readonly tools?: readonly Tool[];
@@ -53,7 +53,7 @@ export interface ReplayedRun {
   readonly failure: NanoAgentError | undefined;
 }
 
-/** What a call gave that was run. */
+/** The outcome of a call that was run. */
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
@@ -217,7 +217,10 @@ class RunReplay {
     return reason;
   }
 
-  /** What came into the run from outside before the next answer: steering, and records of other kinds. */
+  /**
+   * The entries that came into the run from outside before the next answer: steering, and records of other
+   * kinds.
+   */
   #takeFromOutside(): readonly NewEntry[] {
     const { body, answers } = this.#run;
     const from = this.#taken === 0 ? 0 : body.indexOf(answers[this.#taken - 1] as JournalEntry) + 1;

@@ -2,7 +2,7 @@ import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** What a journal does not say of a run and what follows from what it does say. */
+/** The facts of a run that its journal does not say, and those that follow from it. */
 export interface RunFacts {
   readonly finishTool: string | undefined;
   readonly maxIterations: number;

@@ -7,7 +7,7 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
-  // What a merge changed against what git would have merged: it merges, with the programs for that.
+  // The changes of a merge against the one git would have made: it merges, with the programs for that.
   ["log.diffMerges", "separate"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],

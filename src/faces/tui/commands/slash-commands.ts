@@ -14,7 +14,7 @@ import { showContext, showCost } from "./show-context.ts";
 export interface SlashCommand {
   readonly name: string;
   readonly note: string;
-  /** What is to be written behind it; absent where nothing is. */
+  /** The placeholder for the text behind it; absent where there is none. */
   readonly hint?: string;
   /** True: the screen does it. */
   readonly isOwn: boolean;

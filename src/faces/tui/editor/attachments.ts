@@ -12,12 +12,14 @@ const MAX_IMAGE_BYTES = 10_000_000;
 
 type ImageBlock = Extract<UserBlock, { type: "image" }>;
 
-/** What marks in an input stand for: long pastes and images. */
+/** The contents behind the marks of an input: long pastes and images. */
 export class Attachments {
   readonly #pastes = new Map<string, string>();
   readonly #images = new Map<string, ImageBlock>();
 
-  /** What a paste puts into the input: the text, a mark for a long one, or for the image at its path. */
+  /**
+   * The text that a paste puts into the input: its own, a mark for a long one, or for the image at its path.
+   */
   paste(text: string, cwd: string): string {
     const clean = cleanPaste(text);
     const image = imageAt(clean.trim(), cwd);

@@ -6,7 +6,7 @@ const MAX_SESSIONS = 30;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 8_000_000;
 
-/** What was typed, newest last: in this session, and before in this folder, read when first needed. */
+/** Earlier inputs, newest last: in this session, and before in this folder, read when first needed. */
 export class History {
   readonly #load: () => readonly string[];
   readonly #own: string[] = [];
@@ -28,7 +28,7 @@ export class History {
   }
 }
 
-/** What people typed in a folder's newest sessions, newest last. Unreadable sessions are passed over. */
+/** The inputs of a folder's newest sessions, newest last. Unreadable sessions are passed over. */
 export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;

@@ -199,7 +199,7 @@ class InlineParser {
     this.#plainFrom = end;
   }
 
-  /** What follows could make something of this. */
+  /** A later character could make something of this. */
   #maybeMore(at: number): undefined {
     this.#stableTo = Math.min(this.#stableTo, at);
     return undefined;

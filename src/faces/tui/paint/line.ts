@@ -164,7 +164,7 @@ function widthOf(word: readonly Piece[]): number {
   return word.reduce((sum, { columns }) => sum + columns, 0);
 }
 
-/** What must not be torn: words with their punctuation, single wide letters, runs of blanks. */
+/** The parts that must not be torn: words with their punctuation, single wide letters, runs of blanks. */
 function* words(spans: Line): Generator<readonly Piece[]> {
   let word: Piece[] = [];
   for (const { text, style } of spans) {

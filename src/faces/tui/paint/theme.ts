@@ -10,7 +10,7 @@ export interface Look {
   readonly colour: boolean;
   /** False: marks and borders in ASCII. */
   readonly unicode: boolean;
-  /** Whether links may be written as links (OSC 8). */
+  /** True when links may be written as links (OSC 8). */
   readonly links: boolean;
 }
 
@@ -36,7 +36,7 @@ const COLOURS = {
   plan: ["38;5;111", "38;5;25", "34"],
 } as const;
 
-/** What a colour means; a theme says how it looks. */
+/** The meaning of a colour; a theme says how it looks. */
 export type Role = keyof typeof COLOURS;
 
 /** How a piece of text looks. */

@@ -4,7 +4,7 @@ import { paintLine } from "../paint/paint-line.ts";
 import type { Look, Style } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
-/** What the screen shows now: lines that are final, and the rows below them that may still change. */
+/** The contents of the screen now: lines that are final, and the rows below them that may still change. */
 export interface Frame {
   /** Lines that are printed once and never touched again. */
   readonly final: readonly Line[];
@@ -14,17 +14,17 @@ export interface Frame {
   readonly caret: { readonly row: number; readonly column: number };
 }
 
-/** What a {@link Renderer} draws on. */
+/** The parts a {@link Renderer} draws with. */
 export interface RendererOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
-  /** What the terminal does with its lines when it becomes narrower. */
+  /** The terminal's way with its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
   readonly rows: number;
 }
 
 /**
- * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
+ * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
  * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
  * came to be, those behind it too.
  */
@@ -43,7 +43,7 @@ export class Renderer {
   #out = "";
   #row = 0;
   #column = 0;
-  /** Whether text that is wider than the window is cut there, in the frame so far. */
+  /** True when text that is wider than the window is cut there, in the frame so far. */
   #cuts = false;
 
   constructor(options: RendererOptions) {
@@ -211,7 +211,7 @@ function sameStart(old: Line, row: Line): Start | undefined {
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
 }
 
-/** Whether every terminal gives a text the width that it has here. */
+/** True when every terminal gives a text the width that it has here. */
 function isMeasured(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
   return true;

@@ -105,7 +105,7 @@ interface ChangedParts {
   readonly added: Line;
 }
 
-/** What differs between two lines, by words. */
+/** The difference between two lines, by words. */
 function changedParts(before: string, after: string): ChangedParts | undefined {
   const [left, right] = [wordsOf(before), wordsOf(after)];
   let start = 0;

@@ -15,7 +15,7 @@ export interface ListLook {
   readonly marks: Marks;
 }
 
-/** What the keys do, below what they do it to. */
+/** The effect of the keys, below the list they work on. */
 export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
