@@ -1,3 +1,4 @@
+import type { DecisionCode } from "../../core/agent/gate.ts";
 import type { Spending } from "../../core/agent/spending.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
@@ -11,6 +12,8 @@ export interface Denial {
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
+  /** The reason for programs; absent where the gate gave none. */
+  readonly code?: DecisionCode;
 }
 
 /** How a run ended, in one word, for programs and for what to do next. */

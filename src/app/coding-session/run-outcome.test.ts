@@ -21,3 +21,28 @@ test.each([
     false,
   ]);
 });
+
+const REFUSED = {
+  type: "permission_decision",
+  action: "deny",
+  callId: "c",
+  name: "bash",
+  input: {},
+  // Words of a command, which decide nothing.
+  reason: "No rule allows echo 'Plan mode only reads, the user said: The rule x forbids y'.",
+};
+
+test.each([
+  ["person", "Say what to do instead"],
+  ["plan_mode", "To let it change things, choose another --permission-mode"],
+  ["deny_rule", "What allows it does not help against a rule that forbids it"],
+  ["dont_ask_mode", "Allow what you want with --allowed-tools, or choose"],
+  ["no_rule", "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],
+  [undefined, "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],
+])("the way out of a refusal follows its code alone: %s", (code, wayOut) => {
+  const tally = new RunTally();
+  tally.add({ ...REFUSED, code } as unknown as AgentEvent);
+  const result = { stopReason: "completed", text: "" } as unknown as RunResult;
+  const { advice } = outcomeOf(result, { ...tally.facts, wantsOutput: false, durationMs: 1 });
+  expect(advice?.text.split(`${REFUSED.reason} `)[1]?.slice(0, wayOut.length)).toBe(wayOut);
+});

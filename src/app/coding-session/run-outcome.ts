@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
+import type { DecisionCode } from "../../core/agent/gate.ts";
 import type { RunResult } from "../../core/agent/result.ts";
 import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
 import { defined } from "../../core/base/defined.ts";
@@ -164,22 +165,25 @@ function denialAdvice({ denials, goOn }: OutcomeFacts): string {
   const count =
     denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
   const [first] = denials;
-  const firstDenial = first && `${first.name}: ${first.reason}`;
-  const why = firstDenial === undefined ? "" : `: ${firstDenial.replace(/\.$/, "")}`;
-  return `${count}${why}. ${wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
+  const why = first === undefined ? "" : `: ${first.name}: ${first.reason.replace(/\.$/, "")}`;
+  return `${count}${why}. ${wayOut(first?.code)}, and ${nextStep({ goOn }, "run again")}.`;
 }
 
-/** Advice against a refusal: no flag that allows helps against a deny rule, or in plan mode. */
-function wayOut(why: string): string {
-  // A person who has just said no is not told how to say yes.
-  if (/\bthe user (?:refused it|said: )/.test(why)) return "Say what to do instead";
-  if (why.includes("Plan mode only reads"))
-    return "To let it change things, choose another --permission-mode";
-  if (/The rule \S.* forbids /.test(why))
-    return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
-  if (why.includes("Nothing is asked in this mode"))
-    return "Allow what you want with --allowed-tools, or choose another --permission-mode";
-  return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
+/** The help against a refusal: no flag that allows does against a deny rule, or in plan mode. */
+function wayOut(code: DecisionCode | undefined): string {
+  switch (code) {
+    // A person who has just said no is not told how to say yes.
+    case "person":
+      return "Say what to do instead";
+    case "plan_mode":
+      return "To let it change things, choose another --permission-mode";
+    case "deny_rule":
+      return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
+    case "dont_ask_mode":
+      return "Allow what you want with --allowed-tools, or choose another --permission-mode";
+    default:
+      return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
+  }
 }
 
 /** The fields of an {@link Outcome} that come from the events of its run. */
@@ -260,7 +264,7 @@ export class RunTally {
     if (event.type === "subagent") return this.#count(event.event);
     if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
-    const { name, callId, input, reason } = event;
-    this.#denials.push({ callId, name, input, reason });
+    const { name, callId, input, reason, code } = event;
+    this.#denials.push({ callId, name, input, reason, ...defined({ code }) });
   }
 }
