@@ -8,16 +8,11 @@ import { Agent } from "./agent.ts";
 
 /** Options of {@link agentLoop}. */
 export interface AgentLoopOptions {
-  /**
-   * Default: the model of `OPENAI_MODEL` with `OPENAI_API_KEY` and `OPENAI_BASE_URL`, else what the terminal
-   * agent would choose.
-   */
+  /** Default: `OPENAI_MODEL` at `OPENAI_BASE_URL` with `OPENAI_API_KEY`, else the terminal agent's choice. */
   readonly model?: string | Model;
   /** Default: none. */
   readonly tools?: readonly Tool[];
-  /**
-   * Instructions for the model, sent before the conversation. Default: two sentences of a helpful assistant.
-   */
+  /** Instructions for the model, sent before the conversation. Default: two sentences on being helpful. */
   readonly systemPrompt?: string;
   /** Ends the loop, which then throws `aborted`. */
   readonly signal?: AbortSignal;

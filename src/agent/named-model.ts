@@ -29,9 +29,7 @@ class NamedModel implements Model {
     this.#name = name;
   }
 
-  /**
-   * The known facts about the model; of a local one more once its server was asked, with the first request.
-   */
+  /** The known facts about the model; of a local one more once its server was asked, by the first request. */
   get info(): ModelInfo | undefined {
     return this.#model?.info ?? this.#known;
   }

@@ -50,10 +50,7 @@ export interface AgentOptions {
    * `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
-  /**
-   * Functions that run around the steps of a run; see {@link import("./agent.ts").Agent.hooks}. Default:
-   * none.
-   */
+  /** Functions around the steps of a run; see {@link import("./agent.ts").Agent.hooks}. Default: none. */
   readonly hooks?: HookOptions;
   /** How much of a run the conversation keeps: all (`full`), or question and answer. Default `full`. */
   readonly memory?: ConversationMemory;

@@ -72,10 +72,7 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
 }
 
-/**
- * The model and effort of a task: those it does not say itself are of the run around it, also when it changes
- * there.
- */
+/** A task's model and effort: unsaid, those of the run around it, also when it changes there. */
 function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
   const { effort } = task;
   const model = task.model && wrapModel(task.model);

@@ -26,7 +26,7 @@ export interface PermissionGateOptions
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
   /**
-   * True when a person is asked: then a question needs no advice how to start the run. Default: nobody is.
+   * True when a person is asked: a question then needs no advice how to start. Default: nobody is.
    */
   readonly isAttended?: () => boolean;
   readonly known: readonly string[];

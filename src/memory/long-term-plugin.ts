@@ -16,9 +16,7 @@ import {
 } from "./long-term-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 
-/**
- * The use one agent makes of its long-term memory around its runs. Whatever the store does, a run goes on.
- */
+/** One agent's use of its long-term memory around its runs. Whatever the store does, a run goes on. */
 export class LongTermPlugin implements RunPlugin {
   readonly #options: LongTermMemoryOptions;
   readonly #store: LongTermMemory;

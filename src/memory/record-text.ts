@@ -53,9 +53,7 @@ export interface Search {
   readonly vector: Float32Array | undefined;
 }
 
-/**
- * The search that a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted.
- */
+/** The search that a query stands for. Throws `invalid_argument`: no query. Rejects when aborted. */
 export async function searchFor(
   query: string,
   { limit, signal }: RetrieveOptions,

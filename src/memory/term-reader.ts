@@ -2,9 +2,7 @@
 interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
-  /**
-   * Other forms that find it: parts of compounds, singulars; characters and their pairs in unspaced scripts.
-   */
+  /** Other forms that find it: parts of compounds, singulars; characters and pairs in unspaced scripts. */
   readonly parts: readonly string[];
 }
 

@@ -57,9 +57,7 @@ function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
   return named ?? options.find((option) => option.name === "--repo")?.value;
 }
 
-/**
- * True when git could take a word for the path of a repository, whose hooks no setting of ours would reach.
- */
+/** True when git could take a word for a repository's path, whose hooks no setting of ours reaches. */
 function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolean {
   if (!literal || /^(?:[./~]|file:)/i.test(text)) return true;
   if (/^[^/]*:/.test(text)) return false;
@@ -197,9 +195,7 @@ function pathsIn(text: string): readonly string[] {
 
 const NAMES = [".git", ".nano-agent", "nano-agent.json"];
 
-/**
- * True when a path part with a glob may become one of those. A star never is a leading dot, a brace may be.
- */
+/** True when a path part with a glob may be one of those. A star is no leading dot, a brace may be. */
 function couldBeMachinery(part: string, braces: boolean): boolean {
   const glob = braces ? part.replaceAll(/[{},]+/g, "*") : part;
   if (!/[*?[]/.test(glob)) return false;

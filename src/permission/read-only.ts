@@ -51,10 +51,7 @@ const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-/**
- * The programs that a program starts by a name: always, for the files it reads, or as the settings of most
- * users have it.
- */
+/** Programs a program starts by name: always, for what it reads, or by most users' settings. */
 const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
   ["git", ["git-lfs", "ssh"]],
   ["egrep", ["grep"]],

@@ -12,9 +12,7 @@ export interface SuggestedRules {
   readonly wider?: string;
 }
 
-/**
- * The rules to offer for a command that asks; `guards`: those of its words that no allowed program explains.
- */
+/** Rules to offer for a command that asks; `guards`: those of its words that no allowed program explains. */
 export function suggestRules(unit: ShellUnit, guards: readonly TextGuard[]): SuggestedRules {
   const { text, words } = unit;
   const last = words.at(-1);

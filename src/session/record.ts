@@ -34,9 +34,7 @@ export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;
-  /**
-   * The entry as a reader of the line will get it, with characters replaced that JSON or UTF-8 cannot hold.
-   */
+  /** The entry as a reader of the line gets it, with characters replaced that JSON or UTF-8 cannot hold. */
   readonly entry: E;
 }
 

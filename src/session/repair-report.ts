@@ -26,9 +26,7 @@ export function hasRepairs({ damaged, droppedResults, interrupted }: RepairRepor
   return damaged.length + droppedResults.length + interrupted.length > 0;
 }
 
-/**
- * The repairs that going on with a scanned session makes. Reads the whole conversation only if it is damaged.
- */
+/** The repairs to go on with a scanned session. Reads the whole conversation only if it is damaged. */
 export function repairReport(
   descriptor: number,
   { scan, path }: { readonly scan: JournalScan; readonly path: readonly IndexedRecord[] },

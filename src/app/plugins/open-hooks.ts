@@ -13,10 +13,7 @@ import { SessionHooks } from "./session-hooks.ts";
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly handlers: readonly HookHandler[];
-  /**
-   * The variables that commands of the agent see, never credentials, and the mark that finds a killed
-   * agent's.
-   */
+  /** The variables that commands see, never credentials, and the mark that finds a killed agent's. */
   readonly shell: Pick<ShellOptions, "env" | "mark" | "watcher">;
   readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;

@@ -12,10 +12,7 @@ import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
-/**
- * The outcome of admitting a call: it may run, has its answer, or waits: for the caller's answer or for
- * approval.
- */
+/** The outcome of admitting a call: it may run, has its answer, or waits for the caller or approval. */
 export type Admission =
   | {
       readonly type: "ready";

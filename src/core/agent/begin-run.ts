@@ -58,9 +58,7 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
   return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
-/**
- * True when this input goes on with the newest run, which was cut or waits: it answers open calls at most.
- */
+/** True when this input goes on with the newest run, cut or waiting: it answers open calls at most. */
 export function goesOn(state: SessionState, messages: readonly Message[]): boolean {
   return state.isUnfinished && !saysSomething(messages);
 }

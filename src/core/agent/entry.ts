@@ -99,9 +99,7 @@ export interface ModeChangeEntry extends EntryBase {
   readonly mode: string;
 }
 
-/**
- * A note that a host keeps in the journal, such as a question to a person. The loop does not depend on it.
- */
+/** A note of a host, such as a question to a person. The loop does not depend on it. */
 export interface NoteEntry extends EntryBase {
   readonly type: "note";
   /** Names what `data` is, e.g. `question`. */

@@ -19,10 +19,7 @@ export interface ToolUpdateEvent extends ToolUpdate {
 /** A phase of a pattern begins: what follows, up to the next one, belongs to it. */
 export interface PhaseEvent {
   readonly type: "phase";
-  /**
-   * Planning: `planning`, `execution`, `final_answer`. Reflecting: `initial_execution`, `reflection`,
-   * `refinement`.
-   */
+  /** Plans: `planning`, `execution`, `final_answer`. Else `initial_execution`, `reflection`, `refinement`. */
   readonly phase:
     | "planning"
     | "execution"

@@ -102,9 +102,7 @@ async function afterCalls(
   return undefined;
 }
 
-/**
- * The tool choice of the next request. Follows from options and entries: a run that goes on asks the same.
- */
+/** The next request's tool choice. Follows from options and entries: a run that goes on asks the same. */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))

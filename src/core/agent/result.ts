@@ -38,10 +38,7 @@ export interface RunReport {
   readonly limit?: BudgetLimit;
   /** Which calls, when `stopReason` is `loop_detected`. */
   readonly circle?: LoopCircle;
-  /**
-   * For people, about `budget`, `loop_detected`, an `output_limit` that is the window's, or a `refusal` that
-   * was explained.
-   */
+  /** For people: about `budget`, `loop_detected`, the window's `output_limit`, or an explained `refusal`. */
   readonly detail?: string;
   /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
   readonly pending?: readonly PendingCall[];

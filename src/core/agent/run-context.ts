@@ -41,9 +41,7 @@ export type OnMaxIterations =
  */
 export type ConversationMemory = "full" | "final-only";
 
-/**
- * The settings and limits of a run. Options of agents and runs have the same names, and say what each is for.
- */
+/** The settings and limits of a run. Options of agents and runs have the same names, with explanations. */
 export interface RunSettings {
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;

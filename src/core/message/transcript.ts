@@ -182,10 +182,7 @@ export function repairTranscript(messages: readonly GivenMessage[]): readonly Me
   return transcript.messages;
 }
 
-/**
- * The faults of a list of messages, one sentence each; empty when it can be sent. The last message may be an
- * open question.
- */
+/** The faults of a list of messages, one sentence each. The last message may be an open question. */
 export function transcriptViolations(messages: readonly Message[]): readonly string[] {
   const violations: string[] = [];
   const seen = new Set<string>();

@@ -144,9 +144,7 @@ export interface ToolContext {
 
 /** A tool as the loop runs it. Make one with {@link defineTool}. */
 export interface Tool {
-  /**
-   * The name the model calls it by: 1 to 64 letters, digits, `_` and `-`, not beginning with a digit or `-`.
-   */
+  /** The name the model calls it by: 1 to 64 letters, digits, `_`, `-`, first a letter or `_`. */
   readonly name: string;
   /** Its purpose and when to use it: the model chooses by this. */
   readonly description: string;

@@ -237,8 +237,7 @@ export class Screen {
     if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
     else if (panel === undefined) this.#edit(event);
-    // The next letter is not for a panel that the one before it closed. Several at once are no answer to a
-    // question.
+    // The next letter is not for a panel that the one before closed. Several at once answer no question.
     else if (event.type === "text" && panel !== this.#question)
       for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);

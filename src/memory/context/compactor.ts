@@ -6,10 +6,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
-/**
- * The facts about a conversation that a {@link Compactor} is told. Costs nothing to make: it looks when
- * asked.
- */
+/** A conversation as a {@link Compactor} is told it. Costs nothing to make: it looks when asked. */
 export interface ContextView {
   /** The same object for the same conversation: a key for what an implementation remembers of it. */
   readonly conversation: object;

@@ -1,8 +1,6 @@
 import type { ContextView } from "./compactor.ts";
 
-/**
- * The fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room.
- */
+/** Fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room. */
 export interface RoomOptions {
   readonly at?: number;
   readonly window?: number;

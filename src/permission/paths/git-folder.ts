@@ -46,9 +46,7 @@ export function liesIn(path: string, folders: readonly string[]): boolean {
   return place !== undefined && folders.some((each) => `${place}/`.startsWith(`${placeOf(each)}${sep}`));
 }
 
-/**
- * True when a repository lies with its work tree or claims it: who leads git elsewhere cannot write there.
- */
+/** True when a repository lies with its work tree or claims it: who misleads git cannot write there. */
 export function belongsTo(
   tree: string,
   { own, root, settings }: { own: string; root: string; settings: readonly GitSetting[] },

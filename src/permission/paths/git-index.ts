@@ -87,10 +87,7 @@ function prefixOf(
   return { kept: before.length - dropped, from };
 }
 
-/**
- * The extensions behind the entries, by name. It must end where the final hash begins, or entries were
- * misread.
- */
+/** The extensions behind the entries, by name. Misread entries do not end where the final hash begins. */
 function extensionsOf(file: Buffer, begin: number, end: number): ReadonlyMap<string, Buffer> {
   const found = new Map<string, Buffer>();
   let at = begin;

@@ -18,9 +18,7 @@ export interface RedactionOptions {
 const MAX_HELD = 16_000;
 /** A longer text is looked at in pieces. */
 const MAX_PIECE = 400_000;
-/**
- * The rest may hold a secret that only now stands alone: looked at until nothing changes, at most so often.
- */
+/** The rest may hold a secret that only now stands alone: looked at until it stays, at most so often. */
 const MAX_ROUNDS = 8;
 /** Of a private key that is not at its end yet. */
 const MAX_HELD_KEY = 40_000;

@@ -177,9 +177,7 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
 const REPORTERS = wordSet("pwd date ls find which nproc hostname whoami id uname mktemp wc seq");
 const GIT_REPORTS = wordSet("merge-base rev-parse rev-list symbolic-ref describe branch ls-files diff");
 
-/**
- * True when the output of a substitution is facts about the machine, not texts that the line itself spells.
- */
+/** True when a substitution prints facts about the machine, not texts that the line itself spells. */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
   return (
     commands.length > 0 &&

@@ -5,9 +5,7 @@ import { unwrapShell, unwrapSu } from "./unwrap-shell.ts";
 import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import { LOOSE_WRAPPERS, OTHER_SHELLS, SHELLS, WRAPPERS, type Wrapper } from "./wrappers.ts";
 
-/**
- * The command that the program `name` runs, if it is one that runs others; `words[0]` is the program itself.
- */
+/** The command that the program `name` runs, if it is one that does; `words[0]` is the program itself. */
 export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefined {
   const { words } = command;
   if (SHELLS.has(name)) return unwrapShell(command);

@@ -11,9 +11,7 @@ export const TRUST_KINDS = [
   "extension",
 ] as const;
 
-/**
- * The parts of a project that can act: settings, hooks, MCP servers, skills, subagents, commands, extensions.
- */
+/** Parts of a project that can act: settings, hooks, MCP servers, skills, agents, commands, extensions. */
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */

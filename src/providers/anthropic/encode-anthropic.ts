@@ -34,9 +34,7 @@ class AnthropicEncoder {
   readonly #url: string;
   readonly #headers: WireRequest["headers"];
   readonly #interleaved: WireRequest["headers"];
-  /**
-   * True when thinking that the conversation no longer fits is dropped, which only a beta can be asked for.
-   */
+  /** True when thinking that no longer fits is dropped, which only a beta can be asked for. */
   readonly #dropsUnbound: boolean;
   readonly #traits: ThinkingTraits;
   /** The mark for caching with its leading comma; empty when caching is off. */

@@ -8,9 +8,7 @@ export interface PathStory {
   readonly path: PathKey;
   /** The state it had at that point. */
   readonly target: FileVersion | null;
-  /**
-   * The state it must have now, if nobody else changed it; several where a rollback was cut in the middle.
-   */
+  /** The state it must have now, if nobody else changed it; several where a rollback was cut. */
   readonly expected: readonly (FileVersion | null)[];
   /** True when somebody else changed it between two calls, or it cannot be told whether they did. */
   readonly isDisturbed: boolean;

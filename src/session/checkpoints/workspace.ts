@@ -173,9 +173,7 @@ export class Workspace {
     return this.#index.states.get(key)?.version;
   }
 
-  /**
-   * A mark that tells the version of a path, at the last look, from others; undefined where nothing stood.
-   */
+  /** A mark of a path's version at the last look; undefined where nothing stood. */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);

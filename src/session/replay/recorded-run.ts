@@ -33,9 +33,7 @@ export interface RecordedRun {
   readonly start: RunStartEntry | RunResumeEntry;
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
-  /**
-   * The entries of the loop up to the run's end. What subagents did is left out: their reports are results.
-   */
+  /** The loop's entries up to the run's end, without those of subagents: their reports are results. */
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
   readonly delegated: number;

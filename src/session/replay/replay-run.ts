@@ -217,10 +217,7 @@ class RunReplay {
     return reason;
   }
 
-  /**
-   * The entries that came into the run from outside before the next answer: steering, and records of other
-   * kinds.
-   */
+  /** Entries that came from outside before the next answer: steering, and records of other kinds. */
   #takeFromOutside(): readonly NewEntry[] {
     const { body, answers } = this.#run;
     const from = this.#taken === 0 ? 0 : body.indexOf(answers[this.#taken - 1] as JournalEntry) + 1;

@@ -17,9 +17,7 @@ export class Attachments {
   readonly #pastes = new Map<string, string>();
   readonly #images = new Map<string, ImageBlock>();
 
-  /**
-   * The text that a paste puts into the input: its own, a mark for a long one, or for the image at its path.
-   */
+  /** The text that a paste puts into the input: its own, a mark for a long one, or for an image's path. */
   paste(text: string, cwd: string): string {
     const clean = cleanPaste(text);
     const image = imageAt(clean.trim(), cwd);
