@@ -57,7 +57,6 @@ export async function takesKeys(program: ProgramInTerminal): Promise<void> {
   await secondsPass(program, 2);
 }
 
-/** While a frame is on its way, the row is not there, or there twice. */
 async function secondsPass({ emulator, shows }: ProgramInTerminal, count: number): Promise<void> {
   await shows((screen) => secondsIn(screen) >= 0);
   const begin = secondsIn(emulator.screen.join("\n"));

@@ -80,9 +80,12 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     if (options.background !== undefined) emulator.setBackground(options.background);
   }
   let drawn: Promise<void> = Promise.resolve();
-  child.onData((text) => {
-    drawn = emulator.write(text).then(() => watch.look());
-  });
+  const frames = new WholeFrames();
+  const draw = (text: string): void => {
+    if (text !== "") drawn = emulator.write(text).then(() => watch.look());
+  };
+  child.onData((text) => draw(frames.push(text)));
+  child.onExit(() => draw(frames.rest()));
   const end = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) => void drawn.then(() => resolve({ code: exitCode, signal })));
   });
@@ -130,6 +133,36 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
 function variablesIn(home: string): Readonly<Record<string, string>> {
   const path = process.env["PATH"] ?? "";
   return { PATH: path, HOME: home, ...NO_LOCAL_SERVERS, TERM: "xterm-256color", LANG: "C.UTF-8" };
+}
+
+const FRAME_BEGIN = "\u001B[?2026h";
+const FRAME_END = "\u001B[?2026l";
+
+/** How many characters at the end may be the first ones of a mark. */
+function tornMark(text: string): number {
+  const lengths = Array.from({ length: FRAME_BEGIN.length }, (_, at) => FRAME_BEGIN.length - at);
+  return lengths.find((length) => text.endsWith(FRAME_BEGIN.slice(0, length))) ?? 0;
+}
+
+/** Holds a frame back until all of it is there, as terminals do between the two marks of DEC 2026. */
+class WholeFrames {
+  #held = "";
+
+  /** The part of all output so far that can be drawn now. */
+  push(text: string): string {
+    const all = this.#held + text;
+    const begin = all.lastIndexOf(FRAME_BEGIN);
+    const cut = begin > all.lastIndexOf(FRAME_END) ? begin : all.length - tornMark(all);
+    this.#held = all.slice(cut);
+    return all.slice(0, cut);
+  }
+
+  /** The part that no end will come for. */
+  rest(): string {
+    const held = this.#held;
+    this.#held = "";
+    return held;
+  }
 }
 
 /** Waits for what a screen is to show. */
