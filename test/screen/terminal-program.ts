@@ -79,15 +79,10 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     emulator.onReply((text) => child.write(text));
     if (options.background !== undefined) emulator.setBackground(options.background);
   }
-  let drawn: Promise<void> = Promise.resolve();
-  const frames = new WholeFrames();
-  const draw = (text: string): void => {
-    if (text !== "") drawn = emulator.write(text).then(() => watch.look());
-  };
-  child.onData((text) => draw(frames.push(text)));
-  child.onExit(() => draw(frames.rest()));
+  const frames = new WholeFrames((text) => emulator.write(text).then(() => watch.look()));
+  child.onData((text) => frames.push(text));
   const end = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
-    child.onExit(({ exitCode, signal }) => void drawn.then(() => resolve({ code: exitCode, signal })));
+    child.onExit(({ exitCode, signal }) => void frames.end().then(() => resolve({ code: exitCode, signal })));
   });
   const watch = new ScreenWatch(emulator, end);
   const close = (): void => {
@@ -118,7 +113,7 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
     },
     hides: (text) => watch.when((screen) => !screen.includes(text), `hiding ${JSON.stringify(text)}`),
     resize: async (size) => {
-      await drawn;
+      await frames.drawn;
       emulator.resize(size);
       child.resize(size.columns, size.rows);
     },
@@ -144,24 +139,30 @@ function tornMark(text: string): number {
   return lengths.find((length) => text.endsWith(FRAME_BEGIN.slice(0, length))) ?? 0;
 }
 
-/** Holds a frame back until all of it is there, as terminals do between the two marks of DEC 2026. */
+/** Draws a frame when all of it is there, as terminals do between the two marks of DEC 2026. */
 class WholeFrames {
+  readonly #draw: (text: string) => Promise<void>;
+  /** Settles when everything is drawn that could be. */
+  drawn: Promise<void> = Promise.resolve();
   #held = "";
 
-  /** The part of all output so far that can be drawn now. */
-  push(text: string): string {
+  constructor(draw: (text: string) => Promise<void>) {
+    this.#draw = draw;
+  }
+
+  push(text: string): void {
     const all = this.#held + text;
     const begin = all.lastIndexOf(FRAME_BEGIN);
     const cut = begin > all.lastIndexOf(FRAME_END) ? begin : all.length - tornMark(all);
     this.#held = all.slice(cut);
-    return all.slice(0, cut);
+    if (cut > 0) this.drawn = this.#draw(all.slice(0, cut));
   }
 
-  /** The part that no end will come for. */
-  rest(): string {
-    const held = this.#held;
+  /** Draws the rest, for which no end will come. */
+  end(): Promise<void> {
+    if (this.#held !== "") this.drawn = this.#draw(this.#held);
     this.#held = "";
-    return held;
+    return this.drawn;
   }
 }
 
