@@ -1,11 +1,12 @@
 import type { Approver } from "../core/agent/gate.ts";
+import type { Tool } from "../core/tool/tool.ts";
 import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
 import { SessionRules } from "../permission/session-rules.ts";
 import { EXTRA_TOOLS } from "./config/config-schema.ts";
 import { variable } from "./config/env.ts";
-import { MEMORY_TOOLS } from "./open-memory.ts";
+import { MEMORY_TOOLS, type OpenMemory } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
@@ -13,9 +14,10 @@ import { gitProgramsItem } from "./trust/git-programs-item.ts";
 
 /** The parts of a terminal agent's permission beside its settings. */
 export interface ComposePermissionOptions
-  extends Pick<PermissionGateOptions, "known" | "workspace" | "guard" | "readable"> {
-  /** Names of tools that may run whatever the settings say. */
-  readonly allowed: readonly string[];
+  extends Pick<PermissionGateOptions, "workspace" | "guard" | "readable"> {
+  readonly tools: readonly Tool[];
+  /** Its tools may run whatever the settings say. */
+  readonly memory: Pick<OpenMemory, "toolNames">;
   readonly approval: ApprovalPrompt;
   readonly isAttended: () => boolean;
   readonly hooks: Pick<SessionHooks, "gate" | "approver"> | undefined;
@@ -33,19 +35,20 @@ export interface ComposedPermission {
 /** Makes the gate of a terminal agent, and what asks a person. Throws for rules that cannot be read. */
 export function composePermission(
   settings: Settings,
-  { approval, allowed, known, hooks, ...options }: ComposePermissionOptions,
+  { approval, hooks, tools, memory, ...options }: ComposePermissionOptions,
 ): ComposedPermission {
   const { config, cwd, paths, trust } = settings;
   const { permissionMode = "default", allowedTools = [], disallowedTools = [] } = config.values;
+  const own = tools.map(({ name }) => name);
   const session = new SessionRules();
   const plain = createPermissionGate({
     ...options,
     mode: permissionMode,
     session,
     // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
-    known: [...new Set([...known, ...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task"])],
+    known: [...new Set([...own, ...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task"])],
     // It only offers what is judged when it is called.
-    allowed: [...allowedTools, ...allowed, FIND_TOOLS],
+    allowed: [...allowedTools, ...memory.toolNames, FIND_TOOLS],
     disallowed: disallowedTools,
     listsFrom: { allowed: fileOf(settings, "allowedTools"), disallowed: fileOf(settings, "disallowedTools") },
     permissions: config.values.permissions,

@@ -111,22 +111,22 @@ async function composeConfined(
   options: ComposeOptions,
   { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
 ): Promise<ComposedAgent> {
-  const { onNotice } = options;
-  const { workspace, limits: sandbox } = confined;
+  const { onNotice, approval, isAttended, pace } = options;
+  const { workspace, redact, limits: sandbox } = confined;
   // Its modules load meanwhile: they are needed last.
   const opening = mcpOf(options, confined, found);
-  const { settings, builtin, plugins, hooks, ...parts } = await openParts(options, confined);
-  const { cwd, paths } = settings;
+  const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, confined);
+  const { cwd, paths, folders } = settings;
   const config = settings.config.values;
   const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
-  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
+  const instructions = readInstructions(folders, about("instructions", onNotice));
   const warn = about("setting", onNotice);
   const open = modelOpener(settings, warn);
-  const around = { settings, instructions, openModel: open, onNotice, sandbox, tools: parts.tools };
-  const { readable, tools, commands, ...named } = await composeExtensions(around);
-  const known = [...namesOf(tools), ...memory.toolNames];
-  const decided = { known, ...parts, allowed: memory.toolNames, workspace, readable, hooks };
-  const { permission, ...asked } = composePermission(settings, { ...options, ...decided });
+  const around = { settings, instructions, openModel: open, onNotice, sandbox };
+  const extended = await composeExtensions({ ...around, tools: plain });
+  const { tools, agents, skills, readable } = extended;
+  const deciding = { approval, isAttended, guard, hooks, workspace, readable, tools, memory };
+  const { permission, approve, lendRules } = composePermission(settings, deciding);
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
   const mcp = await opening;
@@ -134,10 +134,10 @@ async function composeConfined(
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
-  const bounds = boundsOf(config, { ...options, hooks, redact: confined.redact, checkpoints });
+  const bounds = boundsOf(config, { pace, hooks, redact, checkpoints });
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
-    newAgent({ ...fixed, tools: offered(choice.model) }, { ...config, mcp, session, choice });
+    newAgent({ ...fixed, tools: offered(choice.model) }, { pattern: config.pattern, mcp, session, choice });
   return {
     agent: await renew(),
     session,
@@ -146,14 +146,16 @@ async function composeConfined(
     effort,
     openModel: open,
     permission,
-    ...asked,
+    approve,
+    lendRules,
     hooks,
     checkpoints,
     mcp,
-    ...named,
+    agents,
+    skills,
     status: plugins.status,
     systemPrompt: prompt,
-    commands: () => commandsOf([...plugins.commands, commands, mcp.commands]),
+    commands: () => commandsOf([...plugins.commands, extended.commands, mcp.commands]),
     toolNames: [...namesOf(offered(model).filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
     sandbox: confined.sandbox,
     ...aroundCalls({ builtin, checkpoints, memory, confined, mcp, hooks }),
@@ -174,7 +176,8 @@ async function openParts(options: ComposeOptions, { shell, workspace }: Confinem
   return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
 }
 
-interface AgentParts extends Pick<ComposedAgent, "session">, Pick<ConfigFile, "pattern"> {
+interface AgentParts extends Pick<ComposedAgent, "session"> {
+  readonly pattern: PatternName | undefined;
   readonly mcp: OpenMcp;
   readonly choice: ModelAndEffort;
 }

@@ -16,7 +16,7 @@ import { planTool, stepFailedTool } from "./plan-tools.ts";
 const PLANNER_ITERATIONS = 2;
 
 /** Where the execution of a plan came to. */
-type Executed =
+type Execution =
   | { readonly type: "done"; readonly last: RunResult }
   | { readonly type: "stopped"; readonly last: RunResult }
   | { readonly type: "failed"; readonly failure: string };
@@ -96,7 +96,7 @@ export class PlanAndSolveAgent extends Agent {
       readonly mayFail: boolean;
     },
     steps: readonly string[],
-  ): Promise<Executed> {
+  ): Promise<Execution> {
     const { run, phases, finished, mayFail } = work;
     const plan = [...finished.map(({ step }) => step), ...steps];
     for (;;) {

@@ -37,7 +37,7 @@ interface Circle {
 }
 
 /** A call with its result, of which `said` is what counts. */
-interface Seen extends Pick<ToolResultEntry, "status" | "result"> {
+interface SeenCall extends Pick<ToolResultEntry, "status" | "result"> {
   readonly call: ToolUseBlock;
   readonly said: string;
   /** The same number for calls that are the same. */
@@ -57,7 +57,7 @@ export class LoopGuard implements Fold {
   /** Results that came before those of earlier calls. */
   readonly #early = new Map<string, ToolResultEntry>();
   /** The newest calls, newest first. */
-  readonly #last: Seen[] = [];
+  readonly #last: SeenCall[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
   #kinds = 0;
@@ -160,7 +160,11 @@ function saidBy({ result: { content }, fingerprint }: ToolResultEntry): string {
 }
 
 /** Results differ in most cases, and cost less to compare than arguments. */
-function isSame(seen: Seen, call: ToolUseBlock, { status, said }: Pick<Seen, "status" | "said">): boolean {
+function isSame(
+  seen: SeenCall,
+  call: ToolUseBlock,
+  { status, said }: Pick<SeenCall, "status" | "said">,
+): boolean {
   return (
     seen.said === said &&
     seen.status === status &&
@@ -170,6 +174,6 @@ function isSame(seen: Seen, call: ToolUseBlock, { status, said }: Pick<Seen, "st
   );
 }
 
-function isBare({ status, result }: Seen): boolean {
+function isBare({ status, result }: SeenCall): boolean {
   return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
 }

@@ -25,7 +25,7 @@ export interface BatchInput {
   readonly calls: readonly BatchCall[];
 }
 
-interface Done {
+interface BatchAnswer {
   readonly result: ToolResult;
   readonly durationMs: number;
 }
@@ -74,7 +74,7 @@ async function runBatch({ calls }: BatchInput, context: ToolContext): Promise<To
   return report(calls, done);
 }
 
-async function runCall({ tool, input }: BatchCall, context: ToolContext): Promise<Done> {
+async function runCall({ tool, input }: BatchCall, context: ToolContext): Promise<BatchAnswer> {
   const startedAt = performance.now();
   const result = await resultOf(tool, input, context);
   return { result, durationMs: Math.round(performance.now() - startedAt) };
@@ -96,7 +96,7 @@ function isToolInput(input: unknown): input is ToolInput {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
-function report(calls: readonly BatchCall[], done: readonly Done[]): ToolResult {
+function report(calls: readonly BatchCall[], done: readonly BatchAnswer[]): ToolResult {
   const failed = done.filter(({ result }) => result.isError === true).length;
   const texts = shareBytes(
     done.map(({ result }) => textOf(result.content, "\n")),

@@ -61,6 +61,18 @@ test("servers are added, listed with what they cost, tried and removed", async (
   expect(ends[4]?.stderr).toContain("wrong arguments");
 });
 
+test("tools that cannot be used are told beside the list, and a server that fails in the list alone", async () => {
+  const { mcp } = place();
+  const { command, args } = stdioCommand({ tools: [{ name: "odd", inputSchema: 7 }] });
+  await mcp(["add", "s", "--", command, ...args]);
+  await mcp(["add", "web", "http://127.0.0.1:1/mcp"]);
+  const { stdout, stderr } = await mcp(["list"]);
+  expect([stderr.trimEnd().split("\n"), /^web {2}failed/m.test(stdout)]).toEqual([
+    ["nano-agent: MCP server s: left out 1 tool: odd has an inputSchema that is not an object."],
+    true,
+  ]);
+});
+
 test("a project's servers are kept in .mcp.json and wait for trust", async () => {
   const { cwd, mcp } = place();
   await mcp(["add", "--project", "s", "--", "some-program", "-x"]);

@@ -15,7 +15,7 @@ import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 /** The outcome of taking a message in, before it is sent. */
-export type TakenIn =
+export type Intake =
   | { readonly input: Input | undefined }
   /** It is not sent: why. */
   | { readonly refused: string }
@@ -40,7 +40,7 @@ export interface IntakeOptions {
  * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
  * there is not.
  */
-export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<TakenIn> {
+export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<Intake> {
   const { parts, agent, signal } = options;
   if (input === undefined) return { input };
   const { composed } = parts;
@@ -76,7 +76,7 @@ function textOfMessage(input: Input): string | undefined {
   return only.content.every(({ type }) => type === "text") ? textOf(only.content) : undefined;
 }
 
-async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<TakenIn> {
+async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<Intake> {
   const { parts, signal } = options;
   const commands = parts.composed.commands();
   const found = commandIn(text ?? "", commands);
@@ -111,7 +111,7 @@ function shortList(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<TakenIn> {
+async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<Intake> {
   const { parts, onEnd, lendModel } = options;
   for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
   if (command.model !== undefined) onEnd(await lendModel(command.model));

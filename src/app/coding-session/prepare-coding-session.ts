@@ -51,7 +51,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   const notices = new NoticeBoard(redact, options.onNotice);
   for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
   if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
-  const opened: Opened = { sessionId: options.sessionId ?? newUuid() };
+  const opened: OpeningState = { sessionId: options.sessionId ?? newUuid() };
   return {
     settings,
     redact,
@@ -75,7 +75,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
 }
 
 /** A session as far as it is open. */
-interface Opened {
+interface OpeningState {
   sessionId: string;
   session?: OpenSession;
   composed?: ComposedAgent;
@@ -85,7 +85,7 @@ interface Opened {
 interface OpeningParts {
   readonly settings: Settings;
   readonly notices: NoticeBoard;
-  readonly opened: Opened;
+  readonly opened: OpeningState;
 }
 
 async function openSession(

@@ -10,7 +10,7 @@ import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
-import { type IntakeOptions, type TakenIn, takeIn } from "./intake.ts";
+import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
 import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
@@ -221,7 +221,7 @@ export class RunControl {
 
   /** Runs until an answer that hooks let stand. Resolves to what makes the outcome of it. */
   async #answered(
-    taken: TakenIn,
+    taken: Intake,
     options: RunOptions & { readonly signal: AbortSignal },
   ): Promise<(facts: OutcomeFacts) => Outcome> {
     if ("refused" in taken) return (facts) => refusedOutcome(taken.refused, facts);

@@ -5,7 +5,7 @@ import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
-import { McpHub, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
+import { McpHub, type McpHubOptions, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { SessionCommand } from "../coding-session/session-command.ts";
@@ -23,7 +23,7 @@ export interface HubParts {
   readonly host?: Omit<McpHost, "environment">;
   /** Ends their processes when this one is killed. Default: one of their own. */
   readonly watcher?: ProcessWatcher | undefined;
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: McpHubOptions["onNotice"];
 }
 
 /** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */

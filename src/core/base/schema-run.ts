@@ -12,7 +12,7 @@ export type Check = (value: unknown, run: SchemaRun) => unknown;
 /** By `type` and `choice` {@link import("./check-branches.ts").branchChecks} knows which branch was meant. */
 export type IssueKind = "type" | "choice" | "other";
 
-interface Found extends SchemaIssue {
+interface FoundIssue extends SchemaIssue {
   readonly kind: IssueKind;
 }
 
@@ -20,7 +20,7 @@ interface Found extends SchemaIssue {
 interface Outcome {
   readonly value: unknown;
   readonly failures: number;
-  readonly issues: readonly Found[];
+  readonly issues: readonly FoundIssue[];
 }
 
 /** Outcomes by check and value; `running` while the check is at work on the value. */
@@ -38,7 +38,7 @@ const MAX_REFERENCES = 500;
 export class SchemaRun {
   readonly quiet: boolean;
   readonly repairs: boolean;
-  readonly issues: Found[] = [];
+  readonly issues: FoundIssue[] = [];
   failures = 0;
   #memory: Memory | undefined;
   #depth = 0;

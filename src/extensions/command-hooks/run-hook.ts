@@ -52,7 +52,7 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
     });
     const { pid } = child;
     if (pid !== undefined) place.watcher?.add(pid);
-    const outputs = { stdout: new Bounded(), stderr: new Bounded() };
+    const outputs = { stdout: new BoundedBytes(), stderr: new BoundedBytes() };
     const endGroup = (): void => kill(pid, group);
     let failure: string | undefined;
     const give = (why: string): void => {
@@ -108,7 +108,7 @@ function kill(pid: number | undefined, group: boolean): void {
 }
 
 /** Bytes up to a bound. */
-class Bounded {
+class BoundedBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;
   isCut = false;

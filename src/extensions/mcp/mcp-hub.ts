@@ -44,7 +44,7 @@ export interface McpHubOptions {
   /** `false`: every tool is offered at once. Default {@link DEFER_LIMITS}. */
   readonly defer?: DeferLimits | false;
   readonly random?: () => number;
-  readonly onNotice: (message: string) => void;
+  readonly onNotice: (message: string, about: "server" | "tools") => void;
 }
 
 /** How a server does. One that is not started yet counts as `connecting`. */
@@ -314,7 +314,7 @@ export class McpHub {
     entry.isKnown = true;
     this.#remember(entry);
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
-      this.#options.onNotice(droppedNotice(definition.name, dropped));
+      this.#options.onNotice(droppedNotice(definition.name, dropped), "tools");
     entry.dropped = dropped;
     this.#update(before, tools);
   }
@@ -362,7 +362,7 @@ export class McpHub {
       if (life.state === "ready") entry.isToldOf = false;
       return;
     }
-    if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`);
+    if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`, "server");
     entry.isToldOf = true;
   }
 }

@@ -4,7 +4,7 @@ import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/v
 import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 
 /** The part of an item that was sent. */
-interface Sent {
+interface SentItem {
   version: number;
   length: number;
   /** The first part of a text that was sent, to see that it is still the same text. */
@@ -28,7 +28,7 @@ export interface ViewPublisherOptions {
 /** Tells an editor what has changed in the view of a session, each piece of text once. */
 export class ViewPublisher {
   readonly #options: ViewPublisherOptions;
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentItem>();
   #todo: SessionView["todo"] = [];
   #usage = "";
   #hasTitle = false;

@@ -20,7 +20,7 @@ export interface HttpServing {
 }
 
 /** A client with a session, which is how the versions up to 2025-11-25 are spoken. */
-interface Connected {
+interface ClientSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly agent: AgentServer;
 }
@@ -35,7 +35,7 @@ const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");
-  const clients = new Map<string, Connected>();
+  const clients = new Map<string, ClientSession>();
   // Later versions know no sessions: whoever speaks them brings everything with each request.
   const single = newServer();
   const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
@@ -94,7 +94,7 @@ function isLoopback(address: string): boolean {
 }
 
 interface Serving {
-  readonly clients: Map<string, Connected>;
+  readonly clients: Map<string, ClientSession>;
   readonly newServer: () => AgentServer;
   readonly newer: McpHttpHandler;
 }

@@ -21,7 +21,7 @@ export interface ContentsOptions {
 export function createContentsWriter(
   options: ContentsOptions,
 ): (messages: readonly Message[], preamble?: string) => string {
-  const transcript = createListSerialiser<Message, Written>(
+  const transcript = createListSerialiser<Message, WrittenContents>(
     {
       initial: { role: undefined, calls: undefined },
       append: (text, message, state) => append(text, message, { state, options }),
@@ -54,7 +54,7 @@ const USER = '{"role":"user","parts":[';
 const MODEL = '{"role":"model","parts":[';
 
 /** State after some messages: whose parts are open at the end, and the answers, the last one first. */
-interface Written {
+interface WrittenContents {
   readonly role: Message["role"] | undefined;
   readonly calls: Answers | undefined;
 }
@@ -67,8 +67,8 @@ interface Answers {
 function append(
   before: string,
   message: Message,
-  { state, options }: { readonly state: Written; readonly options: ContentsOptions },
-): { readonly text: string; readonly state: Written } {
+  { state, options }: { readonly state: WrittenContents; readonly options: ContentsOptions },
+): { readonly text: string; readonly state: WrittenContents } {
   const { role } = message;
   const calls = role === "assistant" ? { blocks: message.content, before: state.calls } : state.calls;
   const list =

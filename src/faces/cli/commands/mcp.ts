@@ -184,8 +184,12 @@ async function withHub(
   definitions: readonly McpServerDefinition[],
   work: (hub: McpHub) => Promise<number>,
 ): Promise<number> {
-  const said: string[] = [];
-  const hub = hubFor(settings, { servers: definitions, onNotice: (message) => said.push(message) });
+  const leftOut: string[] = [];
+  const hub = hubFor(settings, {
+    servers: definitions,
+    // What is wrong with a server stands in its status.
+    onNotice: (message, about) => about === "tools" && leftOut.push(message),
+  });
   return withSignals(async ({ signal }) => {
     signal.addEventListener("abort", () => hub.killNow(), { once: true });
     try {
@@ -194,7 +198,7 @@ async function withHub(
       return await work(hub);
     } finally {
       await hub.close();
-      for (const message of said) if (message.includes(": left out ")) say(context, message);
+      for (const message of leftOut) say(context, message);
     }
   });
 }

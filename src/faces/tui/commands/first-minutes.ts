@@ -75,10 +75,10 @@ export function askForServer(control: Control, { name, baseUrl }: FoundModel): P
   });
 }
 
-type Untrusted = Extract<Notice, { code: "untrusted" }>;
+type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
 /** Asks whether what a project brings may act; each thing it brings is in the list with what it would do. */
-export function offerTrust(control: Control, untrusted: Untrusted): void {
+export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   const { items } = untrusted;
   const rows = items.map(
     ({ kind, path, does }) => `${kind.replace("_", " ")}  ${withHiddenShown(path)}  ${withHiddenShown(does)}`,

@@ -41,14 +41,14 @@ export function isDefinite(start: string): boolean {
 }
 
 /** A line without the marks of quotes and the blanks before it. */
-export interface Unquoted {
+export interface UnquotedLine {
   readonly text: string;
   readonly quotes: number;
   readonly column: number;
 }
 
 /** Takes the marks of quotes and the blanks off the beginning of a line. */
-export function unquote(source: string): Unquoted {
+export function unquote(source: string): UnquotedLine {
   let rest = source;
   let quotes = 0;
   for (let found = /^\s{0,3}> ?/.exec(rest); found !== null; found = /^\s{0,3}> ?/.exec(rest)) {
