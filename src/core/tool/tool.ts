@@ -105,8 +105,10 @@ export interface SubagentOutcome {
   readonly durationMs: number;
 }
 
-/** What a running tool gets beside its input. */
-export interface ToolContext {
+/** What a running tool gets beside its input. `Own` is the type of what the caller of the run hands on. */
+export interface ToolContext<Own = unknown> {
+  /** The `context` of the run, or of its agent: the user it works for, a database. Never sent or recorded. */
+  readonly context: Own;
   /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
   readonly signal: AbortSignal;
   readonly sessionId: string;
@@ -184,12 +186,12 @@ export interface Tool {
 }
 
 /** What {@link defineTool} takes. */
-export interface ToolDefinition<S extends SchemaInput>
+export interface ToolDefinition<S extends SchemaInput, Own = unknown>
   extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
   /** Zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
   /** Does the work and returns what the model sees. Absent: the caller answers (`awaiting_external`). */
-  readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
+  readonly execute?: (input: InferSchema<S>, context: ToolContext<Own>) => ToolOutput;
   /** See {@link Tool.access}. Default `none`. */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
   /** See {@link Tool.needsApproval}. */
