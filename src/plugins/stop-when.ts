@@ -5,7 +5,7 @@ import { misuse, toNanoAgentError } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
 
-/** What {@link StopWhen} looks at. */
+/** The state of a run, for {@link StopWhen}. */
 export interface StopState {
   /** Answered model requests of this run, or phase. */
   readonly iterations: number;
@@ -19,7 +19,7 @@ export interface StopState {
   readonly cost: number | undefined;
 }
 
-/** Whether a run has come far enough. What it throws ends the run with `error`. */
+/** Says whether a run has come far enough. Where it throws, the run ends with `error`. */
 export type StopWhen = (state: StopState) => boolean | Promise<boolean>;
 
 /** Ends a run where its caller says so, when the calls of an answer have their results. */
