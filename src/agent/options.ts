@@ -150,7 +150,7 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly maxIterations?: number;
   /** For this run; see {@link AgentOptions.stopWhen}. */
   readonly stopWhen?: StopWhen;
-  /** What tools of this run get as `context.context`. Default: the agent's. */
+  /** Handed to the tools of this run as `context.context`. Default: the agent's. */
   readonly context?: unknown;
   /** Sees every event. An observer: what it throws becomes a `warning` event. */
   readonly onEvent?: (event: AgentEvent) => void;
