@@ -57,6 +57,7 @@ async function run(tool: Tool, input: object, call: CallOptions): Promise<ToolRe
   const context = {
     signal: call.signal ?? new AbortController().signal,
     sessionId: "session",
+    context: undefined,
     transcriptId: "session",
     callId: "call",
     idempotencyKey: "key",

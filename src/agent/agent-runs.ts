@@ -21,6 +21,7 @@ import type { CompactionPreview, CompactOptions } from "../memory/context/compac
 import type { HookedAgent } from "../plugins/hook.ts";
 import type { HookRegistry } from "../plugins/hook-registry.ts";
 import { Hooks, type HooksContext } from "../plugins/hooks.ts";
+import { stopWhenPlugin } from "../plugins/stop-when.ts";
 import type { AgentSession } from "./agent-session.ts";
 import { assertRunnable } from "./assert-runnable.ts";
 import { makeRun } from "./make-run.ts";
@@ -149,7 +150,8 @@ export class AgentRuns {
     const active = new ActiveRun(linkController(options.signal));
     try {
       const publish = publisher(options, NOBODY);
-      const run = this.#context(defined({ approve: options.approve }), { active, publish });
+      const { approve, context } = options;
+      const run = this.#context(defined({ approve, context }), { active, publish });
       // Calls inside another one are no part of the conversation, and these are inside none.
       return await callMaker(run, newId("call"), this.#calls)(name, input);
     } finally {
@@ -230,9 +232,11 @@ export class AgentRuns {
         failure.error ??= error;
       },
     });
-    const plugins = [hooks, ...this.#host.plugins];
+    const own = { ...this.#host.options(), ...choice() };
+    const { stopWhen = own.stopWhen } = options;
+    const plugins = [hooks, ...(stopWhen ? [stopWhenPlugin(stopWhen)] : []), ...this.#host.plugins];
     active.emit = (event) => hooks.show(event, publish);
-    return makeRun({ ...this.#host.options(), ...choice() }, options, {
+    return makeRun(own, options, {
       finish: finishToolFor(schema),
       workedMs,
       isReleased: () => active.isReleased,

@@ -102,6 +102,8 @@ const SHARED = {
   onAsk: oneOf("deny", "pause"),
   openCalls: oneOf("close", "run"),
   maxIterations: assertIterations,
+  stopWhen: isOf("function"),
+  context: anything,
 } as const;
 
 const OPTIONS: Checks<AgentOptions> = {

@@ -21,6 +21,7 @@ export type {
 } from "../plugins/hook.ts";
 export type { HookSettings } from "../plugins/hook-registry.ts";
 export type { LoopGuardOptions } from "../plugins/loop-guard.ts";
+export type { StopState, StopWhen } from "../plugins/stop-when.ts";
 export type { AgentLoopOptions } from "./agent-loop.ts";
 export type { CallbackEvent, Callbacks } from "./callbacks.ts";
 export type { OutputOf } from "./options.ts";

@@ -16,6 +16,7 @@ import type { Compactor } from "../memory/context/compactor.ts";
 import type { LongTermMemoryOptions } from "../memory/long-term-memory.ts";
 import type { HookOptions } from "../plugins/hook.ts";
 import type { LoopGuardOptions } from "../plugins/loop-guard.ts";
+import type { StopWhen } from "../plugins/stop-when.ts";
 
 /** How an agent is made. */
 export interface AgentOptions {
@@ -29,6 +30,11 @@ export interface AgentOptions {
   readonly maxIterations?: number;
   /** How a run ends whose `maxIterations` are used up. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
+  /**
+   * Asked when the calls of an answer have their results: true ends the run with `completed`. Of a pattern:
+   * each phase; not asked about subagents. Default: never.
+   */
+  readonly stopWhen?: StopWhen;
   /** Limits: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
   readonly budget?: Budget;
   /** When a model that repeats itself is warned and stopped; false: never. Default: the 3rd and 5th time. */
@@ -66,6 +72,8 @@ export interface AgentOptions {
   readonly toolTimeoutMs?: number;
   /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
   readonly maxToolResultChars?: number;
+  /** Handed to every tool as `context.context`, to those of subagents too; never sent, never recorded. */
+  readonly context?: unknown;
   /** Folder for relative paths of tools. Default: empty; the built-in ones take that of the process. */
   readonly cwd?: string;
   /** Takes secrets out of what tools say before anybody sees or stores it. Default: nothing does. */
@@ -137,6 +145,10 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly approvals?: Approvals;
   /** Model requests this run may make, from 1; `Infinity` for no limit. Default: the agent's, 20. */
   readonly maxIterations?: number;
+  /** For this run; see {@link AgentOptions.stopWhen}. */
+  readonly stopWhen?: StopWhen;
+  /** Handed to the tools of this run as `context.context`. Default: the agent's. */
+  readonly context?: unknown;
   /** Sees every event. An observer: what it throws becomes a `warning` event. */
   readonly onEvent?: (event: AgentEvent) => void;
   /** Sees every piece of answer text. */
@@ -144,7 +156,7 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
 }
 
 /** How one call is made without a model. */
-export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve"> {}
+export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve" | "context"> {}
 
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;

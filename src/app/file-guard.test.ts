@@ -45,6 +45,7 @@ function toolsIn(cwd: string, { permissions, permissionMode = "default" }: Confi
     const context: ToolContext = {
       ...request,
       idempotencyKey: "key",
+      context: undefined,
       transcriptId: "s",
       update: () => undefined,
       listTools: () => [],

@@ -16,6 +16,7 @@ async function batch(input: object, answer: Answer): Promise<ToolResult> {
   const context: ToolContext = {
     signal: new AbortController().signal,
     sessionId: "session",
+    context: undefined,
     transcriptId: "session",
     callId: "call",
     idempotencyKey: "key",

@@ -28,6 +28,17 @@ test("the events of a run can be iterated over, and its outcome awaited after th
   expect([types[0], types.at(-1), (await run).text]).toEqual(["run_start", "done", "Hello."]);
 });
 
+test("who is told that a run is over finds its outcome", async () => {
+  const { open } = place();
+  await using session = await open([says("Hello.")]);
+  const seen: (string | undefined)[] = [];
+  session.onChange(() => {
+    if (session.view.state === "idle") seen.push(session.lastOutcome?.text);
+  });
+  await session.send("Hi");
+  expect(seen.at(-1)).toBe("Hello.");
+});
+
 test("leaving the iteration stops the run", async () => {
   const { open } = place();
   await using session = await open([[says("one two three four five"), waits(new Promise(() => undefined))]]);

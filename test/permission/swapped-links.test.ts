@@ -46,6 +46,7 @@ function arena() {
       callId,
       cwd,
       idempotencyKey: "key",
+      context: undefined,
       transcriptId: "s",
       update: () => undefined,
       listTools: () => [],

@@ -5,7 +5,7 @@ import type { AgentOptions } from "../../src/agent/options.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
-import { calls, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";
+import { calls, fails, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";
 
@@ -260,4 +260,23 @@ test("a tool without execute is left to the caller, whose answer a later run bri
     "result call_2: read {}",
     "assistant: thanks",
   ]);
+});
+
+test("a failure that has a cause is told to the model with it", async () => {
+  const refused = new AggregateError([new Error("connect ECONNREFUSED ::1:1"), new Error("refused too")], "");
+  const look = tool("look", {
+    execute: () => {
+      throw new TypeError("fetch failed", { cause: refused });
+    },
+  });
+  const model = new ScriptedModel([calls("look"), fails("down")]);
+  const agent = new Agent({ model, tools: [look] });
+  await expect(agent.sendMessage("go")).rejects.toMatchObject({
+    name: "RunError",
+    message: "down. The conversation is kept: run() without an input goes on with it.",
+  });
+  const [block] = agent.getState().messages.at(-1)?.content ?? [];
+  expect(block?.type === "tool_result" && textOf(block.content)).toBe(
+    "Error: fetch failed: connect ECONNREFUSED ::1:1; refused too",
+  );
 });

@@ -7,6 +7,14 @@ import { SIGNAL_EXITS } from "./exit-code.ts";
 import type { Outcome } from "./outcome.ts";
 import { failedOutcome, type OutcomeFacts, RunTally } from "./run-outcome.ts";
 
+/** The session that a run belongs to. */
+interface LiveRunHost {
+  /** Facts of the run beside its events, asked when it is over. */
+  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
+  /** Told of the outcome before whoever awaits it, or reads the events. */
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
 /** A run at work: what comes of it, and how it is ended. */
 export class LiveRun {
   readonly #outcome = Promise.withResolvers<Outcome>();
@@ -14,16 +22,15 @@ export class LiveRun {
   readonly #tally = new RunTally();
   readonly #startedAt = performance.now();
   readonly #given: AbortSignal | undefined;
-  readonly #rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
+  readonly #host: LiveRunHost;
   readonly #onAbort = (): void => this.abort(this.#given?.reason);
   #stream: EventStream<AgentEvent> | undefined;
   isOver = false;
   hasEnd = false;
   readonly handle: SessionRun;
 
-  /** `rest`: what is known of it by then beside its events. */
-  constructor(signal: AbortSignal | undefined, rest: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">) {
-    this.#rest = rest;
+  constructor(signal: AbortSignal | undefined, host: LiveRunHost) {
+    this.#host = host;
     this.#given = signal;
     if (signal?.aborted === true) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -42,7 +49,7 @@ export class LiveRun {
   get facts(): OutcomeFacts {
     return {
       ...this.#tally.facts,
-      ...this.#rest(),
+      ...this.#host.facts(),
       durationMs: performance.now() - this.#startedAt,
       signal: endingSignal(this.signal),
     };
@@ -64,6 +71,7 @@ export class LiveRun {
     if (this.isOver) return;
     this.isOver = true;
     this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#host.onOutcome(outcome);
     this.#stream?.end();
     this.#outcome.resolve(outcome);
   }

@@ -112,12 +112,14 @@ export class RunControl {
 
   start(begun: RunStart): LiveRun {
     const { signal, schema } = begun.options ?? {};
-    const run = new LiveRun(signal, () => ({ wantsOutput: schema !== undefined, goOn: this.#goOn() }));
-    this.#run = run;
-    void run.outcome.then((outcome) => {
-      this.lastOutcome = outcome;
-      if (!run.hasEnd) this.#options.onFailure(outcome);
+    const run: LiveRun = new LiveRun(signal, {
+      facts: () => ({ wantsOutput: schema !== undefined, goOn: this.#goOn() }),
+      onOutcome: (outcome) => {
+        this.lastOutcome = outcome;
+        if (!run.hasEnd) this.#options.onFailure(outcome);
+      },
     });
+    this.#run = run;
     void this.#perform(run, begun);
     return run;
   }

@@ -199,6 +199,7 @@ function toolContext(
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
   return {
+    context: run.context,
     signal: abort.signal,
     sessionId: run.journal.sessionId,
     transcriptId:

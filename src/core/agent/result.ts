@@ -99,6 +99,7 @@ export class MaxIterationsError extends NanoAgentError {
       `The run used all ${maxIterations} model requests without an answer. Raise maxIterations, or set onMaxIterations to "summarize" or "last".`,
       { details: { maxIterations } },
     );
+    this.name = "MaxIterationsError";
     this.result = result;
   }
 }
@@ -118,6 +119,7 @@ export class RunError extends NanoAgentError {
       details: { ...error?.details, stopReason },
       ...(error === undefined ? {} : { cause: error, retryable: error.retryable }),
     });
+    this.name = "RunError";
     this.result = result;
   }
 }
@@ -133,6 +135,7 @@ const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
 };
 
 function whyWithoutAnswer({ error, stopReason, detail }: RunResult): string {
-  if (error !== undefined) return error.message;
+  // What a provider said may end without a full stop.
+  if (error !== undefined) return error.message.replace(/[^\s.!?…。！？]$/u, "$&.");
   return `The run ended with ${stopReason}${detail === undefined ? "." : `: ${detail}`}`;
 }

@@ -60,6 +60,7 @@ export interface RunSettings {
   readonly toolTimeoutMs: number;
   readonly maxToolResultChars: number;
   readonly cwd: string;
+  readonly context: unknown;
   readonly redact: Redaction | undefined;
   readonly clock: Clock;
   readonly wrapModel: (model: Model) => Model;
@@ -90,6 +91,7 @@ const DEFAULTS: RunSettings = {
   toolTimeoutMs: 600_000,
   maxToolResultChars: 400_000,
   cwd: "",
+  context: undefined,
   redact: undefined,
   clock: systemClock,
   wrapModel: (model) => model,

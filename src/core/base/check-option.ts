@@ -130,7 +130,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["maxSteps", "maxIterations"],
   ["maxTurns", "maxIterations"],
   ["recursionLimit", "maxIterations"],
-  ["stopWhen", "maxIterations"],
   ["output", "schema"],
   ["outputType", "schema"],
   ["responseFormat", "schema"],

@@ -105,15 +105,35 @@ export function toNanoAgentError(error: unknown, code: ErrorCode = "internal"): 
   return new NanoAgentError(code, errorMessage(error), { cause: error });
 }
 
-/** A one-line text for anything that can be thrown, `undefined` and objects without a message included. */
+/** A one-line text for anything that can be thrown, with its causes: `fetch failed: connect ECONNREFUSED`. */
 export function errorMessage(error: unknown): string {
   if (typeof error === "string") return error;
   try {
-    if (error instanceof Error) return error.message === "" ? error.name : error.message;
-    return JSON.stringify(error) ?? String(error);
+    if (error instanceof Error) return withCauses(error, MAX_CAUSES);
+    return typeof error === "bigint" ? String(error) : (JSON.stringify(error) ?? String(error));
   } catch {
     return "an error that cannot be read";
   }
+}
+
+/** How far causes are followed, which may lead in a circle, and how many errors of one are named. */
+const MAX_CAUSES = 3;
+
+function withCauses(error: Error, depth: number): string {
+  const own = error.message;
+  // Our own messages say what there is to say of their causes.
+  const causes: readonly unknown[] =
+    isNanoAgentError(error) || depth === 0
+      ? []
+      : error instanceof AggregateError
+        ? error.errors
+        : [error.cause];
+  const whys = causes
+    .slice(0, MAX_CAUSES)
+    .filter((cause) => cause instanceof Error)
+    .map((cause) => withCauses(cause, depth - 1))
+    .filter((why) => !own.includes(why));
+  return [own, whys.join("; ")].filter((part) => part !== "").join(": ") || error.name;
 }
 
 /** An error as it is recorded: the fields of a {@link NanoAgentError} that are data. */

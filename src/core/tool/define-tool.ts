@@ -10,11 +10,14 @@ const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
 /**
- * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`. Throws `invalid_argument`
- * for a name that a provider would refuse, a missing description, or a schema that is not an object schema or
- * cannot be expressed as JSON Schema.
+ * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`, that of the run's `context`
+ * from what `execute` says it takes (`ToolContext<Own>`). Throws `invalid_argument` for a name that a
+ * provider would refuse, a missing description, or a schema that is not an object schema or cannot be
+ * expressed as JSON Schema.
  */
-export function defineTool<const S extends SchemaInput = JsonSchema>(definition: ToolDefinition<S>): Tool {
+export function defineTool<const S extends SchemaInput = JsonSchema, Own = unknown>(
+  definition: ToolDefinition<S, Own>,
+): Tool {
   const { parameters, ...own } = definition;
   const { name, description, execute, needsApproval } = own;
   assertToolName(name);
@@ -33,7 +36,8 @@ export function defineTool<const S extends SchemaInput = JsonSchema>(definition:
     throw misuse(
       `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
     );
-  return { ...defined(own), schema };
+  // Whether a run has the context its tools expect, only its caller can know.
+  return { ...defined(own), schema } as Tool;
 }
 
 /** Without them a tool would have no arguments, or wait for the caller to do its work. */

@@ -106,8 +106,10 @@ export interface SubagentOutcome {
   readonly durationMs: number;
 }
 
-/** The surroundings of a running tool, beside its input. */
-export interface ToolContext {
+/** The surroundings of a running tool, beside its input. `Own` is the type of the caller's `context`. */
+export interface ToolContext<Own = unknown> {
+  /** The `context` of the run, or of its agent: the user it works for, a database. Never sent or recorded. */
+  readonly context: Own;
   /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
   readonly signal: AbortSignal;
   readonly sessionId: string;
@@ -183,12 +185,12 @@ export interface Tool {
 }
 
 /** The argument of {@link defineTool}. */
-export interface ToolDefinition<S extends SchemaInput>
+export interface ToolDefinition<S extends SchemaInput, Own = unknown>
   extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
   /** Zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
   /** Does the work and returns what the model sees. Absent: the caller answers (`awaiting_external`). */
-  readonly execute?: (input: InferSchema<S>, context: ToolContext) => ToolOutput;
+  readonly execute?: (input: InferSchema<S>, context: ToolContext<Own>) => ToolOutput;
   /** See {@link Tool.access}. Default `none`. */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
   /** See {@link Tool.needsApproval}. */
