@@ -77,6 +77,7 @@ const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "st
  * keep theirs there.
  */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
+  if (name.trim() === "") return fault("has no name; write one in place of the empty text");
   if (!isRecord(value)) return fault("is not an object");
   const { type, command, url } = value;
   try {
