@@ -60,7 +60,14 @@ type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
 
 /** The exit code of the ending counts where no signal ended the run. */
 function outcome(
-  { signal, wantsOutput: _wantsOutput, lastFailure: _lastFailure, goOn, ...tallied }: OutcomeFacts,
+  {
+    signal,
+    wantsOutput: _wantsOutput,
+    lastFailure: _lastFailure,
+    isHookFirst: _isHookFirst,
+    goOn,
+    ...tallied
+  }: OutcomeFacts,
   { exitCode, advice: text, output, limit, error, ...ending }: Ending,
 ): Outcome {
   const advice = text === undefined ? undefined : { code: ending.code, text };
@@ -160,14 +167,16 @@ function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): stri
   return goOn === undefined ? otherwise : `go on with ${goOn}`;
 }
 
-function denialAdvice({ denials, goOn }: OutcomeFacts): string {
+function denialAdvice({ denials, goOn, isHookFirst }: OutcomeFacts): string {
   const count =
     denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
   const [first] = denials;
   const firstDenial = first && `${first.name}: ${first.reason}`;
   const why = firstDenial === undefined ? "" : `: ${firstDenial.replace(/\.$/, "")}`;
-  return `${count}${why}. ${wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
+  return `${count}${why}. ${isHookFirst ? HOOK_WAY_OUT : wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
 }
+
+const HOOK_WAY_OUT = "A hook refused it, which no flag changes: change the hook, or say what to do instead";
 
 /** What helps against a refusal: no flag that allows does against a deny rule, or in plan mode. */
 function wayOut(why: string): string {
@@ -189,6 +198,8 @@ export type TalliedFacts = Pick<
 > & {
   /** Why the request at work is to be repeated. */
   readonly lastFailure: string | undefined;
+  /** The first of the denials is that of a hook. */
+  readonly isHookFirst: boolean;
 };
 
 /** What was spent, by model. */
@@ -221,6 +232,7 @@ export class RunTally {
   #partialChars = 0;
   #turns = 0;
   #lastFailure: string | undefined;
+  #isHookFirst = false;
 
   /** Text of the newest answer so far, or its beginning. */
   get partialText(): string {
@@ -231,7 +243,8 @@ export class RunTally {
     const { usage, costUsd: cost, durationMs: apiDurationMs } = this.#spent.total;
     const { models } = this.#spent;
     const [denials, turns, lastFailure] = [this.#denials, this.#turns, this.#lastFailure];
-    return { denials, usage, cost, models, turns, apiDurationMs, lastFailure };
+    const isHookFirst = this.#isHookFirst;
+    return { denials, usage, cost, models, turns, apiDurationMs, lastFailure, isHookFirst };
   }
 
   add(event: AgentEvent): void {
@@ -260,7 +273,8 @@ export class RunTally {
     if (event.type === "subagent") return this.#count(event.event);
     if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
-    const { name, callId, input, reason } = event;
+    const { name, callId, input, reason, code } = event;
+    if (this.#denials.length === 0) this.#isHookFirst = code === "hook";
     this.#denials.push({ callId, name, input, reason });
   }
 }

@@ -81,7 +81,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
 export function nextMode(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;
-  const modes = MODES.filter((mode) => mode !== "dontAsk");
+  const modes: readonly Mode[] = MODES.filter((mode) => mode !== "dontAsk");
   const next = modes[(modes.indexOf(session.view.mode) + 1) % modes.length] ?? "default";
   control.run(session.setMode(next).then(() => control.say(`${next}: ${MODE_WORDS[next]}`, "muted")));
 }
