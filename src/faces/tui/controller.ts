@@ -163,7 +163,7 @@ export class Controller implements Control {
     } else session.steer(input);
   }
 
-  /** A message that could not be stored was not said: it is in the input again, or waits where that is taken. */
+  /** A message that could not be stored is in the input again, or waits where that is taken. */
   #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
     const { input } = this.screen;
     if (input.isEmpty) input.replace(text, images);
