@@ -22,9 +22,7 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
-/**
- * Gets, with the path of a file, what takes the errors that code of that file threw, and says which it took.
- */
+/** Gets, with a file's path, what takes the errors its code threw, and says which it took. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
 /** Options of {@link loadExtensions}. */
@@ -151,7 +149,7 @@ function checkedProvider(provider: ExtensionProvider): UsedProvider {
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
   // Names of models have a dash where names of wires have an underscore.
-  const wire = wires.find((each) => each === String(provider.wire).replace("-", "_"));
+  const wire = wires.find((each) => [each, each.replace("_", "-")].includes(provider.wire));
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
     throw misuse(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
   if (wire === undefined || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
