@@ -1,4 +1,5 @@
 import { misuse } from "../core/base/errors.ts";
+import { nearest } from "../core/base/text.ts";
 import { EFFORTS, type Effort } from "../core/model/model.ts";
 import { knownModelIds } from "./model-info.ts";
 
@@ -29,15 +30,21 @@ export function parseModelName(name: string): ModelName {
   return { provider, id, ...(effort && { effort }) };
 }
 
-/** The names of known models that an id without its provider may mean, at most three. */
+/**
+ * The names of known models that an id without its provider may mean, at most three: they begin so, or hold
+ * the word that is most like it.
+ */
 function didYouMean(id: string): string {
   const bare = id.replace(/^\/+|[/:].*$/g, "").toLowerCase();
   if (bare === "") return "";
-  const names = ["anthropic", "openai", "google"].flatMap((provider) =>
-    knownModelIds(provider)
-      .filter((known) => known.startsWith(bare))
-      .sort((left, right) => Number(right === bare) - Number(left === bare))
-      .map((known) => `${provider}/${known}`),
+  const known = ["anthropic", "openai", "google"].flatMap((provider) =>
+    knownModelIds(provider).map((each) => ({ provider, id: each })),
   );
+  const begins = known
+    .filter((each) => each.id.startsWith(bare))
+    .sort((left, right) => Number(right.id === bare) - Number(left.id === bare));
+  const word = nearest(bare, new Set(known.flatMap((each) => [...each.id.split("-"), each.id])));
+  const alike = known.filter((each) => word === each.id || each.id.split("-").includes(word ?? ""));
+  const names = (begins.length > 0 ? begins : alike).map((each) => `${each.provider}/${each.id}`);
   return names.length === 0 ? "" : ` Did you mean ${names.slice(0, 3).join(", ")}?`;
 }

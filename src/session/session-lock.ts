@@ -10,6 +10,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { basename } from "node:path";
 import { systemClock } from "../core/base/clock.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
@@ -178,16 +179,21 @@ function isHolder(value: unknown): value is Holder {
   return ["start", "host", "boot", "token"].every((field) => typeof value[field] === "string");
 }
 
+/** The command in full: not every command that opens a session has the option. */
+function copying(file: string): string {
+  return `nano-agent --resume ${basename(file, ".jsonl")} --fork-session`;
+}
+
 function heldBy(path: string, holder: Holder | undefined): Error {
   const file = path.replace(/\.lock$/, ".jsonl");
   if (holder === undefined)
-    return sessionError(`The session ${file} is in use. Try again, or use --fork-session.`);
+    return sessionError(`The session ${file} is in use. Try again, or go on in a copy: ${copying(file)}.`);
   const { pid, host } = holder;
   const isHere = processState(holder) !== "unknown";
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
   const otherwise = isHere ? "" : ` If that machine is no more, remove ${path}.`;
   return sessionError(
-    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy with --fork-session.${otherwise}`,
+    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy: ${copying(file)}.${otherwise}`,
     { details: { pid, host, file } },
   );
 }

@@ -116,7 +116,7 @@ export class SessionStore {
     const [first] = this.list(cwd);
     if (first !== undefined) return first;
     throw sessionError(
-      `There is no session of ${cwd} yet. A run without --continue starts one; those of other folders: nano-agent sessions list --all.`,
+      `There is no session of ${cwd} yet: nano-agent "…" starts one. Those of other folders: nano-agent sessions list --all.`,
     );
   }
 

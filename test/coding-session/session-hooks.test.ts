@@ -87,6 +87,49 @@ test("a subagent that has ended, a compaction and the end of the session are tol
   ]);
 });
 
+test("what a hook adds before a call reaches the model with the result, whether the call ran or was refused", async () => {
+  const { open } = place();
+  const added = JSON.stringify({ hookSpecificOutput: { additionalContext: "Mind the step." } });
+  const settings = {
+    ...hooks({ PreToolUse: `echo '${added}'` }),
+    permissions: { allow: ["bash(echo *)"], deny: ["bash(rm *)"] },
+  };
+  const steps = [calls("bash", { command: "echo hi" }), calls("bash", { command: "rm x" }), says("end")];
+  await using session = await open(steps, { settings });
+  await session.send("go");
+  const results = session.model.requests.slice(1).map(({ messages }) => JSON.stringify(messages.at(-1)));
+  expect(results).toEqual([
+    expect.stringMatching(/hi.*exit code 0.*Mind the step\./),
+    expect.stringMatching(/forbids rm x.*Mind the step\./),
+  ]);
+});
+
+test("a hook keeps a conversation from being compacted, and says why", async () => {
+  const { open } = place();
+  const settings = hooks({ PreCompact: "echo 'not during the audit' >&2; exit 2" });
+  await using session = await open([says("one")], { settings });
+  const warnings: string[] = [];
+  session.onEvent((event) => {
+    if (event.type === "warning") warnings.push(event.message);
+  });
+  await session.send("go");
+  expect([await session.compact(), warnings]).toEqual([
+    undefined,
+    ["The conversation was not compacted: not during the audit"],
+  ]);
+});
+
+test("a hook that blocks where nothing can be blocked is heard all the same", async () => {
+  const { open } = place();
+  const settings = hooks({ SessionStart: "echo 'no licence' >&2; exit 2" });
+  await using session = await open([says("one")], { settings });
+  const { exitCode } = await session.send("go");
+  expect([exitCode, session.notices.map((notice) => ("message" in notice ? notice.message : ""))]).toEqual([
+    0,
+    expect.arrayContaining(["a SessionStart hook has nothing to block, and says: no licence"]),
+  ]);
+});
+
 test("stopping a run ends the hook it waits for, and what that has started", async () => {
   const { open, cwd } = place();
   const settings = hooks({ PreToolUse: "sleep 600 & echo $! > pid; sleep 600" });

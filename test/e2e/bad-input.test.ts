@@ -56,6 +56,7 @@ test.each([
   [["-p", "--add-dir", "missing", "go"], "Name a folder that exists"],
   [["-p", "@missing.md"], "The file for the prompt cannot be read"],
   [["-p", "-m", "gpt-5", "go"], '"gpt-5" is not a model name. Did you mean openai/gpt-5, '],
+  [["-p", "-m", "sonet", "go"], '"sonet" is not a model name. Did you mean anthropic/claude-sonnet-5, '],
   [
     ["-p", "-m", "antropic/claude-sonnet-4-5", "go"],
     'There is no provider "antropic". Use one of: anthropic,',

@@ -51,12 +51,14 @@ const answer = (specific: object, event = "PreToolUse"): string =>
 const touch = [calls("bash", { command: "touch made" }), says("end")];
 
 test("a hook that ends with 2 keeps a call from running, and the model reads why", async () => {
-  const { code, has, requests } = await run(
+  const { code, has, requests, stderr } = await run(
     { PreToolUse: hook("echo 'use make instead' >&2; exit 2", "Bash") },
     touch,
     { args: ["--yolo"] },
   );
   expect([code, has("made"), sent(requests).includes("use make instead")]).toEqual([3, false, true]);
+  // What allows calls is of no use here.
+  expect([stderr.includes("change the hook"), stderr.includes("--allowed-tools")]).toEqual([true, false]);
 });
 
 test("a hook's allow answers what no rule speaks of, and neither a rule nor a protected place", async () => {

@@ -85,6 +85,16 @@ test("a session is looked at, compacted on request, and taken back", async () =>
   expect(lastMessages(server)).toHaveLength(7);
 });
 
+test("what a summary could not make smaller is said to stay as it is, and stays", async () => {
+  const server = await modelServer([says("done"), says(SUMMARY)]);
+  const { run } = sessionPlace();
+  await run(["-p", "go"], server);
+  const preview = await run(["sessions", "compact", "--preview"], server);
+  expect(preview.stdout).toMatch(/^after +about \d+ tokens: no less, so it would stay as it is$/m);
+  const compacted = await run(["sessions", "compact"], server);
+  expect([compacted.code, compacted.stdout]).toEqual([1, ""]);
+});
+
 test("a disk that is full at the record of a compaction ends the run with 60, and nothing before it is lost", async () => {
   const long = `${SUMMARY}\n${"what was found out, in many words. ".repeat(90)}`;
   const steps = [...READING, says(long), says("done")];

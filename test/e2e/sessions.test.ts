@@ -194,7 +194,9 @@ test("60: a second writer, naming the process and the way out, which works", asy
   const second = await place.run(["-p", "-r", "s", "more"], server);
   expect(second.code).toBe(60);
   expect(second.stderr).toContain(`process ${first.child.pid}`);
-  expect(second.stderr).toContain("--fork-session");
+  expect(second.stderr).toContain("nano-agent --resume s --fork-session");
+  const preview = await place.run(["sessions", "compact", "s", "--preview"], server);
+  expect([preview.code, preview.stderr]).toEqual([60, second.stderr]);
   expect(await place.run(["-p", "-r", "s", "--fork-session", "more"], server)).toMatchObject({
     code: 0,
     stdout: "copy\n",

@@ -152,6 +152,29 @@ test("a disk that is full in the middle stops the run, says so and what is store
   ]);
 });
 
+test("a message that could not be stored stands in the input again, and in the queue where that is taken", async () => {
+  const { program } = await openScreen([calls("read", { path: "a".repeat(4_000) })], {
+    command: ["bash", "-c", 'ulimit -f 3; trap "" XFSZ; exec "$@"', "bash", process.execPath, BIN],
+    columns: 200,
+  });
+  const failures = (count: number) => (screen: string) =>
+    screen.split("could not store").length > count && !screen.includes("esc stops");
+  program.type("begin\r");
+  await program.shows(failures(1));
+  program.type("worth keeping\r");
+  await program.shows(failures(2));
+  await program.shows("❯ worth keeping");
+  program.type(KEYS.altEnter);
+  await program.shows(failures(3));
+  await program.shows("1. worth keeping");
+  expect(await leave(program)).toBe(60);
+  const rows = rowsOf(program);
+  expect(rows.slice(rows.indexOf("Was not sent, and is not kept:"), -1)).toEqual([
+    "Was not sent, and is not kept:",
+    "  worth keeping",
+  ]);
+});
+
 test("names of files and branches that hold escapes are shown without them", async () => {
   const evil = "a\u001B]52;c;aGFja2Vk\u0007\u001B[2Jb\u009B31m.txt";
   const cwd = tempFolder({ [evil]: "x\n" });

@@ -10,6 +10,7 @@ import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
+import { EXIT } from "./exit-code.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
 import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
@@ -51,6 +52,8 @@ interface RunStart {
   readonly input?: Input | undefined;
   readonly options?: SendOptions;
   readonly approvals?: Approvals;
+  /** It waited in the queue, and goes back there when it could not be stored. */
+  readonly isQueued?: boolean;
 }
 
 /** The runs of a session, one at a time, and the messages that wait for them. */
@@ -156,7 +159,7 @@ export class RunControl {
     const { agent, isBlocked } = this.#options;
     if (this.#run !== undefined || isBlocked()) return;
     const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
-    if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input });
+    if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input, isQueued: true });
   }
 
   /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
@@ -175,10 +178,12 @@ export class RunControl {
     run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
   }
 
-  async #perform(run: LiveRun, { input, options = {}, approvals }: RunStart): Promise<void> {
+  async #perform(run: LiveRun, begun: RunStart): Promise<void> {
+    const { input, options = {}, approvals } = begun;
     const { parts, beforeRun, onEvent, onChange } = this.#options;
     const { schema } = options;
     const releases: (() => void | Promise<void>)[] = [];
+    let isStored = false;
     onChange();
     try {
       parts.composed.hooks?.during(run.signal);
@@ -187,6 +192,7 @@ export class RunControl {
         signal: run.signal,
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
+          isStored ||= event.type === "user_message";
           run.add(event);
           onEvent(event);
         },
@@ -206,10 +212,14 @@ export class RunControl {
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
       this.#end(run, () => run.fail(failure));
     }
-    const { stopReason } = await run.outcome;
+    const { stopReason, exitCode } = await run.outcome;
     if (this.#run !== undefined) return;
     if (GOES_ON.has(stopReason)) this.sendWaiting();
-    else this.#keepWaiting();
+    else {
+      this.#keepWaiting();
+      if (begun.isQueued === true && input !== undefined && !isStored && exitCode === EXIT.session)
+        this.#putBack(input);
+    }
     if (!this.isRunning && parts.desk.isAttended) parts.composed.hooks?.waiting();
   }
 
@@ -255,6 +265,12 @@ export class RunControl {
     let place = 0;
     for (const { id, content } of messages)
       if (agent.unsteer(id)) this.queue.move(this.#wait(content), place++);
+  }
+
+  /** A message that could not be stored waits again, as the first. */
+  #putBack(input: Input): void {
+    this.queue.hold();
+    this.queue.move(this.#wait(steeringOf(input)), 0);
   }
 
   #wait(content: string | readonly UserBlock[]): string {

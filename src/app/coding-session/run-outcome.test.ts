@@ -36,6 +36,7 @@ test.each([
   ["person", "Say what to do instead"],
   ["plan_mode", "To let it change things, choose another --permission-mode"],
   ["deny_rule", "What allows it does not help against a rule that forbids it"],
+  ["hook", "A hook refused it, which no flag changes"],
   ["dont_ask_mode", "Allow what you want with --allowed-tools, or choose"],
   ["no_rule", "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],
   [undefined, "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],

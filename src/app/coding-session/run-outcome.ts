@@ -179,6 +179,8 @@ function wayOut(code: DecisionCode | undefined): string {
       return "To let it change things, choose another --permission-mode";
     case "deny_rule":
       return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
+    case "hook":
+      return "A hook refused it, which no flag changes: change the hook, or say what to do instead";
     case "dont_ask_mode":
       return "Allow what you want with --allowed-tools, or choose another --permission-mode";
     default:

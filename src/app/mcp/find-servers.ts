@@ -75,7 +75,7 @@ const NAMED_TWICE = "was given twice, and the first one is used: give one of the
 
 /** The text of a fault, for people. */
 export function faultText({ name, source, fault }: ServerFault): string {
-  return `${source}: the MCP server ${name} ${fault}`;
+  return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${fault}`;
 }
 
 function addProject(

@@ -5,7 +5,7 @@ import type { Finding } from "../../extensions/markdown/origin.ts";
 import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
 import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../coding-session/notice.ts";
-import type { CommandSource } from "../coding-session/session-command.ts";
+import type { CommandSource, SessionCommand } from "../coding-session/session-command.ts";
 import { EXTRA_TOOLS } from "../config/config-schema.ts";
 import { MEMORY_TOOLS } from "../open-memory.ts";
 import type { Settings } from "../settings.ts";
@@ -53,7 +53,7 @@ export async function openPlugins(
   return {
     settings: withProviders(settings, extensions),
     tools,
-    commands: [...commands, ...(await extensionCommands(settings, extensions))],
+    commands: [...commands, ...(await extensionCommands(settings, { extensions, files: commands, warn }))],
     handlers: extensions.flatMap(({ hooks }) => hooks),
     status: () =>
       extensions
@@ -91,16 +91,30 @@ async function fileCommands(
   return [() => list];
 }
 
+interface ExtensionCommandsOptions {
+  readonly extensions: readonly LoadedExtension[];
+  /** Commands of files. */
+  readonly files: readonly CommandSource[];
+  readonly warn: (message: string) => void;
+}
+
+/** Those of extensions; a name is that of the file or the extension which has it first. */
 async function extensionCommands(
   { cwd }: Settings,
-  extensions: readonly LoadedExtension[],
+  { extensions, files, warn }: ExtensionCommandsOptions,
 ): Promise<readonly CommandSource[]> {
-  const own = extensions.filter(({ commands }) => commands.length > 0);
-  if (own.length === 0) return [];
+  if (extensions.every(({ commands }) => commands.length === 0)) return [];
   const { extensionCommand } = await import("./plugin-loaders.ts");
-  const list = own.flatMap(({ name, commands }) =>
-    commands.map((command) => extensionCommand(command, { extension: name, cwd })),
-  );
+  const names = new Set(files.flatMap((source) => source()).map(({ name }) => name));
+  const list: SessionCommand[] = [];
+  for (const { name: extension, commands } of extensions)
+    for (const command of commands) {
+      const { name } = command;
+      if (names.has(name))
+        warn(`the command /${name} of the extension ${extension} is left out: there is one of that name`);
+      else list.push(extensionCommand(command, { extension, cwd }));
+      names.add(name);
+    }
   return [() => list];
 }
 

@@ -37,6 +37,8 @@ export interface SubmitVerdict {
   readonly context: readonly string[];
 }
 
+const NOTHING_TO_BLOCK: ReadonlySet<HookEvent> = new Set(["SessionStart", "SessionEnd", "Notification"]);
+
 type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?: string };
 
 /** Milliseconds the end of a session waits for its hooks. */
@@ -148,8 +150,11 @@ export class SessionHooks {
         const { reason, instructions = "", signal } = task;
         const trigger = reason === "manual" ? "manual" : "auto";
         const fields = { trigger, custom_instructions: instructions };
-        await this.#fire("PreCompact", { name: trigger, fields, signal });
-        return compactor.compact(task);
+        const said = await this.#fire("PreCompact", { name: trigger, fields, signal });
+        const blocked = said.stop ?? (said.decision === "deny" ? refusal(said) : undefined);
+        if (blocked === undefined) return compactor.compact(task);
+        task.warn(`The conversation was not compacted: ${blocked}`);
+        return undefined;
       },
     };
   }
@@ -207,8 +212,9 @@ export class SessionHooks {
   ): Promise<ToolResult | undefined> {
     const state = this.#calls.get(keyOf(call));
     this.#calls.delete(keyOf(call));
+    const before = state?.verdict.context ?? [];
     // A call that did not run has nothing to look at.
-    if (state?.isPermitted === false) return undefined;
+    if (state?.isPermitted === false) return withTexts(result, before);
     const { name, callId, input } = call;
     const { cwd } = this.#options;
     const fields = { ...this.#callFields(call), tool_response: peerResponse({ name, input, cwd }, result) };
@@ -220,8 +226,8 @@ export class SessionHooks {
     const ended = name === "task" ? await this.#fire("SubagentStop", { fields: task }) : undefined;
     const stop = said.stop ?? ended?.stop;
     if (stop !== undefined) this.#stopAgent(agent, stop);
-    const added = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
-    return added.length === 0 ? undefined : withText(result, added.join("\n\n"));
+    const after = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
+    return withTexts(result, [...before, ...after]);
   }
 
   #stopAgent(agent: HookedAgent, reason: string): void {
@@ -246,6 +252,8 @@ export class SessionHooks {
   async #fire(event: HookEvent, occasion: HookOccasion): Promise<HookVerdict> {
     const verdict = await this.#options.hooks.fire(event, { signal: this.#signal, ...occasion });
     for (const problem of verdict.problems) this.#options.onNotice(problem);
+    if (verdict.decision === "deny" && NOTHING_TO_BLOCK.has(event))
+      this.#options.onNotice(`a ${event} hook has nothing to block, and says: ${refusal(verdict)}`);
     return verdict;
   }
 
@@ -276,8 +284,11 @@ function remarks(verdict: HookVerdict): readonly string[] {
   return [...blocked, ...verdict.context];
 }
 
-function withText(result: ToolResult, text: string): ToolResult {
+/** The result with what hooks add; `undefined`: as it is. */
+function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | undefined {
+  if (texts.length === 0) return undefined;
   const { content } = result;
+  const text = texts.join("\n\n");
   return {
     ...result,
     content: typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }],

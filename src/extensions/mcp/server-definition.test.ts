@@ -43,6 +43,14 @@ test.each(["http", "streamable-http", undefined])(
   },
 );
 
+test.each(["", " \t"])("a server named %j is refused", (name) => {
+  const place = { source: "test", variables: {} };
+  expect(parseServer(name, { command: "x" }, place)).toEqual({
+    ok: false,
+    fault: "has no name; write one in place of the empty text.",
+  });
+});
+
 test("the name of a configuration does not hold the values of its variables", () => {
   const hash = (value: unknown, variables: { readonly [name: string]: string }): string | undefined => {
     const result = parseServer("x", value, { source: "test", variables });

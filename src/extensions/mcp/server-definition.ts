@@ -71,6 +71,7 @@ const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "st
 
 /** Reads a server's definition from a file. Unknown fields are ignored: other programs keep theirs there. */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
+  if (name.trim() === "") return fault("has no name; write one in place of the empty text");
   if (!isRecord(value)) return fault("is not an object");
   const { type, command, url } = value;
   try {

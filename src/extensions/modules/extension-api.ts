@@ -1,5 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
+import type { WireName } from "../../core/message/block.ts";
 import type { ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
 import type { HookEvent, HookInput } from "../command-hooks/hook-event.ts";
 
@@ -39,7 +40,7 @@ export interface ExtensionContext {
 export interface ExtensionProvider {
   /** First part of its model names: `name/model`. */
   readonly name: string;
-  readonly wire: "anthropic" | "openai_chat" | "openai_responses" | "google";
+  readonly wire: WireName | "openai-chat" | "openai-responses";
   readonly baseUrl: string;
   /** Name of the variable that holds its key. */
   readonly apiKeyEnv?: string;

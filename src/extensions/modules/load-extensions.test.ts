@@ -86,6 +86,14 @@ test("a TypeScript file is loaded as it is, and everything it registers is there
   ]);
 });
 
+test("a wire is named with a dash or an underscore, as models and settings name it", async () => {
+  const provider = (wire: string) =>
+    `export default (a) => a.provider({ name: "x", wire: "${wire}", baseUrl: "http://x.example" })`;
+  const { extensions } = await load({ "a.mjs": provider("openai-chat"), "b.mjs": provider("openai_chat") });
+  const wires = extensions.flatMap(({ providers }) => providers.map(({ wire }) => wire));
+  expect(wires).toEqual(["openai_chat", "openai_chat"]);
+});
+
 test.each([
   ["throw new Error('boom')", "boom"],
   ["export const x = 1", "no default export that is a function"],

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
+import type { WireName } from "../../core/message/block.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
 import type { Tool, ToolDefinition } from "../../core/tool/tool.ts";
 import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
@@ -16,7 +17,7 @@ export interface LoadedExtension extends ExtensionFile {
   readonly tools: readonly Tool[];
   readonly commands: readonly ExtensionCommand[];
   readonly hooks: readonly HookHandler[];
-  readonly providers: readonly ExtensionProvider[];
+  readonly providers: readonly UsedProvider[];
   /** Texts for the status line; one that throws is asked no more. */
   readonly statuses: readonly (() => string | undefined)[];
 }
@@ -70,7 +71,7 @@ async function loadExtension(
     throw misuse("it has no default export that is a function: write export default (agent) => { … }");
   const tools: Tool[] = [];
   const commands: ExtensionCommand[] = [];
-  const providers: ExtensionProvider[] = [];
+  const providers: UsedProvider[] = [];
   const hooks: HookHandler[] = [];
   const statuses: (() => string | undefined)[] = [];
   let isOff = false;
@@ -142,14 +143,18 @@ function checkedCommand(command: ExtensionCommand): ExtensionCommand {
   return command;
 }
 
-function checkedProvider(provider: ExtensionProvider): ExtensionProvider {
-  const { name, wire, baseUrl } = provider;
-  const wires = ["anthropic", "openai_chat", "openai_responses", "google"];
+type UsedProvider = ExtensionProvider & { readonly wire: WireName };
+
+function checkedProvider(provider: ExtensionProvider): UsedProvider {
+  const { name, baseUrl } = provider;
+  const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
+  // Names of models have a dash where names of wires have an underscore.
+  const wire = wires.find((each) => [each, each.replace("_", "-")].includes(provider.wire));
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
     throw misuse(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
-  if (!wires.includes(wire) || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
+  if (wire === undefined || typeof baseUrl !== "string" || !/^https?:\/\/[^\s/]/.test(baseUrl))
     throw misuse(
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
-  return provider;
+  return { ...provider, wire };
 }

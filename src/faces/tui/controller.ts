@@ -1,7 +1,9 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { EXIT } from "../../app/coding-session/exit-code.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
-import { MODE_WORDS } from "./commands/choose-model.ts";
+import { nextMode } from "./commands/choose-model.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";
 import { openRewind } from "./commands/rewind.ts";
@@ -44,7 +46,7 @@ export class Controller implements Control {
     interrupt: () => this.#interrupt(),
     leave: () => this.#leave(),
     complete: () => void this.screen.input.accept(),
-    mode: () => this.#nextMode(),
+    mode: () => nextMode(this),
     details: () => openDetails(this),
     "search-history": () => openHistorySearch(this),
     redraw: () => this.screen.redraw(),
@@ -147,11 +149,29 @@ export class Controller implements Control {
     else this.#give(session, text);
   }
 
-  /** To the run at work, else as a new one. What is said after a run was stopped is not for it. */
-  #give(session: CodingSession, input: Input): void {
-    if (session.view.state === "stopping") this.run(session.stop().then(() => this.#give(session, input)));
-    else if (session.view.run === undefined) void session.send(input);
-    else session.steer(input);
+  /** To the run at work, else as a new one; not to one that was stopped. */
+  #give(session: CodingSession, text: string, images: readonly ImageBlock[] = []): void {
+    const input: Input = images.length === 0 ? text : [{ type: "text", text }, ...images];
+    if (session.view.state === "stopping")
+      this.run(session.stop().then(() => this.#give(session, text, images)));
+    else if (session.view.run === undefined) {
+      const last = lastSaid(session);
+      const work = session.send(input).then(({ exitCode }) => {
+        if (exitCode === EXIT.session && lastSaid(session) === last) this.#giveBack(session, text, images);
+      });
+      this.run(work);
+    } else session.steer(input);
+  }
+
+  /** A message that could not be stored is in the input again, or waits where that is taken. */
+  #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
+    const { input } = this.screen;
+    if (input.isEmpty) input.replace(text, images);
+    else {
+      queue.hold();
+      queue.add(text, images);
+    }
+    this.screen.draw();
   }
 
   /** Takes another session and closes this one, which stays where the other cannot be opened. */
@@ -211,7 +231,7 @@ export class Controller implements Control {
 
   #sendInput(): void {
     const { session, input } = this.screen;
-    if (session !== undefined) this.#give(session, input.input);
+    if (session !== undefined) this.#give(session, input.whole, input.images);
   }
 
   #queue(): void {
@@ -321,14 +341,6 @@ export class Controller implements Control {
     this.#interruptedAt = now;
   }
 
-  #nextMode(): void {
-    const { session } = this.screen;
-    if (session === undefined) return;
-    const at = MODES.indexOf(session.view.mode);
-    const next = MODES[(at + 1) % MODES.length] ?? "default";
-    this.run(session.setMode(next).then(() => this.say(`${next}: ${MODE_WORDS[next]}`, "muted")));
-  }
-
   #leave(): void {
     if (this.screen.input.isEmpty) this.ports.end();
     else this.screen.input.edit("delete-right");
@@ -370,9 +382,7 @@ export class Controller implements Control {
   }
 }
 
-const MODES: readonly CodingSession["view"]["mode"][] = [
-  "default",
-  "acceptEdits",
-  "plan",
-  "bypassPermissions",
-];
+/** Id of the newest message of the person. */
+function lastSaid({ view }: CodingSession): string | undefined {
+  return view.items.findLast(({ type }) => type === "user")?.id;
+}

@@ -1,5 +1,4 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
-import type { Input } from "../../core/message/given-message.ts";
 import { Attachments, cleanPaste } from "./editor/attachments.ts";
 import { type Completion, type CompletionSources, completionFor } from "./editor/complete-input.ts";
 import {
@@ -152,11 +151,6 @@ export class InputLine {
 
   get images(): ReturnType<Attachments["imagesIn"]> {
     return this.#attachments.imagesIn(this.#editor.text);
-  }
-
-  get input(): Input {
-    const { images } = this;
-    return images.length === 0 ? this.whole : [{ type: "text", text: this.whole }, ...images];
   }
 
   past(): readonly string[] {

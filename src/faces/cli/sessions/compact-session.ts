@@ -61,6 +61,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       ? "the window of the model is unknown"
       : `compacted above ${limit ?? window}, window ${window}`;
   const messages = counted(replaced.length + kept.length, "message");
+  const isSmaller = method === "none" || tokensAfter < tokensBefore;
   const todo = pinned.todo ? "the todo list" : "no todo list";
   const rows: readonly (readonly [string, string])[] = [
     ["session", coding.id],
@@ -72,7 +73,7 @@ async function preview(coding: CodingSession, call: SessionCall): Promise<number
       "pinned",
       `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
     ],
-    ["after", `about ${tokensAfter} tokens`],
+    ["after", `about ${tokensAfter} tokens${isSmaller ? "" : ": no less, so it would stay as it is"}`],
   ];
   answer(call.context, call, {
     json: () => ({

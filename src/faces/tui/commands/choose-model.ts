@@ -77,6 +77,15 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   });
 }
 
+/** Goes to the next permission mode of those that ask a person. */
+export function nextMode(control: Control): void {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  const modes: readonly Mode[] = MODES.filter((mode) => mode !== "dontAsk");
+  const next = modes[(modes.indexOf(session.view.mode) + 1) % modes.length] ?? "default";
+  control.run(session.setMode(next).then(() => control.say(`${next}: ${MODE_WORDS[next]}`, "muted")));
+}
+
 type Mode = CodingSession["view"]["mode"];
 
 /** The effect of each permission mode, in a few words. */
