@@ -156,9 +156,8 @@ function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignI
     const message = fieldsOf(fields["message"]);
     const time = timeField(fields["timestamp"]);
     if (fields["type"] === "user") {
-      items.push(
-        ...userItems(message, { time, isInput: fields["isMeta"] !== true, unknown: counts.unknown }),
-      );
+      const isInput = fields["isMeta"] !== true;
+      for (const item of userItems(message, { time, isInput, unknown: counts.unknown })) items.push(item);
       continue;
     }
     const answer = assistantItem(message, { time, counts });
