@@ -14,7 +14,7 @@ export type LogSink = (service: LogService, text: string) => void;
 
 /** Options of {@link runLog}. */
 export interface RunLogOptions {
-  /** Takes secrets out of a text before it is cut: the sink would not know half of one. Default: they stay. */
+  /** Takes secrets out of a text before it is cut: no sink knows half of one. Default: they stay. */
   readonly redact?: (text: string) => string;
 }
 

@@ -166,7 +166,7 @@ test("whatever a file holds becomes a conversation that can be sent, or a clear 
 });
 
 /** Records whose reading took quadratic time once: one answer of many parts, one id for all, lost parents. */
-const MANY = 150_000;
+const MANY = 60_000;
 const tedious: { readonly [name: string]: (at: number) => ForeignRecord["fields"] } = {
   "one answer in many records": (at) => ({
     type: "assistant",
@@ -179,7 +179,7 @@ const tedious: { readonly [name: string]: (at: number) => ForeignRecord["fields"
     uuid: `${at}`,
     message: {
       id: "m",
-      content: at < 2 ? Array.from({ length: MANY / 2 }, () => ({ type: "tool_use", id: "" })) : [],
+      content: at < 2 ? Array.from({ length: 3 * MANY }, () => ({ type: "tool_use", id: "" })) : [],
     },
   }),
   "one id for all calls": () => ({

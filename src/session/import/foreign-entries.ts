@@ -48,34 +48,37 @@ export function foreignEntries(
   return writer.end();
 }
 
+/** An answer whose list is its own, so that further ones can add to it. */
+type Joined = Assistant & { readonly content: AssistantBlock[] };
+
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
-  /** Content of the answer at the end of the list. */
-  let content: AssistantBlock[] = [];
+  /** The answer at the end of the list. */
+  let last: Joined | undefined;
   for (const item of items) {
-    const last = list.at(-1);
-    const joins = item.type === "assistant" && last?.type === "assistant";
-    if (!joins || last.finish === "interrupted" || last.model !== item.model) {
-      content = item.type === "assistant" ? [...item.content] : [];
-      list.push(item.type === "assistant" ? { ...item, content } : item);
-    } else {
-      const usage =
-        last.usage === undefined && item.usage === undefined
-          ? undefined
-          : addUsage(last.usage ?? NO_USAGE, item.usage ?? NO_USAGE);
-      const costs = [last.costUsd, item.costUsd].filter((cost) => cost !== undefined);
-      for (const block of item.content) content.push(block);
-      const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);
-      list[list.length - 1] = {
-        ...item,
-        content,
-        usage,
-        costUsd,
-        time: last.time ?? item.time,
-      };
+    const before = last;
+    if (item.type !== "assistant") last = undefined;
+    else if (before === undefined || before.finish === "interrupted" || before.model !== item.model)
+      last = { ...item, content: [...item.content] };
+    else {
+      last = joinedAnswer(before, item);
+      list.pop();
     }
+    list.push(last ?? item);
   }
   return list;
+}
+
+/** The list of the first goes on in both: a copy for each would take quadratic time. */
+function joinedAnswer(first: Joined, second: Assistant): Joined {
+  for (const block of second.content) first.content.push(block);
+  const usage =
+    first.usage === undefined && second.usage === undefined
+      ? undefined
+      : addUsage(first.usage ?? NO_USAGE, second.usage ?? NO_USAGE);
+  const costs = [first.costUsd, second.costUsd].filter((cost) => cost !== undefined);
+  const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);
+  return { ...second, content: first.content, usage, costUsd, time: first.time ?? second.time };
 }
 
 class EntryWriter {
