@@ -1,5 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
+import { toCleanText } from "../core/base/text.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./http.ts";
@@ -69,8 +70,25 @@ export function finishPart(
   usage: Usage,
   { model, id }: { readonly model?: unknown; readonly id?: unknown },
 ): FinishPart {
-  const word = (value: unknown) => (value === "" || typeof value !== "string" ? undefined : value);
-  return { type: "finish", finishReason, usage, ...defined({ model: word(model), responseId: word(id) }) };
+  const word = (value: unknown) =>
+    value === "" || typeof value !== "string" ? undefined : shownWords(value, MAX_NAME);
+  const { unified, raw, detail } = finishReason;
+  const words = detail === undefined ? undefined : shownWords(detail, MAX_DETAIL);
+  const reason = { unified, raw: shownWords(raw, MAX_NAME), ...defined({ detail: words }) };
+  return {
+    type: "finish",
+    finishReason: reason,
+    usage,
+    ...defined({ model: word(model), responseId: word(id) }),
+  };
+}
+
+const MAX_NAME = 500;
+const MAX_DETAIL = 2_000;
+
+/** Words of a server that are kept and shown: without escape sequences, and of bounded length. */
+function shownWords(text: string, max: number): string {
+  return toCleanText(text.length > max ? `${text.slice(0, max)}…` : text);
 }
 
 /** Headers of a request: those of the format, and the target's own, which win whatever their case. */

@@ -8,4 +8,4 @@ export type {
   OtelTracer,
 } from "./open-telemetry-api.ts";
 export { type OpenTelemetryOptions, openTelemetryObserver } from "./open-telemetry-observer.ts";
-export { type LogService, type LogSink, runLog } from "./run-log.ts";
+export { type LogService, type LogSink, type RunLogOptions, runLog } from "./run-log.ts";

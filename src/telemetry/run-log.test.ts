@@ -100,3 +100,19 @@ test("what subagents do, questions that wait, compactions and requests beside th
     "[model] p/m used for retry, N ms: 7 tokens in, 3 out, cost unknown, estimated",
   ]);
 });
+
+test("a secret is taken out before a text is cut, wherever the cut falls", async () => {
+  const token = `hush-${"x9".repeat(10)}`;
+  for (let at = 250; at <= 300; at++) {
+    const lines: string[] = [];
+    const redact = (text: string): string => text.replaceAll(token, "«gone»");
+    const see = runLog((_service, text) => lines.push(text), { redact });
+    const text = `${"b".repeat(at)} ${token} ${"c".repeat(400)}`;
+    const parameters = { type: "object", properties: { text: { type: "string" } } } as const;
+    const echo = defineTool({ name: "echo", description: "Says it.", parameters, execute: () => text });
+    const model = new ScriptedModel([[calls("echo", { text })], says("done")]);
+    await new Agent({ model, tools: [echo] }).run("go", { onEvent: see });
+    expect(lines.filter((line) => line.includes("bbb"))).toHaveLength(2);
+    expect(lines.join("\n")).not.toContain(token.slice(0, 4));
+  }
+});

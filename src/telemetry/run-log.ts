@@ -12,19 +12,33 @@ export type LogService = "run" | "model" | "tool" | "permission" | "context";
 /** Takes a line of the log, without its time. */
 export type LogSink = (service: LogService, text: string) => void;
 
+/** Options of {@link runLog}. */
+export interface RunLogOptions {
+  /** Takes secrets out of a text before it is cut: no sink knows half of one. Default: they stay. */
+  readonly redact?: (text: string) => string;
+}
+
 const MAX_CHARS = 300;
+/** Looked at of a text: what stands out of sight may show that a secret begins within it. */
+const MAX_REDACTED = 100_000;
 
 /**
  * An observer for `onEvent` that says in lines what happens: requests and answers with time, tokens and cost,
- * tool calls with arguments and result, decisions, retries, warnings. Texts are cut to 300 characters and
- * made one line; taking secrets out is for the sink.
+ * tool calls with arguments and result, decisions, retries, warnings. Texts are made one line and cut to 300
+ * characters.
  */
-export function runLog(sink: LogSink): (event: AgentEvent) => void {
-  const subagents = new OpenSubagents<Spent>();
+export function runLog(sink: LogSink, { redact }: RunLogOptions = {}): (event: AgentEvent) => void {
+  const short = (text: string): string => oneLine(redact?.(text.slice(0, MAX_REDACTED)) ?? text);
+  const context = { short, subagents: new OpenSubagents<Spent>() };
   return (event) => {
-    const line = lineOf(event, subagents);
+    const line = lineOf(event, context);
     if (line !== undefined) sink(...line);
   };
+}
+
+interface LineContext {
+  readonly short: (text: string) => string;
+  readonly subagents: OpenSubagents<Spent>;
 }
 
 /** Used up by a subagent so far, its own subagents included. */
@@ -33,7 +47,8 @@ interface Spent {
   spending: Spending;
 }
 
-function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<LogSink> | undefined {
+function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | undefined {
+  const { short } = context;
   switch (event.type) {
     case "run_resume":
       return ["run", `goes on with ${event.model}`];
@@ -57,18 +72,18 @@ function lineOf(event: AgentEvent, subagents: OpenSubagents<Spent>): Parameters<
     case "compaction_undone":
       return ["context", "compaction taken back"];
     case "subagent":
-      return withinSubagent(event, subagents);
+      return withinSubagent(event, context);
     case "warning":
       return ["run", `warning: ${short(event.message)}`];
     case "done":
-      return ["run", `${endText(event.result)}: ${spent(event.result.usage, event.result.cost)}`];
+      return ["run", `${endText(event.result, context)}: ${spent(event.result.usage, event.result.cost)}`];
     default:
-      return callLine(event);
+      return callLine(event, context);
   }
 }
 
 /** The line of what happens to a tool call. */
-function callLine(event: AgentEvent): Parameters<LogSink> | undefined {
+function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink> | undefined {
   switch (event.type) {
     case "permission_decision": {
       const rule = event.rule === undefined ? "" : ` [${event.rule}]`;
@@ -92,11 +107,9 @@ function callLine(event: AgentEvent): Parameters<LogSink> | undefined {
 }
 
 /** The line of its own event, behind its name and the call that started it. */
-function withinSubagent(
-  wrapped: SubagentEvent,
-  subagents: OpenSubagents<Spent>,
-): Parameters<LogSink> | undefined {
+function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameters<LogSink> | undefined {
   const { agent, callId, event } = wrapped;
+  const { subagents } = context;
   const used = subagents.of(wrapped, () => ({ toolCalls: 0, spending: NO_SPENDING }));
   if (used !== undefined) spend(used, event);
   if (event.type === "run_end") {
@@ -105,9 +118,9 @@ function withinSubagent(
       used === undefined
         ? ""
         : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.spending.usage, used.spending.costUsd)}`;
-    return ["run", `${agent} (${callId}) > ${endText(event)}${facts}`];
+    return ["run", `${agent} (${callId}) > ${endText(event, context)}${facts}`];
   }
-  const line = lineOf(event, subagents);
+  const line = lineOf(event, context);
   return line === undefined ? undefined : [line[0], `${agent} (${callId}) > ${line[1]}`];
 }
 
@@ -119,12 +132,15 @@ function spend(used: Spent, event: AgentEvent): void {
     used.spending = addSpending(used.spending, inner);
 }
 
-function endText({
-  stopReason,
-  iterations,
-  error,
-  detail,
-}: Pick<RunEndEntry, "stopReason" | "iterations" | "error" | "detail">): string {
+function endText(
+  {
+    stopReason,
+    iterations,
+    error,
+    detail,
+  }: Pick<RunEndEntry, "stopReason" | "iterations" | "error" | "detail">,
+  { short }: LineContext,
+): string {
   const why =
     error === undefined
       ? detail === undefined
@@ -155,7 +171,7 @@ function answerText({ message, model, usage, costUsd, durationMs, finishReason }
   return `${model} answered ${finishReason.raw} in ${durationMs} ms: ${spent(usage, costUsd)}${said}`;
 }
 
-function short(text: string): string {
+function oneLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS).toWellFormed()}…`;
 }

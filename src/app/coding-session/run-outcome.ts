@@ -133,7 +133,7 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
     case "error_output_limit":
       return `${cutText(result)} ${again}, and ask for less at once.`;
     case "error_refusal":
-      return `The model refused, or a filter of its provider did. Rephrase the prompt or use another model.${goOn}`;
+      return `The model refused, or a filter of its provider did.${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
       return interrupted(facts);
     case "error_during_execution":
@@ -144,6 +144,10 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
 function cutText(result: RunResult): string {
   const detail = detailOf(result);
   return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
+}
+
+function refusalWords({ detail }: RunResult): string {
+  return detail === undefined ? "" : ` It says: ${/[.!?]$/.test(detail) ? detail : `${detail}.`}`;
 }
 
 /** The detail of the end beyond its kind, as one more sentence. */

@@ -9,6 +9,7 @@ import { terminalLine, terminalText } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { answerQuestions, canAsk } from "./approval/answer-questions.ts";
@@ -66,10 +67,12 @@ export class RunTeller {
     if (this.#options.flags.verbose) {
       const { runLog } = await import("../../telemetry/run-log.ts");
       const startedAt = performance.now();
-      this.#log = runLog((service, text) => {
+      const redact = (text: string): string => this.#redacted(text);
+      const sink: LogSink = (service, text) => {
         const seconds = ((performance.now() - startedAt) / 1000).toFixed(3);
-        stderr.write(`+${seconds}s [${service}] ${terminalLine(this.#redacted(text), 1_000)}\n`);
-      });
+        stderr.write(`+${seconds}s [${service}] ${terminalLine(redact(text), 1_000)}\n`);
+      };
+      this.#log = runLog(sink, { redact });
     }
     if (!this.#isLive || environment["TERM"] === "dumb") return;
     const { dressAnswer } = await import("../tui/dress-answer.ts");

@@ -164,3 +164,41 @@ test("whatever a file holds becomes a conversation that can be sent, or a clear 
     { numRuns: 500 },
   );
 });
+
+/** Records whose reading took quadratic time once: one answer of many parts, one id for all, lost parents. */
+const MANY = 60_000;
+const tedious: { readonly [name: string]: (at: number) => ForeignRecord["fields"] } = {
+  "one answer in many records": (at) => ({
+    type: "assistant",
+    uuid: `${at}`,
+    parentUuid: "lost",
+    message: { id: "m", content: [{ type: "tool_use", id: "", name: "Bash", input: {} }] },
+  }),
+  "two large records of one answer": (at) => ({
+    type: "assistant",
+    uuid: `${at}`,
+    message: {
+      id: "m",
+      content: at < 2 ? Array.from({ length: 3 * MANY }, () => ({ type: "tool_use", id: "" })) : [],
+    },
+  }),
+  "one id for all calls": () => ({
+    type: "response_item",
+    payload: { type: "function_call", call_id: "", name: "shell", arguments: "{}" },
+  }),
+  "one id for all results": (at) => ({
+    type: "message",
+    message:
+      at % 2 === 0
+        ? { role: "assistant", content: [{ type: "toolCall", id: "t", name: "Bash", arguments: {} }] }
+        : { role: "toolResult", toolCallId: "t", content: `${at}` },
+  }),
+};
+
+test.each(Object.entries(tedious))("a long file with %s is read in one go", (_name, fieldsAt) => {
+  const records = Array.from({ length: MANY }, (_, at) => ({ line: at + 1, fields: fieldsAt(at) }));
+  const { entries } = foreignEntries(parseForeign("f", records), { sessionId: "s", costOf: () => undefined });
+  const ids = entries.flatMap(({ entry }) => (entry.type === "tool_intent" ? [entry.callId] : []));
+  expect(ids.length).toBeGreaterThanOrEqual(MANY / 2);
+  expect(new Set(ids).size).toBe(ids.length);
+});

@@ -48,36 +48,47 @@ export function foreignEntries(
   return writer.end();
 }
 
+/** An answer whose list is its own, so that further ones can add to it. */
+type Joined = Assistant & { readonly content: AssistantBlock[] };
+
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
+  /** The answer at the end of the list. */
+  let last: Joined | undefined;
   for (const item of items) {
-    const last = list.at(-1);
-    const joins = item.type === "assistant" && last?.type === "assistant";
-    if (!joins || last.finish === "interrupted" || last.model !== item.model) list.push(item);
+    const before = last;
+    if (item.type !== "assistant") last = undefined;
+    else if (before === undefined || before.finish === "interrupted" || before.model !== item.model)
+      last = { ...item, content: [...item.content] };
     else {
-      const usage =
-        last.usage === undefined && item.usage === undefined
-          ? undefined
-          : addUsage(last.usage ?? NO_USAGE, item.usage ?? NO_USAGE);
-      const costs = [last.costUsd, item.costUsd].filter((cost) => cost !== undefined);
-      const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);
-      list[list.length - 1] = {
-        ...item,
-        content: [...last.content, ...item.content],
-        usage,
-        costUsd,
-        time: last.time ?? item.time,
-      };
+      last = joinedAnswer(before, item);
+      list.pop();
     }
+    list.push(last ?? item);
   }
   return list;
+}
+
+/** The list of the first goes on in both: a copy for each would take quadratic time. */
+function joinedAnswer(first: Joined, second: Assistant): Joined {
+  for (const block of second.content) first.content.push(block);
+  const usage =
+    first.usage === undefined && second.usage === undefined
+      ? undefined
+      : addUsage(first.usage ?? NO_USAGE, second.usage ?? NO_USAGE);
+  const costs = [first.costUsd, second.costUsd].filter((cost) => cost !== undefined);
+  const costUsd = costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0);
+  return { ...second, content: first.content, usage, costUsd, time: first.time ?? second.time };
 }
 
 class EntryWriter {
   readonly #options: EntryOptions;
   readonly #tools: readonly string[];
+  /** By the id of their call, the first one last. */
   readonly #results = new Map<string, Result[]>();
   readonly #usedIds = new Set<string>();
+  /** By id: the number its next copy may bear. */
+  readonly #copies = new Map<string, number>();
   readonly #entries: TimedEntry[] = [];
   readonly #repairs: ImportRepairs = {
     unansweredCalls: 0,
@@ -97,10 +108,12 @@ class EntryWriter {
         : [],
     );
     this.#tools = [...new Set(names)];
-    for (const item of items) {
+    for (const item of items.toReversed()) {
       if (item.type !== "result") continue;
       const id = item.result.tool_use_id;
-      this.#results.set(id, [...(this.#results.get(id) ?? []), item]);
+      const later = this.#results.get(id);
+      if (later === undefined) this.#results.set(id, [item]);
+      else later.push(item);
     }
   }
 
@@ -157,7 +170,7 @@ class EntryWriter {
     const origins = item.content.filter((block) => block.type === "tool_use");
     const calls = content.filter((block) => block.type === "tool_use");
     calls.forEach((call, at) => {
-      const found = this.#takeResult(origins[at]?.id ?? call.id);
+      const found = this.#results.get(origins[at]?.id ?? call.id)?.pop();
       if (found === undefined) this.#repairs.unansweredCalls++;
       const time = found?.time ?? item.time;
       this.#write({ type: "tool_intent", callId: call.id, name: call.name, input: call.input }, time);
@@ -165,20 +178,14 @@ class EntryWriter {
     });
   }
 
-  #takeResult(id: string): Result | undefined {
-    const left = this.#results.get(id) ?? [];
-    const [found, ...rest] = left;
-    if (rest.length > 0) this.#results.set(id, rest);
-    else this.#results.delete(id);
-    return found;
-  }
-
   #withUniqueIds(content: readonly AssistantBlock[]): readonly AssistantBlock[] {
     return content.map((block) => {
       if (block.type !== "tool_use") return block;
       let { id } = block;
-      for (let n = 2; id === "" || this.#usedIds.has(id); n++)
+      for (let n = this.#copies.get(block.id) ?? 2; id === "" || this.#usedIds.has(id); n++) {
         id = `${block.id === "" ? "call" : block.id}_${n}`;
+        this.#copies.set(block.id, n + 1);
+      }
       this.#usedIds.add(id);
       if (id === block.id) return block;
       this.#repairs.renamedCalls++;

@@ -85,7 +85,13 @@ function conversation(
     if (id !== undefined && !byId.has(id)) byId.set(id, record);
   }
   const way = new Set<ForeignRecord>();
-  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, { byId, messages }))
+  let place = messages.length - 1;
+  /** The message before a record. The way leads backwards alone, so no place is looked at twice. */
+  const above = ({ line }: ForeignRecord): ForeignRecord | undefined => {
+    while (place >= 0 && (messages[place]?.line ?? 0) >= line) place--;
+    return messages[place];
+  };
+  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, { byId, above }))
     way.add(at);
   const answers = new Set<string>();
   const calls = new Set<string>();
@@ -103,16 +109,16 @@ function conversation(
 
 interface Places {
   readonly byId: ReadonlyMap<string, ForeignRecord>;
-  readonly messages: readonly ForeignRecord[];
+  readonly above: (record: ForeignRecord) => ForeignRecord | undefined;
 }
 
-function before(record: ForeignRecord, { byId, messages }: Places): ForeignRecord | undefined {
+function before(record: ForeignRecord, { byId, above }: Places): ForeignRecord | undefined {
   const parent = record.fields["parentUuid"];
   if (parent === null || parent === undefined) return undefined;
   const found = typeof parent === "string" ? byId.get(parent) : undefined;
   // Where the line of a parent is lost, the message before it takes its place.
   if (found !== undefined && found.line < record.line) return found;
-  return messages.findLast(({ line }) => line < record.line);
+  return above(record);
 }
 
 function note({ fields }: ForeignRecord, answers: Set<string>, calls: Set<string>): void {
@@ -140,33 +146,34 @@ function isPartOf(
   );
 }
 
-type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
+/** An answer whose list is its own, so that further records can add to it. */
+type Answer = Extract<ForeignItem, { readonly type: "assistant" }> & { readonly content: AssistantBlock[] };
 
 function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
   const items: ForeignItem[] = [];
-  const places = new Map<string, number>();
+  const places = new Map<string, { readonly at: number; answer: Answer }>();
   for (const { fields } of way) {
     const message = fieldsOf(fields["message"]);
     const time = timeField(fields["timestamp"]);
     if (fields["type"] === "user") {
-      items.push(
-        ...userItems(message, { time, isInput: fields["isMeta"] !== true, unknown: counts.unknown }),
-      );
+      const isInput = fields["isMeta"] !== true;
+      for (const item of userItems(message, { time, isInput, unknown: counts.unknown })) items.push(item);
       continue;
     }
     const answer = assistantItem(message, { time, counts });
     const id = textField(message["id"]);
-    const at = id === undefined ? undefined : places.get(id);
-    const begun = at === undefined ? undefined : items[at];
-    if (at !== undefined && begun?.type === "assistant")
-      items[at] = {
-        ...answer,
-        usage: larger(begun.usage, answer.usage),
-        content: [...begun.content, ...answer.content],
-      };
-    else {
-      if (id !== undefined) places.set(id, items.length);
+    const place = id === undefined ? undefined : places.get(id);
+    if (place === undefined) {
+      if (id !== undefined) places.set(id, { at: items.length, answer });
       items.push(answer);
+    } else {
+      place.answer = {
+        ...answer,
+        usage: larger(place.answer.usage, answer.usage),
+        content: place.answer.content,
+      };
+      for (const block of answer.content) place.answer.content.push(block);
+      items[place.at] = place.answer;
     }
   }
   return items;
@@ -206,7 +213,7 @@ function userItems(
 function assistantItem(
   message: Fields,
   { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
-): Assistant {
+): Answer {
   return {
     type: "assistant",
     time,

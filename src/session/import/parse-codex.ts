@@ -16,8 +16,6 @@ export const parseCodex: ParseForeign = (records, counts) => {
   return reader.session();
 };
 
-type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
-
 class CodexReader {
   readonly #leftOut: KindCount;
   readonly #unknown: KindCount;
@@ -173,11 +171,9 @@ class CodexReader {
   #say(time: number | undefined, block: AssistantBlock): void {
     const last = this.#items.at(-1);
     const model = `${this.#provider}/${this.#model}`;
+    // The list was made here, and a copy for each block would take quadratic time.
     if (last?.type === "assistant" && last.usage === undefined && last.model === model)
-      this.#items[this.#items.length - 1] = {
-        ...last,
-        content: [...last.content, block],
-      } satisfies Assistant;
+      (last.content as AssistantBlock[]).push(block);
     else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
   }
 }

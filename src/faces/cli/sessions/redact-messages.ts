@@ -1,13 +1,13 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
-import type { ContentBlock } from "../../../core/message/block.ts";
+import type { ContentBlock, ProviderData } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/redact-call.ts";
 
 /**
- * A conversation to hand on: what people, the model and tools said without secrets. Ids, names of tools,
- * signatures and images stay as they are, so that each result still stands with its call.
+ * A conversation to hand on, without secrets in what people, the model, tools and the provider said. Ids and
+ * names of calls and images stay as they are.
  */
 export function redactMessages(
   redaction: Redaction | undefined,
@@ -15,9 +15,9 @@ export function redactMessages(
 ): readonly Message[] {
   if (redaction === undefined) return messages;
   return messages.map((message) => {
-    const content = (message.content as readonly ContentBlock[]).map((block) =>
-      redactBlock(redaction, block),
-    );
+    const content = (message.content as readonly ContentBlock[])
+      .map((block) => redactBlock(redaction, block))
+      .map((block) => redactProviderData(redaction, block));
     return { ...message, content } as Message;
   });
 }
@@ -47,6 +47,13 @@ function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
       return { ...block, content: parts };
     }
   }
+}
+
+/** A search, its sources, code the provider ran, and the reasoning once more. */
+function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
+  if (!("provider_data" in block) || block.provider_data === undefined) return block;
+  const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
+  return { ...block, provider_data: data };
 }
 
 /** Entries without secrets. The same text becomes the same everywhere, so calls keep their results. */
