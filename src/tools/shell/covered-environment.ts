@@ -15,6 +15,10 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   // a commit had one.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
+  // A commit may name any folder as a submodule, which nobody has looked at.
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["push.recurseSubmodules", "no"],
   // An index is read from its beginning, not from places that it names itself.
   ["index.threads", "1"],
   ["protocol.ext.allow", "never"],
@@ -44,6 +48,8 @@ export function coveredEnvironment(env: Environment, own: Environment = {}): Env
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     ...Object.fromEntries(settings),
     GIT_OPTIONAL_LOCKS: "0",
+    // A command may run in a terminal, where `pager.log` counts more than `core.pager`.
+    GIT_PAGER: "cat",
     ...own,
   };
 }
