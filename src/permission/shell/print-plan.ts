@@ -39,10 +39,7 @@ function printLine(
     : { part: source, reason: "it reads differently once it is printed anew" };
 }
 
-/**
- * Whether a line is one command of words that everybody reads as they stand, and is printed so: nothing has to
- * be added to it.
- */
+/** True when a line is one command of words that everybody reads as they stand, with nothing to add. */
 function isPlain(line: string, plainDiffs: boolean): boolean {
   if (!WORDS.test(line)) return false;
   const words = line.split(" ");
