@@ -1,26 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { coveredEnvironment } from "../../src/tools/shell/covered-environment.ts";
-import { unattendedEnvironment } from "../../src/tools/shell/shell.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { policyIn, shellRules } from "./shell-rules.ts";
-
-/** A way to have git run a program: what the files of a repository say, and the line that is enough. */
-interface Attack {
-  readonly what: string;
-  /**
-   * Prepares the repository `r`, with `$EVIL` as the program. A filter `x` is set on `f.t`, which has
-   * changed.
-   */
-  readonly prepare: string;
-  readonly line?: string;
-  /** The rule of the user that covers the line; none where built-in rules do. */
-  readonly rule?: string;
-  /** Where the line runs. Default `r`. */
-  readonly cwd?: string;
-}
+import { type Attack, decisionOn, Room } from "./repository-room.ts";
+import { policyIn } from "./shell-rules.ts";
 
 const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
 /** A driver for differences, which `f.t` has. */
@@ -280,52 +262,6 @@ const LEAKS: readonly Attack[] = [
 ];
 
 const OTHER = `printf '= outside/login password\\n' > "$HOME/out"; git init -qb main ../other; cd ../other; echo outside > s; git add s; git commit -qm s; cd ../r;`;
-
-class Room {
-  readonly folder: string = tempFolder();
-  readonly #mark = join(this.folder, "ran");
-  readonly #env = {
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    HOME: this.folder,
-    GIT_CONFIG_NOSYSTEM: "1",
-    EVIL: join(this.folder, "evil"),
-  };
-
-  constructor(prepare: string) {
-    writeFileSync(this.#env.EVIL, `#!/bin/sh\necho >> ${this.#mark}\nexit 1\n`);
-    chmodSync(this.#env.EVIL, 0o755);
-    mkdirSync(join(this.folder, "r"));
-    this.#run(
-      "git config --global user.name a; git config --global user.email a@b; git init -qb main; echo '*.t filter=x' > .gitattributes; echo a > f.t; git add .; git commit -qm x; touch -d 2020-01-01 f.t; echo b > f.t",
-    );
-    this.#run(prepare);
-  }
-
-  /** Whether the program runs in what rules alone would allow. */
-  ran(line: string, cwd: string): boolean {
-    this.shown(line, cwd);
-    return existsSync(this.#mark);
-  }
-
-  /** What that shows. */
-  shown(line: string, cwd = "r"): string {
-    rmSync(this.#mark, { force: true });
-    return this.#run(line, cwd, unattendedEnvironment(coveredEnvironment(this.#env)));
-  }
-
-  #run(line: string, cwd = "r", env: NodeJS.ProcessEnv = this.#env): string {
-    const options = { cwd: join(this.folder, cwd), env, input: "", encoding: "utf8" } as const;
-    // That git fails is one of the ways in which the program fails.
-    const { stdout, stderr } = spawnSync("/bin/bash", ["-c", line], options);
-    return stdout + stderr;
-  }
-}
-
-const decisionOn = (room: Room, { line = "git status", rule, cwd = "r" }: Attack): string =>
-  policyIn(join(room.folder, cwd), { rules: rule === undefined ? [] : shellRules(rule) }).check({
-    tool: "bash",
-    input: { command: line },
-  }).decision;
 
 describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path)))(
   "a repository that came as a folder",

@@ -17,7 +17,7 @@ export function repositoryFrom(folder: string): string | undefined {
   }
 }
 
-/** Whether git could take a folder for the one in which a repository has its files. */
+/** True when git could take a folder for the one in which a repository has its files. */
 function isBare(folder: string): boolean {
   // A branch without a commit may be a link to nothing.
   if (lstatSync(`${folder}/HEAD`, { throwIfNoEntry: false }) === undefined) return false;
