@@ -221,19 +221,21 @@ class ShellJudge {
       ? unit.guards
       : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
     const rule = this.#allow.find(unit.text, guards);
-    if (rule !== undefined) {
-      const run = this.#runByGit(unit, places, isInner)?.any;
-      if (run !== undefined) return { text: run, obstacle: "unreadable" };
+    const any = rule && this.#runByGit(unit, places, isInner)?.any;
+    if (rule !== undefined && any === undefined) {
       this.#last = { rule, unit };
       return undefined;
     }
-    if (!this.#judgement.defaults) return this.#notAllowed(unit, guards);
+    // What runs without a rule runs with one, too.
+    const open = (): Why =>
+      any === undefined ? this.#notAllowed(unit, guards) : { text: any, obstacle: "unreadable" };
+    if (!this.#judgement.defaults) return open();
     this.#looked += unit.words.length;
     if (this.#looked > MAX_LOOKED) return { text: "the line names more than the built-in rules look up" };
     const known = this.#reads(withoutPrograms(unit, guards), places);
-    if (known === undefined) return this.#notAllowed(unit, guards);
-    const run = this.#runByGit(unit, places, isInner)?.looking;
-    if (run !== undefined) return { text: run, obstacle: "unreadable" };
+    if (known === undefined) return open();
+    const looking = this.#runByGit(unit, places, isInner)?.looking;
+    if (looking !== undefined) return { text: looking, obstacle: "unreadable" };
     this.#builtIn = true;
     this.#last = { known, unit };
     return undefined;

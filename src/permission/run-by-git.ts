@@ -1,6 +1,7 @@
 import { gitFolderOf } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import type { PathSpace } from "./paths/path-space.ts";
+import { isShownPlainly } from "./shell/diff-options.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
@@ -30,7 +31,10 @@ export function runByGit(
     named === undefined ? space.place : space.path(named).resolved;
   const found = places.flatMap((space) => programsOf(placeIn(space)));
   const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
-  return { looking: reason(looking), any: reason([...looking, ...found.flatMap(({ others }) => others)]) };
+  // An alias of the user may be another name for `git diff`.
+  const showing = isInner || isShownPlainly(unit.words) ? [] : found.flatMap(({ drivers }) => drivers);
+  const others = found.flatMap((each) => each.others);
+  return { looking: reason(looking), any: reason([...looking, ...showing, ...others]) };
 }
 
 const NOBODY_KNOWS =

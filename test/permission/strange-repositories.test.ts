@@ -1,28 +1,12 @@
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { coveredEnvironment } from "../../src/tools/shell/covered-environment.ts";
-import { unattendedEnvironment } from "../../src/tools/shell/shell.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { policyIn, shellRules } from "./shell-rules.ts";
-
-/** A way to have git run a program: what the files of a repository say, and the line that is enough. */
-interface Attack {
-  readonly what: string;
-  /**
-   * Prepares the repository `r`, with `$EVIL` as the program. A filter `x` is set on `f.t`, which has
-   * changed.
-   */
-  readonly prepare: string;
-  readonly line?: string;
-  /** The rule of the user that covers the line; none where built-in rules do. */
-  readonly rule?: string;
-  /** Where the line runs. Default `r`. */
-  readonly cwd?: string;
-}
+import { type Attack, decisionOn, Room } from "./repository-room.ts";
+import { policyIn } from "./shell-rules.ts";
 
 const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
+/** A driver for differences, which `f.t` has. */
+const DRIVER = `echo '*.t diff=d' > .gitattributes; git config diff.d.textconv "$EVIL"; git add .; git commit -qm d; echo c > f.t`;
 const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
 
 /**
@@ -35,6 +19,11 @@ const HIDING = `cp -r . ../sub; mv ../sub .; git add sub; x=$(printf 'a%.0s' $(s
  * show what is in it.
  */
 const IN_COMMITS = `cp -r . ../sub; git checkout -qf; mv ../sub .; git add sub; git commit -qm 1; git -C sub commit -qam y; git add sub; git commit -qm 2; git rm -q --cached sub; git commit -qm 3; git -C sub config diff.external "$EVIL"`;
+
+/** A repository that only commits name, and that misses something: git fetches that by the settings there. */
+const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git rm -q --cached sub; git commit -qm g; cd sub; rm -r .git/objects/??; git config extensions.partialclone o; git config core.repositoryformatversion 1; git config remote.o.url ssh://x/y; git config remote.o.promisor true; git config core.sshCommand "$EVIL"`;
+/** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
+const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
 
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
@@ -133,11 +122,6 @@ const ATTACKS: readonly Attack[] = [
     rule: "git log *",
   },
   {
-    what: "a search in a repository that only commits name and that misses something",
-    prepare: `git checkout -qf; git init -q sub; git config submodule.recurse true; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git rm -q --cached sub; git commit -qm g; cd sub; rm -r .git/objects/??; git config extensions.partialclone o; git config core.repositoryformatversion 1; git config remote.o.url ssh://x/y; git config remote.o.promisor true; git config core.sshCommand "$EVIL"`,
-    line: "git grep 1 HEAD~1",
-  },
-  {
     what: "a setting on the command line, behind a digit",
     prepare: "true",
     line: "git clone -4c core.sshCommand=../evil ssh://x/y z",
@@ -148,6 +132,45 @@ const ATTACKS: readonly Attack[] = [
     prepare: "true",
     line: "git grep -n3O../evil b",
     rule: "git grep *",
+  },
+  {
+    what: "a work tree below, where the index finds another repository",
+    prepare: `mkdir sub; cp -r . ../in; mv ../in sub; git config core.worktree ../sub; cd sub; git add in; ${FILTER} in/.git/config`,
+  },
+  {
+    what: "a repository of a submodule without a commit",
+    prepare: `git checkout -qf; cp -r . ../s; git -c protocol.file.allow=always submodule --quiet add ../s sub; git commit -qm s; rm -r sub; cd .git/modules/sub; ln -sf refs/heads/none HEAD; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> config`,
+    line: "git submodule update",
+    rule: "git submodule update",
+  },
+  ...["git d", "for s in diff; do git $s; done", "git cat-file --text HEAD:f.t"].map((line) => ({
+    what: `differences, shown by ${line}`,
+    prepare: `git config --global alias.d diff; ${DRIVER}`,
+    line,
+    rule: "git *",
+  })),
+  ...["git {diff,HEAD}", "nice {git,diff}", "git -C {.,diff}", "git dif{f..f}"].map((line) => ({
+    what: `differences, shown by ${line}`,
+    prepare: DRIVER,
+    line,
+  })),
+  {
+    what: "differences of a commit that a rebase stopped at",
+    prepare: `${COMMITS}; ${DRIVER}; git commit -qam d; git checkout -q b; git rebase main -x false 2> /dev/null; git update-ref REBASE_HEAD main`,
+    line: "git rebase --show-current-patch",
+    rule: "git rebase *",
+  },
+  {
+    what: "a beginning of the option that writes an index",
+    prepare: "true",
+    line: "git read-tree --index=../ran HEAD",
+    rule: "git *",
+  },
+  {
+    what: "a checkout that goes into what only a commit names",
+    prepare: IN_BRANCH,
+    line: "git checkout -f --recurse-submodules b",
+    rule: "git checkout *",
   },
   {
     what: "a form of archives",
@@ -205,6 +228,16 @@ const LEAKS: readonly Attack[] = [
     line: "git blame f.t",
   },
   {
+    what: "a file of commits to pass over, behind a link whose name is no text",
+    prepare: `ln -s "$HOME/out" "$(printf '\\377')"; printf '[blame]\\n\\tignoreRevsFile = \\377\\n' >> .git/config`,
+    line: "git blame f.t",
+  },
+  {
+    what: "a file of commits to pass over, whose name git reads to its end",
+    prepare: `ln -s "$HOME/out" revs; printf '[blame]\\n\\tignoreRevsFile = revs\\0x\\n' >> .git/config`,
+    line: "git blame f.t",
+  },
+  {
     what: "a file of names",
     prepare: 'echo "outside <q@q> <a@b>" > "$HOME/out"; git config mailmap.file ../out',
     line: "git log --format=%aN",
@@ -230,52 +263,6 @@ const LEAKS: readonly Attack[] = [
 
 const OTHER = `printf '= outside/login password\\n' > "$HOME/out"; git init -qb main ../other; cd ../other; echo outside > s; git add s; git commit -qm s; cd ../r;`;
 
-class Room {
-  readonly folder: string = tempFolder();
-  readonly #mark = join(this.folder, "ran");
-  readonly #env = {
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    HOME: this.folder,
-    GIT_CONFIG_NOSYSTEM: "1",
-    EVIL: join(this.folder, "evil"),
-  };
-
-  constructor(prepare: string) {
-    writeFileSync(this.#env.EVIL, `#!/bin/sh\necho >> ${this.#mark}\nexit 1\n`);
-    chmodSync(this.#env.EVIL, 0o755);
-    mkdirSync(join(this.folder, "r"));
-    this.#run(
-      "git config --global user.name a; git config --global user.email a@b; git init -qb main; echo '*.t filter=x' > .gitattributes; echo a > f.t; git add .; git commit -qm x; touch -d 2020-01-01 f.t; echo b > f.t",
-    );
-    this.#run(prepare);
-  }
-
-  /** Whether the program runs in what rules alone would allow. */
-  ran(line: string, cwd: string): boolean {
-    this.shown(line, cwd);
-    return existsSync(this.#mark);
-  }
-
-  /** What that shows. */
-  shown(line: string, cwd = "r"): string {
-    rmSync(this.#mark, { force: true });
-    return this.#run(line, cwd, unattendedEnvironment(coveredEnvironment(this.#env)));
-  }
-
-  #run(line: string, cwd = "r", env: NodeJS.ProcessEnv = this.#env): string {
-    const options = { cwd: join(this.folder, cwd), env, input: "", encoding: "utf8" } as const;
-    // That git fails is one of the ways in which the program fails.
-    const { stdout, stderr } = spawnSync("/bin/bash", ["-c", line], options);
-    return stdout + stderr;
-  }
-}
-
-const decisionOn = (room: Room, { line = "git status", rule, cwd = "r" }: Attack): string =>
-  policyIn(join(room.folder, cwd), { rules: rule === undefined ? [] : shellRules(rule) }).check({
-    tool: "bash",
-    input: { command: line },
-  }).decision;
-
 describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path)))(
   "a repository that came as a folder",
   () => {
@@ -298,10 +285,24 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a merge that is made once more",
         `git checkout -qf; git checkout -qb b; echo 1 > f.t; git commit -qam 1; git checkout -q main; echo 2 > f.t; git commit -qam 2; git merge -q b; echo 3 > f.t; git commit -qam m; git config log.diffMerges remerge; git config merge.x.driver "$EVIL"; echo '*.t merge=x' > .gitattributes`,
       ],
-    ])("runs nothing where only commits lead to it: %s", (_, prepare) => {
-      const room = new Room(prepare);
-      const line = "git log -m -p --no-ext-diff --no-textconv";
-      expect([decisionOn(room, { what: "", prepare, line }), room.ran(line, "r")]).toEqual(["allow", false]);
+      ["a search", `${MISSING}; git config submodule.recurse true`, "git grep 1 HEAD~1"],
+      ["a search of the user", `git config --global submodule.recurse true; ${MISSING}`, "git grep 1 HEAD~1"],
+      ["a checkout", `git config --global submodule.recurse true; ${IN_BRANCH}`, "git checkout -f b"],
+    ])(
+      "runs nothing where only commits lead to it: %s",
+      (_, prepare, line = "git log -m -p --no-ext-diff --no-textconv") => {
+        const room = new Room(prepare);
+        const attack = { what: "", prepare, line, rule: "git checkout *" };
+        expect([decisionOn(room, attack), room.ran(line, "r")]).toEqual(["allow", false]);
+      },
+    );
+
+    test("settings of a repository count no more where a rule covers what runs without one", () => {
+      const room = new Room('git config core.sshCommand "$EVIL"');
+      const decided = ["git status", "git fetch"].map((line) =>
+        decisionOn(room, { what: "", prepare: "", line, rule: "git *" }),
+      );
+      expect(decided).toEqual(["allow", "ask"]);
     });
 
     test.each([
@@ -329,7 +330,7 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       ["an index of the short form", "git update-index --index-version 4"],
       [
         "a clone with all that its tools write",
-        "git config remote.o.url https://x/y; git lfs install --local",
+        "git config remote.o.url https://x/y; git config remote.o.github-pr-remote true; git lfs install --local",
       ],
     ])("does not ask for %s as such", (_, prepare, cwd = "r") => {
       expect(decisionOn(new Room(prepare), { what: "", prepare, cwd })).toBe("allow");

@@ -41,11 +41,11 @@ const PLAIN_KEYS = wordSet(`
   merge.*.name merge.*.recursive
   rebase.abbreviatecommands rebase.backend rebase.forkpoint rebase.missingcommitscheck rebase.rebasemerges
   rebase.reschedulefailedexec rebase.stat
-  remote.pushdefault remote.*.fetch remote.*.followremotehead remote.*.gh-resolved remote.*.mirror
+  remote.pushdefault remote.*.fetch remote.*.followremotehead remote.*.gh-resolved remote.*.github-pr-remote remote.*.mirror
   remote.*.partialclonefilter remote.*.promisor remote.*.prune remote.*.prunetags remote.*.push
   remote.*.pushurl remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.tagopt remote.*.url
   submodule.active submodule.alternateerrorstrategy submodule.alternatelocation submodule.fetchjobs
-  submodule.propagatebranches submodule.*.active submodule.*.branch
+  submodule.propagatebranches submodule.recurse submodule.*.active submodule.*.branch
   submodule.*.fetchrecursesubmodules submodule.*.ignore submodule.*.path submodule.*.shallow submodule.*.url`);
 
 /** Stands for a line of the steps that a rebase still has to take. */

@@ -68,7 +68,6 @@ test.each([
   ["extensions.unheardof", "looking"],
   ["unheardof.x", "looking"],
   ["core.unheardof", "looking"],
-  ["submodule.recurse", "looking"],
   ["rebase.instructionformat", "others"],
   ["http.proxy", "others"],
   ["http.https://x.sslverify", "others"],

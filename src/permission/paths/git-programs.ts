@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
+import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
 import {
   ALTERNATES,
@@ -204,7 +204,9 @@ class Walk {
     this.#seen.add(folder);
     for (const { name } of entriesOf(folder).filter((each) => each.isDirectory() || each.isSymbolicLink())) {
       const inner = `${folder}/${name}`;
-      if (statSync(`${inner}/HEAD`, { throwIfNoEntry: false }) === undefined) this.#modules(inner, depth + 1);
+      // Where HEAD is a link, its branch may have no commit yet.
+      if (lstatSync(`${inner}/HEAD`, { throwIfNoEntry: false }) === undefined)
+        this.#modules(inner, depth + 1);
       else this.#folder(inner);
     }
   }
@@ -241,14 +243,14 @@ function hashBytes(settings: readonly GitSetting[]): number | undefined {
 
 /** True when a file or folder named by a setting is the repository's. A submodule says so in its files. */
 function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
-  // Git reads quotes, escapes and comments in a value, and homes in a path.
-  if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;
-  const isTree = key === "core.worktree";
-  if (liesIn(pathFrom(isTree ? folder : (tree ?? root), value), [root])) return true;
-  return (
-    !isTree &&
-    !isAbsolute(value) &&
-    !value.split("/").includes("..") &&
-    !existsSync(`${tree ?? root}/${value}`)
-  );
+  // Git reads quotes, escapes and comments in a value, and homes in a path; what is no plain text would be
+  // looked for under another name.
+  if (!NAMES_PLACE.test(key) || /["\\#;\p{Cc}\uFFFD]|^[~%]/u.test(value)) return false;
+  if (key === "core.worktree") {
+    const place = pathFrom(folder, value);
+    // Paths in the index start in a work tree: in another one git would find other repositories.
+    return tree === undefined ? liesIn(place, [root]) : placeOf(place) === placeOf(tree);
+  }
+  if (liesIn(pathFrom(tree ?? root, value), [root])) return true;
+  return !isAbsolute(value) && !value.split("/").includes("..") && !existsSync(`${tree ?? root}/${value}`);
 }

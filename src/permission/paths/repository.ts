@@ -17,8 +17,12 @@ export function repositoryFrom(folder: string): string | undefined {
   }
 }
 
+/** True when git could take a folder for the one in which a repository has its files. */
 function isBare(folder: string): boolean {
-  return existsSync(`${folder}/HEAD`) && existsSync(`${folder}/objects`) && existsSync(`${folder}/refs`);
+  // A branch without a commit may be a link to nothing.
+  if (lstatSync(`${folder}/HEAD`, { throwIfNoEntry: false }) === undefined) return false;
+  if (existsSync(`${folder}/commondir`)) return true;
+  return existsSync(`${folder}/objects`) && existsSync(`${folder}/refs`);
 }
 
 /** True when git finds the same repository from two folders, or none from both. */

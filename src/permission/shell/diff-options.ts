@@ -1,4 +1,5 @@
 import type { Command, Word, WordPart } from "unbash";
+import { wordSet } from "../match-text.ts";
 import { lastPart } from "../paths/match-path.ts";
 import { subcommandAt } from "./git-guards.ts";
 import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
@@ -27,6 +28,19 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
   }
   const word = git[diffAt(git) ?? git.length];
   return word === undefined ? undefined : words[read.indexOf(word)];
+}
+
+/**
+ * Whether a git command is plainly one that gets {@link PLAIN_DIFF} where it shows differences, or that shows
+ * none. Any other name may be an alias of the user.
+ */
+export function isShownPlainly(words: readonly ShellWord[]): boolean {
+  const sub = subcommandAt(words);
+  const [name, two] = [textAt(words, sub), `${textAt(words, sub)} ${textAt(words, sub + 1)}`];
+  return (
+    words.slice(0, sub + 1).every(({ literal }) => literal) &&
+    (SHOWS_NONE.has(name) || [name, two].some((each) => SHOWS.has(each) || LISTS.has(each)))
+  );
 }
 
 /** True when one of the words of a command could be a sub-command of git that shows differences. */
@@ -79,6 +93,10 @@ const SHOWS: ReadonlySet<string> = new Set([
 ]);
 /** Sub-commands that list commits, and show differences if they are told to. */
 const LISTS: ReadonlySet<string> = new Set(["log", "reflog", "reflog show", "stash list"]);
+/** Other sub-commands that start no program for differences. */
+const SHOWS_NONE = wordSet(`
+  add am apply branch checkout cherry-pick clean clone commit config fetch gc init merge mv pull push rebase
+  remote reset restore revert rm submodule switch tag worktree`);
 const SHOWING: ReadonlySet<string> = new Set([...SHOWS, ...LISTS].flatMap((names) => names.split(" ")));
 const CHANGES_REFLOG = /^(?:expire|delete|drop|exists|list|write)$/;
 /** Arguments with which a list of commits shows no differences, nor searches in them. */

@@ -11,13 +11,20 @@ const PLAIN_GLOBALS = wordSet(`
 
 /** Long options that run a program or write a file, in whatever sub-command. */
 const LONG =
-  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures index-output build-fake-ancestor in-place";
-/** Whole options that only look like the beginning of one of those. */
-const HARMLESS_LONG = wordSet("text to cc config show verify index");
+  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-current-patch show-signature verify-signatures index-output build-fake-ancestor in-place";
+/** Whole options of some sub-commands, that are only beginnings of those for others. */
+const HARMLESS_LONG: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["text", wordSet("diff log show whatchanged reflog stash grep blame annotate format-patch")],
+  ["index", wordSet("apply stash")],
+  ["verify", wordSet("am commit merge pull push rebase rev-parse show-ref")],
+  ["to", wordSet("format-patch")],
+  ["cc", wordSet("format-patch")],
+]);
 /** A format that shows signatures, which gpg is started for. */
 const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
-/** Shows commits or differences in submodules: git goes by the settings there, and fetches objects. */
-const ENTERS_SUBMODULES = /^--sub(?:m[a-z]*)?(?:$|=(?!short$))/;
+/** Enters submodules, those that only a commit names too: git goes by the settings there. */
+const ENTERS_SUBMODULES =
+  /^--(?:sub(?:m[a-z]*)?(?:$|=(?!short$))|rec(?!ursive$)[a-z-]*(?:$|=(?!(?:no|off|false)$)))/;
 
 /** Short options that do, by sub-command; of the others those whose value is the rest of their word. */
 const SHORT: ReadonlyMap<string, readonly [letters: string, valued: string]> = new Map([
@@ -43,7 +50,6 @@ const LONG_OF: ReadonlyMap<string, RegExp> = new Map([
   ["clone", /^--(?:te|co|u|se)/],
   ["init", /^--(?:te|se)/],
   ["checkout-index", /^--p/],
-  ["grep", /^--rec/],
   ["help", /^--(?:w|m|i)/],
   ["push", /^--exec/],
   // A repository on this machine answers by its own settings.
@@ -131,8 +137,8 @@ function guardOf(words: readonly ShellWord[], from: number, to: number): WordGua
 }
 
 function isGuardedArgument(sub: string, text: string): boolean {
-  if (isLong(text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
-  if (SHOWS_SIGNATURE.test(text) || ENTERS_SUBMODULES.test(text)) return true;
+  if (isLong(sub, text) || /(?:^|=)(?:ext|fd)::/.test(text)) return true;
+  if (SHOWS_SIGNATURE.test(text) || (sub !== "clone" && ENTERS_SUBMODULES.test(text))) return true;
   const [letters, valued] = SHORT.get(sub) ?? ["", ""];
   if (behindLetter(text, letters, valued) !== undefined) return true;
   return LONG_OF.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
@@ -157,11 +163,11 @@ function namesStrategy(sub: string, text: string, next: string): boolean {
   return !STRATEGIES.has(value === "" ? next : value);
 }
 
-function isLong(text: string): boolean {
+function isLong(sub: string, text: string): boolean {
   if (!text.startsWith("--")) return text === "-O";
   const name = text.slice(2).split("=", 1)[0] ?? "";
   if (name === "") return false;
-  return !HARMLESS_LONG.has(name) && hasBeginning(LONG, name);
+  return HARMLESS_LONG.get(name)?.has(sub) !== true && hasBeginning(LONG, name);
 }
 
 /** Settings of how git looks or its defaults; any other may name a program or more configuration. */

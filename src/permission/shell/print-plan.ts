@@ -26,9 +26,10 @@ function printLine(
   { plainDiffs = false }: PrintShellOptions,
 ): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.
-  if (isPlain(source) && !(plainDiffs && mayShowDiffs(source.split(" ")))) return { text: source };
+  if (isPlain(source, plainDiffs)) return { text: source };
   const printed = printShell(script, source, { posix, plainDiffs });
-  if (printed.text === undefined || printed.text === source || isPlain(printed.text)) return printed;
+  if (printed.text === undefined || printed.text === source || isPlain(printed.text, plainDiffs))
+    return printed;
   // Whoever reads the printed form has to find in it just what was printed.
   const again = parseShell(printed.text);
   const reread =
@@ -38,9 +39,11 @@ function printLine(
     : { part: source, reason: "it reads differently once it is printed anew" };
 }
 
-/** True when a line is one command of words that everybody reads as they stand. */
-function isPlain(line: string): boolean {
-  return WORDS.test(line) && line.split(" ").every((word) => shellLiteral(word) === word);
+/** True when a line is one command of words that everybody reads as they stand, with nothing to add. */
+function isPlain(line: string, plainDiffs: boolean): boolean {
+  if (!WORDS.test(line)) return false;
+  const words = line.split(" ");
+  return words.every((word) => shellLiteral(word) === word) && !(plainDiffs && mayShowDiffs(words));
 }
 
 const WORDS = /^[\w./:,@%+-]+(?: [\w./:,@%+-]+)*$/;

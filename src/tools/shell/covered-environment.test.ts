@@ -37,6 +37,7 @@ test("what changes which programs run is not inherited, and what the user set fo
   });
   expect(Object.keys(rest).filter((name) => !/^GIT_CONFIG_(?:KEY|VALUE)_/.test(name))).toEqual([
     "GIT_OPTIONAL_LOCKS",
+    "GIT_PAGER",
     "LESS",
   ]);
 });
@@ -139,7 +140,7 @@ test("a session gives it to the calls that rules alone allow, and to no other", 
     return text.trim();
   };
   try {
-    expect([await seenBy(covered), await seenBy({})]).toEqual(["13 none", "none inherited"]);
+    expect([await seenBy(covered), await seenBy({})]).toEqual(["16 none", "none inherited"]);
   } finally {
     await session.dispose();
   }

@@ -14,6 +14,10 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   // Git shows a submodule's differences by starting there, in whatever repository a commit left there.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
+  // A commit may name any folder as a submodule, which nobody has looked at.
+  ["submodule.recurse", "false"],
+  ["fetch.recurseSubmodules", "false"],
+  ["push.recurseSubmodules", "no"],
   // An index is read from its beginning, not from places that it names itself.
   ["index.threads", "1"],
   ["protocol.ext.allow", "never"],
@@ -43,6 +47,8 @@ export function coveredEnvironment(env: Environment, own: Environment = {}): Env
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     ...Object.fromEntries(settings),
     GIT_OPTIONAL_LOCKS: "0",
+    // A command may run in a terminal, where `pager.log` counts more than `core.pager`.
+    GIT_PAGER: "cat",
     ...own,
   };
 }
