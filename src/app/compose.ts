@@ -138,8 +138,9 @@ async function composeConfined(
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
     newAgent({ ...fixed, tools: offered(choice.model) }, { ...config, mcp, session, choice });
+  const agent = await renew();
   return {
-    agent: await renew(),
+    agent,
     session,
     renew,
     modelWhy,
@@ -154,7 +155,7 @@ async function composeConfined(
     status: plugins.status,
     systemPrompt: prompt,
     commands: () => commandsOf([...plugins.commands, commands, mcp.commands]),
-    toolNames: [...namesOf(offered(model).filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
+    toolNames: namesOf(agent.tools.list().filter(isOffered)),
     sandbox: confined.sandbox,
     ...aroundCalls({ builtin, checkpoints, memory, confined, mcp, hooks }),
     tidy: () => tidy(cwd),
