@@ -1,8 +1,8 @@
 // What redaction lets through and what it takes for a secret: node bench/redaction.ts [secrets] [folder …]
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createRedaction } from "../src/permission/secrets/create-redaction.ts";
 import { secretsOf } from "../src/permission/secrets/known-values.ts";
-import { createRedaction } from "../src/permission/secrets/redaction.ts";
 import { ENCODINGS, numbersFrom, PLACES, randomSecret } from "../test/permission/secret-encodings.ts";
 
 const [count = "100000", ...given] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type GateReport, runGate } from "./gate.ts";
 import { listFiles } from "./source.ts";
 
@@ -21,8 +21,8 @@ export interface SizeException {
 }
 
 /**
- * Checks the length of every source file and the width of its comments. An exception that is no longer needed
- * is a finding too.
+ * Checks the length of every source file, the width of its comments, and that a name in `src` stands for one
+ * file. An exception that is no longer needed is a finding too.
  */
 export function checkSizes(root: string): GateReport {
   const exceptions = readExceptions(root);
@@ -41,6 +41,7 @@ export function checkSizes(root: string): GateReport {
     if (lines > allowed)
       findings.push(`${path}  has ${lines} lines, at most ${allowed}. Split it by what it does`);
   }
+  findings.push(...namesakes(paths));
   for (const exception of exceptions) {
     if (exception.reason.trim() === "") findings.push(`${EXCEPTIONS_FILE}  ${exception.path} needs a reason`);
     if (!used.has(exception))
@@ -52,6 +53,18 @@ export function checkSizes(root: string): GateReport {
 function readExceptions(root: string): readonly SizeException[] {
   const path = join(root, EXCEPTIONS_FILE);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as SizeException[]) : [];
+}
+
+/** Files of `src` that are called like another one. Entries, `index.ts`, are called after their folder. */
+function namesakes(paths: readonly string[]): readonly string[] {
+  const first = new Map<string, string>();
+  return paths.flatMap((path) => {
+    const name = basename(path);
+    if (!path.startsWith("src/") || name === "index.ts") return [];
+    const other = first.get(name);
+    if (other === undefined) first.set(name, path);
+    return other === undefined ? [] : [`${path}  is called like ${other}. Name it after what it holds`];
+  });
 }
 
 /** Comment lines that could be wrapped and are not: one long word, such as an address, stays as it is. */

@@ -27,6 +27,11 @@ const BANS: readonly Ban[] = [
     applies: isPage,
   },
   { pattern: /\bMend (?:it|that|them)\b/, advice: 'write "Fix it", or better what to do', applies: isSource },
+  {
+    pattern: /^\s*\/\*\* (?:What|Whether) /,
+    advice: 'name the thing ("The result of …", "True when …")',
+    applies: isSource,
+  },
   { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it", applies: isCode },
   {
     pattern: /@ts-expect-error/,

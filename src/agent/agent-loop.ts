@@ -6,7 +6,7 @@ import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { Agent } from "./agent.ts";
 
-/** What {@link agentLoop} may be told. */
+/** Options of {@link agentLoop}. */
 export interface AgentLoopOptions {
   /**
    * Default: the model of `OPENAI_MODEL` with `OPENAI_API_KEY` and `OPENAI_BASE_URL`, else what the terminal
@@ -15,7 +15,9 @@ export interface AgentLoopOptions {
   readonly model?: string | Model;
   /** Default: none. */
   readonly tools?: readonly Tool[];
-  /** What the model is told before the conversation. Default: two sentences of a helpful assistant. */
+  /**
+   * Instructions for the model, sent before the conversation. Default: two sentences of a helpful assistant.
+   */
   readonly systemPrompt?: string;
   /** Ends the loop, which then throws `aborted`. */
   readonly signal?: AbortSignal;

@@ -4,7 +4,7 @@ import { LongTermPlugin } from "../memory/long-term-plugin.ts";
 import { loopGuardPlugin } from "../plugins/loop-guard-plugin.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** What plugs in around runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
+/** The plugins of an agent's runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
 export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOptions): readonly RunPlugin[] {
   const plugins: RunPlugin[] = [];
   if (longTermMemory !== undefined) plugins.push(new LongTermPlugin(longTermMemory));

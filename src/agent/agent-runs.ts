@@ -28,7 +28,7 @@ import type { CallToolOptions, ResolvedOptions, RunOptions } from "./options.ts"
 import { publisher } from "./publish.ts";
 import type { SteeringQueue } from "./steering.ts";
 
-/** What runs have from their agent. Functions give what it is at that moment. */
+/** The parts of an agent that its runs use. Functions give what it is at that moment. */
 export interface RunHost {
   readonly agent: HookedAgent;
   readonly options: () => ResolvedOptions;
@@ -45,7 +45,7 @@ export interface RunHost {
 
 const MAX_CALLS = 64;
 
-/** What an agent has at hand of the run at work: what stops it, and where it is published. */
+/** The run at work, as its agent sees it: its stop signal and where it is published. */
 export class ActiveRun {
   emit: (event: AgentEvent) => void = () => undefined;
   readonly #linked: LinkedController;
@@ -86,7 +86,7 @@ export class ActiveRun {
 /** The runs of one agent, one at a time, and what else is done with everything that a run has. */
 export class AgentRuns {
   readonly #host: RunHost;
-  /** What is to be told to the reader of the next run. */
+  /** Warnings for the reader of the next run. */
   readonly #warnings: string[] = [];
   /** Calls without a model: those that conflict run one after the other. */
   readonly #calls = new Scheduler(MAX_CALLS);
@@ -100,7 +100,7 @@ export class AgentRuns {
     return this.#current;
   }
 
-  /** What records into the conversation; a run at work publishes it. */
+  /** Records into the conversation; a run at work publishes it. */
   get recorder(): Recorder {
     return this.#host.session.recorder(this.#current?.emit);
   }

@@ -13,7 +13,7 @@ import { repairTranscript } from "../core/message/transcript.ts";
 import type { Hooks } from "../plugins/hooks.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** What {@link import("./agent.ts").Agent.getState} tells. */
+/** The answer of {@link import("./agent.ts").Agent.getState}. */
 export interface AgentState {
   readonly messages: readonly Message[];
   readonly totalTokens: { readonly input: number; readonly output: number };
@@ -65,7 +65,7 @@ export class AgentSession {
     return this.#reading.then(work);
   }
 
-  /** What the conversation begins with, as long as the journal has nothing. */
+  /** The messages a conversation begins with, as long as the journal has nothing. */
   get history(): readonly Message[] {
     return this.#history;
   }
@@ -81,7 +81,7 @@ export class AgentSession {
     };
   }
 
-  /** What records into it; `emit` publishes what was recorded. */
+  /** Records into the conversation; `emit` publishes what was recorded. */
   recorder(emit: (event: AgentEvent) => void = () => undefined): Recorder {
     return { journal: this.#journal, state: this.state, scope: undefined, emit };
   }

@@ -160,10 +160,7 @@ export class Agent {
     return result;
   }
 
-  /**
-   * The same as {@link Agent.run}, event by event. Nothing happens before the first event, or the `result`,
-   * is asked for.
-   */
+  /** Like {@link Agent.run}, event by event. Nothing happens before an event or `result` is asked for. */
   stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options: RunOptions<S> = {},
@@ -223,7 +220,7 @@ export class Agent {
     });
   }
 
-  /** What the newest `mode_change` of the conversation says. */
+  /** The mode in the newest `mode_change` of the conversation. */
   get mode(): string | undefined {
     return this.#session.state.mode;
   }
@@ -292,7 +289,7 @@ export class Agent {
     return this.#session.summary;
   }
 
-  /** What {@link Agent.compact} would do; asks no model. Rejects when the agent has no `compaction`. */
+  /** Tells what {@link Agent.compact} would do; asks no model. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
     return this.#session.whenRead(() => this.#runs.previewCompaction());
   }
@@ -328,8 +325,9 @@ export class Agent {
   }
 
   /**
-   * What a run does between the record of its input and its `done` event: the loop. A pattern overrides it
-   * with several nested runs and ends with `endRun`; events, journal, limits, permission and abort are in
+   * Does the work of a run between the record of its input and its `done` event: the loop. A pattern
+   * overrides it with several nested runs and ends with `endRun`; events, journal, limits, permission and
+   * abort are in
    * `run` and stay as they are. {@link Agent.run} calls it.
    */
   conduct(run: RunContext): Promise<RunResult> {

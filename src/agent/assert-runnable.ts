@@ -8,7 +8,7 @@ import type { ToolResultBlock } from "../core/message/block.ts";
 import type { Message } from "../core/message/message.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 
-/** What a run is asked for, as far as it decides whether the run can begin. */
+/** A request for a run, as far as it decides whether the run can begin. */
 export interface RunRequest {
   readonly messages: readonly Message[];
   readonly approvals: Approvals | undefined;

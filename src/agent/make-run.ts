@@ -9,9 +9,9 @@ import type { ToolRegistry } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { assertOptions, assertPriced } from "./check-options.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
-import { runSubagent } from "./subagent.ts";
+import { runSubagent } from "./run-subagent.ts";
 
-/** What a run has from its agent beside the options. */
+/** The parts of a run that come from its agent, beside the options. */
 export interface RunPorts
   extends Pick<
     RunContext,

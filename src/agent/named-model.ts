@@ -29,7 +29,9 @@ class NamedModel implements Model {
     this.#name = name;
   }
 
-  /** What is known of the model; of a local one more once its server was asked, with the first request. */
+  /**
+   * The known facts about the model; of a local one more once its server was asked, with the first request.
+   */
   get info(): ModelInfo | undefined {
     return this.#model?.info ?? this.#known;
   }
@@ -59,7 +61,7 @@ class NamedModel implements Model {
 }
 
 async function loadModel(name: string): Promise<Model> {
-  // What reads the environment is no part of the library until a name is asked.
+  // Reading the environment is no part of the library until a name is asked.
   const { loadNamedModel } = await import("../app/load-named-model.ts");
   return loadNamedModel(name);
 }

@@ -21,17 +21,15 @@ import type { LoopGuardOptions } from "../plugins/loop-guard.ts";
 export interface AgentOptions {
   /** A model, or the name of one: `provider/id[:effort]`. */
   readonly model: string | Model;
-  /** What the model can call, by `defineTool` or from `nano-agent/tools`; names differ. Default: none. */
+  /** Tools the model can call, by `defineTool` or from `nano-agent/tools`; names differ. Default: none. */
   readonly tools?: readonly Tool[];
-  /** What the model is told before the conversation; not a message of it. Default: nothing. */
+  /** Instructions for the model, sent before the conversation; not a message of it. Default: nothing. */
   readonly systemPrompt?: string;
   /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
   readonly maxIterations?: number;
   /** How a run ends whose `maxIterations` are used up. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
-  /**
-   * What may be used up: US dollars and tokens of the session, milliseconds of one run. Default: no limit.
-   */
+  /** Limits: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
   readonly budget?: Budget;
   /** When a model that repeats itself is warned and stopped; false: never. Default: the 3rd and 5th time. */
   readonly loopGuard?: LoopGuardOptions | false;
@@ -42,24 +40,24 @@ export interface AgentOptions {
   /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
   readonly checkpointer?: Checkpointer;
   /**
-   * What becomes of a question when there is no `approve`. `deny`: a refusal · `pause`: the run ends with
+   * How a question is answered when there is no `approve`. `deny`: a refusal · `pause`: the run ends with
    * `awaiting_approval`, and a later run brings the answer (`approvals`). Default `deny`.
    */
   readonly onAsk?: "deny" | "pause";
   /**
-   * What becomes of calls without a result when a run goes on that was cut. `close`: the model is told that
+   * How calls without a result are treated when a run goes on that was cut. `close`: the model is told that
    * they were interrupted · `run`: those that never began run, and of those that began the ones whose tool is
    * `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
   /**
-   * What runs before and after the steps of a run. Default: none; see {@link
-   * import("./agent.ts").Agent.hooks}.
+   * Functions that run around the steps of a run; see {@link import("./agent.ts").Agent.hooks}. Default:
+   * none.
    */
   readonly hooks?: HookOptions;
-  /** What the conversation keeps of a run: all (`full`), or question and answer. Default `full`. */
+  /** How much of a run the conversation keeps: all (`full`), or question and answer. Default `full`. */
   readonly memory?: ConversationMemory;
-  /** What is remembered across conversations. Default: nothing. */
+  /** Memory across conversations. Default: nothing. */
   readonly longTermMemory?: LongTermMemoryOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
@@ -93,8 +91,8 @@ export interface AgentOptions {
   /** Name of the conversation in events and results; a `journal` has its own. Default: made up. */
   readonly sessionId?: string;
   /**
-   * Whether the model may, must or must not call a tool: `auto`, `required`, `none`, or `{ type: "tool", name
-   * }`. One that forces a call holds for the first answer of a run. Default: the model decides (`auto`).
+   * The model's freedom to call tools: `auto`, `required`, `none`, or `{ type: "tool", name }`. One that
+   * forces a call holds for the first answer of a run. Default: the model decides (`auto`).
    */
   readonly toolChoice?: ToolChoice;
   /** Longest answer in tokens, reasoning included. Default: what model and budget allow. */
@@ -130,9 +128,9 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly toolChoice?: ToolChoice;
   /** Answers what gate and tools ask in this run. Default: the agent's. */
   readonly approve?: Approver;
-  /** What becomes of a question without `approve`; see {@link AgentOptions.onAsk}. Default: the agent's. */
+  /** How a question is answered without `approve`; see {@link AgentOptions.onAsk}. Default: the agent's. */
   readonly onAsk?: "deny" | "pause";
-  /** What becomes of calls without a result; see {@link AgentOptions.openCalls}. Default: the agent's. */
+  /** How calls without a result are treated; see {@link AgentOptions.openCalls}. Default: the agent's. */
   readonly openCalls?: "close" | "run";
   /**
    * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is

@@ -22,9 +22,7 @@ export function publisher(
   };
 }
 
-/**
- * An observer may be asynchronous: nobody waits for it, and what it rejects with must not end the process.
- */
+/** An observer may be asynchronous: nobody waits, and a rejection must not end the process. */
 function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
   try {
     const pending = observer(value);

@@ -28,10 +28,10 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** What the tools of the terminal agent are made from. */
+/** The parts that the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
   readonly settings: Pick<Settings, "paths" | "config" | "environment">;
-  /** What commands see, and what confines them. */
+  /** The variables commands see, and the sandbox that confines them. */
   readonly shell: ShellOptions;
   readonly files?: FilePort | undefined;
   /** Folders of the project: programs in them are not used for searching. */

@@ -18,7 +18,7 @@ export interface Checkpoints extends Checkpointer {
   readonly close: () => Promise<void>;
 }
 
-/** What {@link openCheckpoints} works with. */
+/** Options of {@link openCheckpoints}. */
 export interface CheckpointsOptions {
   readonly settings: Settings;
   readonly roots: readonly string[];
@@ -39,7 +39,7 @@ export function openCheckpoints(options: CheckpointsOptions): Checkpoints | unde
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../session/checkpoints/session-checkpoints.ts");
     const cut = interrupted;
-    // What it changed is found by whoever looks first.
+    // Its changes are found by whoever looks first.
     interrupted = undefined;
     return new Loaded({
       folder: checkpointsFolder(settings.paths),
@@ -83,7 +83,7 @@ export function checkpointsFolder({ stateFolder }: UserPaths): string {
 /** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
 const HOME_ENTRIES = 2_000;
 
-/** Whether the working folder is the home of the user, or one around it such as `/`. */
+/** True when the working folder is the home of the user, or one around it such as `/`. */
 export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
   return isWithin(paths.home, cwd);
 }

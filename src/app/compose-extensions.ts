@@ -7,14 +7,14 @@ import type { Skill } from "../extensions/skills/skill.ts";
 import { createTaskTool } from "../extensions/subagents/task-tool.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
 import type { CommandSource } from "./coding-session/session-command.ts";
-import { findExtensions } from "./extensions.ts";
+import { findExtensions } from "./find-extensions.ts";
 import type { Instructions } from "./instructions.ts";
 import { tellFaults } from "./plugins/open-plugins.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { extensionTrust } from "./trust/acting-files.ts";
 
-/** What {@link composeExtensions} works with. */
+/** Options of {@link composeExtensions}. */
 export interface ComposeExtensionsOptions {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
@@ -24,7 +24,7 @@ export interface ComposeExtensionsOptions {
   readonly onNotice: OnNotice;
 }
 
-/** What subagents and skills make of a terminal agent. */
+/** The parts of a terminal agent that come from subagents and skills. */
 export interface ComposedExtensions {
   /** The built-in tools, `task`, and where there are skills `skill`. */
   readonly tools: readonly Tool[];
@@ -48,7 +48,7 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
   const task = createTaskTool({
     agents,
     models: openedOnce(options.openModel),
-    // What only reads needs no rules for changes: tokens are paid with each of its requests.
+    // A subagent that only reads needs no rules for changes: tokens are paid with each of its requests.
     surroundings: ({ readOnly }) =>
       systemPrompt({
         ...place,

@@ -11,7 +11,7 @@ import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { gitProgramsItem } from "./trust/git-programs-item.ts";
 
-/** What the permission of a terminal agent is made from beside its settings. */
+/** The parts of a terminal agent's permission beside its settings. */
 export interface ComposePermissionOptions
   extends Pick<PermissionGateOptions, "known" | "workspace" | "guard" | "readable"> {
   /** Names of tools that may run whatever the settings say. */

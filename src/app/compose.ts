@@ -38,7 +38,7 @@ import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
-/** What an agent is composed from beside its settings. */
+/** The parts an agent is composed from beside its settings. */
 export interface ComposeOptions
   extends Pick<
     CodingSessionOptions,
@@ -48,7 +48,7 @@ export interface ComposeOptions
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
   readonly opened: () => OpenSession | undefined;
-  /** Whether this run may use the long-term memory its user has configured. */
+  /** True when this run may use the long-term memory its user has configured. */
   readonly remembers: boolean;
   /** Used instead of the model the settings name. */
   readonly model: Model | undefined;
@@ -75,12 +75,12 @@ export interface ComposedAgent
   /** The same agent anew from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   readonly modelWhy: Pick<ModelChoice, "why" | "source">;
-  /** What the name of the model says of it. */
+  /** The effort that the name of the model says. */
   readonly effort: Effort | undefined;
   readonly openModel: (name: string) => Promise<Model>;
   /** Hooks of the settings and of extensions; absent where there are none. */
   readonly hooks: SessionHooks | undefined;
-  /** What a message may begin with. */
+  /** Commands that a message may begin with. */
   readonly commands: () => readonly SessionCommand[];
   readonly systemPrompt: string;
   readonly checkpoints: Checkpoints | undefined;
@@ -113,7 +113,7 @@ async function composeConfined(
 ): Promise<ComposedAgent> {
   const { onNotice } = options;
   const { workspace, limits: sandbox } = confined;
-  // What loads meanwhile is needed last.
+  // Its modules load meanwhile: they are needed last.
   const opening = mcpOf(options, confined, found);
   const { settings, builtin, plugins, hooks, ...parts } = await openParts(options, confined);
   const { cwd, paths } = settings;
@@ -215,7 +215,7 @@ function mcpOf(
   { workspace: roots, redact, shell }: Confinement,
   found: FoundServers,
 ): Promise<OpenMcp> {
-  // What servers say of themselves may hold what they were given.
+  // Words of servers about themselves may hold what they were given.
   return openMcp(settings, {
     found,
     roots,
@@ -232,7 +232,7 @@ interface CallParts extends Pick<ComposedAgent, "checkpoints" | "hooks"> {
   readonly mcp: OpenMcp;
 }
 
-/** What is done before the first calls and after the last. */
+/** Hooks before the first calls and after the last. */
 function aroundCalls({
   builtin,
   checkpoints,
@@ -296,7 +296,7 @@ async function chosenModel(
   return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
 
-/** What keeps a run, its cost and its conversation within bounds, and what stands around its calls. */
+/** The bounds of a run, its cost and its conversation, and the hooks around its calls. */
 function boundsOf(
   config: ConfigFile,
   { hooks, redact, checkpoints: checkpointer, pace }: AroundRuns,

@@ -9,7 +9,7 @@ import { sandboxFor } from "./open-sandbox.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 
-/** What keeps the commands of an agent to their place, and its secrets to themselves. */
+/** The confinement of an agent's commands to their place, and of its secrets to themselves. */
 export interface Confinement {
   /** Folders that count as the workspace, the working folder first. */
   readonly workspace: readonly string[];
@@ -22,7 +22,7 @@ export interface Confinement {
   readonly dispose: () => Promise<void>;
 }
 
-/** What {@link confine} needs. */
+/** Options of {@link confine}. */
 export interface ConfineOptions {
   readonly settings: Settings;
   readonly addDirs?: readonly string[];

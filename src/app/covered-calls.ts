@@ -19,7 +19,7 @@ export class CoveredCalls {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }
 
-  /** Whether a command is one of them; so is one that nothing is known of. */
+  /** True when a command is one of them; so is one that nothing is known of. */
   readonly isCovered = (input: object): boolean => this.#judged.get(input)?.isCovered !== false;
 
   /** Why a command must not run any more: another one has changed what it was judged by. */

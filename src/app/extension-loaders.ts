@@ -1,5 +1,4 @@
-// One module for all: what is loaded on its own splits the code it shares with a run into one more file to
-// load.
+// One module for all: any module loaded on its own splits shared code into one more file to load.
 export { loadSkills } from "../extensions/skills/load-skills.ts";
 export { skillScripts } from "../extensions/skills/skill-scripts.ts";
 export { createSkillTool } from "../extensions/skills/skill-tool.ts";

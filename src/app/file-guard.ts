@@ -6,9 +6,9 @@ import { CoveredCalls } from "./covered-calls.ts";
 const MAX_PLACES = 50_000;
 
 /**
- * What tools must know of the permission layer: which commands rules alone allow, the place each call was
- * judged by, so that a link that is swapped between judging and opening changes nothing, and the files that
- * searching does not show.
+ * Tells tools what they must know of the permission layer: which commands rules alone allow, the place each
+ * call was judged by, so that a link that is swapped between judging and opening changes nothing, and the
+ * files that searching does not show.
  */
 export class FileGuard {
   readonly covered: CoveredCalls = new CoveredCalls();
@@ -37,7 +37,7 @@ export class FileGuard {
     return place;
   };
 
-  /** Whether a file is left out of what a search shows. Before anything was judged: every file. */
+  /** True when a file is left out of what a search shows. Before anything was judged: every file. */
   readonly excludes = (path: string): boolean => this.#hides?.(path) ?? true;
 }
 

@@ -14,7 +14,7 @@ import { parseModelName } from "../providers/model-name.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
 
-/** What decides where local servers are looked for, and how they are asked. */
+/** Options of where local servers are looked for, and how they are asked. */
 export interface LocalServerOptions {
   readonly environment: Environment;
   readonly config: Pick<ConfigFile, "providers">;
@@ -71,7 +71,7 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   throw misuse(`${what}.`);
 }
 
-/** What a local model's server says of it, once it is loaded; undefined where none answers. */
+/** The facts a local model's server tells once it is loaded; undefined where none answers. */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
   const preset = PRESETS.find((each) => each.name === provider.toLowerCase());

@@ -20,7 +20,7 @@ export interface FoundModel {
   readonly baseUrl: string;
 }
 
-/** What a choice depends on. */
+/** The facts a choice depends on. */
 export interface ModelChoiceOptions {
   readonly config: Pick<EffectiveConfig, "values" | "sources">;
   readonly environment: Environment;

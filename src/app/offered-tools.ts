@@ -3,10 +3,10 @@ import type { Tool } from "../core/tool/tool.ts";
 
 /** Windows up to this size, in tokens, are small: descriptions of all tools take a quarter of it. */
 const SMALL_WINDOW = 16_384;
-/** What a small model does as well without. Together a third of what tools take. */
+/** Tools a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
-/** What decides about the tools of a run. */
+/** The facts that decide about the tools of a run. */
 export interface OfferedToolsOptions {
   /** Names of tools whose every call is refused: the model is not shown them. */
   readonly forbidden: readonly string[];

@@ -10,7 +10,7 @@ import { type Environment, variable } from "./config/env.ts";
 import { networkOptions } from "./network-options.ts";
 import { readFacts } from "./read-facts.ts";
 
-/** What models are opened with. */
+/** Options of opening models. */
 export interface OpenModelOptions {
   readonly environment: Environment;
   readonly config: ConfigFile;

@@ -4,10 +4,10 @@ import { errorMessage, invalidConfig } from "../core/base/errors.ts";
 import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the package is called, and the version it was tried with. */
+/** The name of the package, and the version it was tried with. */
 const RUNTIME = "@anthropic-ai/sandbox-runtime@0.0.83";
 
-/** What became of the user's wish for a sandbox. */
+/** The outcome of the user's wish for a sandbox. */
 export type SandboxState =
   | { readonly state: "off" }
   | { readonly state: "on"; readonly sandbox: Sandbox }

@@ -40,7 +40,7 @@ export interface SessionPlace {
   readonly cwd: string;
   /** Id of the new session or copy. */
   readonly newId: string;
-  /** What a session that is not kept begins with. */
+  /** The first entries of a session that is not kept. */
   readonly entries: readonly JournalEntry[] | undefined;
 }
 

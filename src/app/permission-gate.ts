@@ -12,7 +12,7 @@ import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
 
-/** What the gate of the command decides by. */
+/** The parts the gate of the command decides by. */
 export interface PermissionGateOptions
   extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "machinery"> {
   readonly mode: PermissionMode;
@@ -25,14 +25,16 @@ export interface PermissionGateOptions
   readonly permissions?: PermissionConfig | undefined;
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
-  /** Whether a person is asked: then a question needs no advice how to start the run. Default: nobody is. */
+  /**
+   * True when a person is asked: then a question needs no advice how to start the run. Default: nobody is.
+   */
   readonly isAttended?: () => boolean;
   readonly known: readonly string[];
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
   /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
   readonly commandPath?: () => string | undefined;
-  /** Whether the user agreed to what the settings of a repository have git run. */
+  /** The user's agreement to the programs that the settings of a repository have git run. */
   readonly admitsPrograms?: PolicyGateOptions["admitsPrograms"];
 }
 
@@ -129,8 +131,7 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
     return readItems(list, place);
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
-    // What a file says is a fault of the file, what an option says is wrong use, whichever part of it cannot
-    // be read.
+    // A mistake in a file is the file's fault, one in an option is wrong use.
     if (from === undefined) throw misuse(error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
     throw invalidConfig(`${from}: ${error.message}`, { cause: error });

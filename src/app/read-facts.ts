@@ -5,9 +5,9 @@ import { variable } from "./config/env.ts";
 import type { LocalServerOptions } from "./local-servers.ts";
 
 /**
- * What the server of a local model says about it. Whoever names another model loads nothing and asks nobody:
- * asked are the local presets wherever they stand, and `custom` and the user's own providers where they stand
- * on this machine.
+ * The facts the server of a local model tells about it. Whoever names another model loads nothing and asks
+ * nobody: asked are the local presets wherever they stand, and `custom` and the user's own providers where
+ * they stand on this machine.
  */
 export async function readFacts(name: string, options: LocalServerOptions): Promise<ModelInfo | undefined> {
   const provider = name.slice(0, Math.max(0, name.indexOf("/")));

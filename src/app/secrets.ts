@@ -1,15 +1,15 @@
 import type { Redaction } from "../core/base/redaction.ts";
 import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import { type CommandEnvironment, commandEnvironment } from "../permission/secrets/command-environment.ts";
+import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { secretsOf } from "../permission/secrets/known-values.ts";
-import { createRedaction } from "../permission/secrets/redaction.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import type { ConfigFile } from "./config/config-schema.ts";
 import type { Environment } from "./config/env.ts";
 
 /**
- * What takes secrets out of results, errors and exports: credentials in the environment, in the config and in
- * what MCP servers are given, and what looks like one.
+ * Takes secrets out of results, errors and exports: credentials in the environment, in the config and in what
+ * MCP servers are given, and texts that look like one.
  * `undefined` where the user's config says `redact: false`.
  */
 export function redactionFor(
@@ -47,7 +47,7 @@ export function shellEnvironment(
   };
 }
 
-/** What commands see, and processes of MCP servers too. */
+/** The variables commands see, and processes of MCP servers too. */
 export function commandVariables(
   environment: Environment,
   config: ConfigFile,

@@ -6,7 +6,7 @@ import { type EffectiveConfig, mergeConfig } from "./config/merge-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./config/paths.ts";
 import { openTrustedProject } from "./trust/trust-file.ts";
 
-/** What the command line says of MCP servers. */
+/** The words of the command line about MCP servers. */
 export interface McpSources {
   /** JSON itself, or names of files, in the order they were given. */
   readonly configs: readonly string[];
@@ -24,7 +24,7 @@ export interface Settings {
   /** Folders whose files speak for the project, root first. */
   readonly folders: readonly string[];
   readonly config: EffectiveConfig;
-  /** What of the project may act. */
+  /** The parts of the project that may act. */
   readonly trust: TrustedProject;
   readonly mcp?: McpSources | undefined;
 }

@@ -1,7 +1,7 @@
 import type { ConfigFile } from "./config/config-schema.ts";
 import type { Instructions } from "./instructions.ts";
 
-/** What a system prompt is made from. */
+/** The parts of a system prompt. */
 export interface SystemPromptParts extends Pick<ConfigFile, "systemPrompt" | "appendSystemPrompt"> {
   readonly instructions: readonly Instructions[];
   readonly cwd: string;

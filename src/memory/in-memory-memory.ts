@@ -45,10 +45,7 @@ export interface MemoryHost {
 export class InMemoryMemory {
   readonly #host: MemoryHost;
 
-  /**
-   * `journal`: where everything is recorded, and what the memory begins with. Default: in memory, and
-   * nothing.
-   */
+  /** `journal`: records everything; the memory begins with what it holds. Default: in memory, empty. */
   constructor({ journal, host }: { readonly journal?: LocalJournal; readonly host?: MemoryHost } = {}) {
     this.#host = host ?? standingAlone(journal ?? new MemoryJournal());
   }

@@ -3,12 +3,12 @@ import { isRecord } from "../core/base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../core/message/message.ts";
 
 /**
- * What a store is given to keep: texts, each a record of its own, or messages, which are one dialogue and
- * become one record (see {@link textsToRecord}).
+ * The things a store is given to keep: texts, each a record of its own, or messages, which are one dialogue
+ * and become one record (see {@link textsToRecord}).
  */
 export type Recordable = readonly string[] | readonly Message[];
 
-/** What a store is told beside what it keeps. */
+/** The facts a store is told beside the things it keeps. */
 export interface RecordContext {
   readonly sessionId?: string;
   /** `dialogue`: what was said in a run. `model`: what the model chose to keep. */
@@ -17,7 +17,7 @@ export interface RecordContext {
   readonly signal?: AbortSignal;
 }
 
-/** What {@link LongTermMemory.record} did. */
+/** The result of {@link LongTermMemory.record}. */
 export interface RecordOutcome {
   /** New records. */
   readonly added: number;
@@ -66,10 +66,7 @@ export interface LongTermMemoryOptions {
   readonly mode?: LongTermMemoryMode;
   /** Records put before a question. Default 5. */
   readonly limit?: number;
-  /**
-   * Characters of all of them together; the last one that does not fit and those behind it are left out.
-   * Default 6,000.
-   */
+  /** Characters of all together; from the first one that does not fit on, all are left out. Default 6,000. */
   readonly maxChars?: number;
   /** Language of the sentence before them. Default `en`. */
   readonly language?: "en" | "zh";

@@ -16,7 +16,9 @@ import {
 } from "./long-term-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 
-/** What one agent does with its long-term memory around its runs. Whatever the store does, a run goes on. */
+/**
+ * The use one agent makes of its long-term memory around its runs. Whatever the store does, a run goes on.
+ */
 export class LongTermPlugin implements RunPlugin {
   readonly #options: LongTermMemoryOptions;
   readonly #store: LongTermMemory;
@@ -44,10 +46,7 @@ export class LongTermPlugin implements RunPlugin {
     await this.#keep(run, result);
   }
 
-  /**
-   * The message that goes before the input; `undefined` when nothing fits, the store failed, or open calls
-   * are answered.
-   */
+  /** The message that goes before the input; `undefined`: nothing fits, the store failed, calls are open. */
   async #recall(run: RunContext, messages: readonly Message[]): Promise<NewEntry | undefined> {
     if (this.#mode === "agent") return undefined;
     const texts = questions(messages);
@@ -79,10 +78,7 @@ export class LongTermPlugin implements RunPlugin {
     );
   }
 
-  /**
-   * What the store answers; `undefined`, with a warning, when it fails or takes too long, and without one
-   * when the run is aborted.
-   */
+  /** The store's answer; `undefined` with a warning when it fails or is late, without one on abort. */
   async #bounded<T>(
     run: RunContext,
     doing: string,

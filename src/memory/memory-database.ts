@@ -7,10 +7,7 @@ import { inTransaction, isDamagedDatabase, loadSqlite } from "../system/sqlite.t
 
 /** Version of the tables; a file with a higher one is left alone. */
 const SCHEMA_VERSION = 1;
-/**
- * Marks a database as one of these stores (`nmem`), so that another program's is never taken for a damaged
- * one.
- */
+/** Marks a database as one of these stores (`nmem`): another program's is never taken for a damaged one. */
 const APPLICATION_ID = 0x6e6d656d;
 
 const SCHEMA = `
@@ -31,9 +28,7 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/**
- * Milliseconds SQLite itself waits for another writer: short, for it waits without letting anything else run.
- */
+/** Milliseconds SQLite waits for another writer: short, as nothing else in this process runs meanwhile. */
 const BUSY_MS = 25;
 
 /** An open database, and the file it was opened as. */
@@ -92,16 +87,13 @@ function checkWhole(database: DatabaseSync): void {
   if (found !== "ok") throw new DamagedDatabase(String(found));
 }
 
-/** What identifies the file at a path; empty when there is none. */
+/** The identity of the file at a path; empty when there is none. */
 export function fileAt(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.dev}:${stats.ino}`;
 }
 
-/**
- * Renames a damaged database with the files beside it, unless another process has done so already. Returns
- * its new path.
- */
+/** Renames a damaged database and its files, unless another process has done so. Returns its new path. */
 export function setAside(
   path: string,
   { file, now }: { readonly file: string; readonly now: number },

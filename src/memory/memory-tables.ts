@@ -166,9 +166,7 @@ function matches(database: DatabaseSync, terms: readonly string[], most: number)
   return new Map(rows.map((candidate) => [candidate.id, candidate]));
 }
 
-/**
- * Every term in quotes: an operator of the search language is a word like any other. Terms hold no quotes.
- */
+/** Every term in quotes: operators of the search language are words like any other. Terms hold none. */
 function matchAny(terms: readonly string[]): string {
   return terms.map((term) => `"${term}"`).join(" OR ");
 }

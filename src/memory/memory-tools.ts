@@ -3,7 +3,7 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { type LongTermMemory, recollectionLine } from "./long-term-memory.ts";
 
-/** What {@link memoryTools} work with. */
+/** Options of {@link memoryTools}. */
 export interface MemoryToolOptions {
   readonly store: LongTermMemory;
   /** Milliseconds one call may take. */

@@ -1,4 +1,4 @@
-/** What a search found out about one record. */
+/** The findings of a search about one record. */
 export interface Candidate {
   readonly id: number;
   readonly time: number;

@@ -7,10 +7,7 @@ import { type StoreSettings, wantedRecords } from "./store-options.ts";
 /** A text as it is kept. */
 export interface RecordText {
   readonly text: string;
-  /**
-   * The same for texts that say the same: compatibility forms, case, blanks and the last full stop make no
-   * difference.
-   */
+  /** Equal for texts that say the same: compatibility forms, case, blanks and a last full stop are equal. */
   readonly key: string;
 }
 
@@ -34,7 +31,7 @@ export interface KeptText extends RecordText {
   readonly vector: Float32Array | undefined;
 }
 
-/** What a store with an index keeps of what it was given. Rejects when `signal` is aborted. */
+/** The texts a store with an index keeps of those it was given. Rejects when `signal` is aborted. */
 export async function textsToKeep(
   what: Recordable,
   settings: StoreSettings,
@@ -49,14 +46,16 @@ export async function textsToKeep(
   return texts.map((text, at) => ({ ...text, vector: vectors[at] }));
 }
 
-/** What is searched for, and how many records of it. */
+/** The subject of a search, and how many records of it. */
 export interface Search {
   readonly query: string;
   readonly limit: number;
   readonly vector: Float32Array | undefined;
 }
 
-/** What a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted. */
+/**
+ * The search that a query stands for. Throws `invalid_argument` for what is no query; rejects when aborted.
+ */
 export async function searchFor(
   query: string,
   { limit, signal }: RetrieveOptions,

@@ -24,10 +24,7 @@ import {
 
 /** How a {@link SqliteLongTermMemory} is made. */
 export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
-  /**
-   * The database file; it and its folder are made when something is first recorded or searched, for the owner
-   * alone.
-   */
+  /** The database file; it and its folder are made at the first record or search, for the owner alone. */
   readonly path: string;
   /** Milliseconds to wait for other processes that write. Default 4,000. */
   readonly busyTimeoutMs?: number;
@@ -125,10 +122,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
     return this.#work(signal, (database) => inTransaction(database, () => work(database)));
   }
 
-  /**
-   * Does work on the open database: waits for other writers without blocking this process, and begins anew
-   * behind damage.
-   */
+  /** Works on the open database: waits for other writers without blocking, begins anew behind damage. */
   async #work<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
     const { clock } = this.#settings;
     const patience = clock.elapsed() + this.#busyTimeoutMs;

@@ -3,11 +3,9 @@ import { misuse } from "../core/base/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { TermReader } from "./term-reader.ts";
 
-/** What every long-term store of this package can be told. */
+/** Options of every long-term store of this package. */
 export interface LongTermStoreOptions {
-  /**
-   * Most records; beyond that the one not recorded or found for the longest time is dropped. Default 10,000.
-   */
+  /** Most records; then the one not recorded or found for the longest time is dropped. Default 10,000. */
   readonly maxRecords?: number;
   /** Bytes of all texts together in UTF-8, with the same rule. Default 16 MiB. */
   readonly maxBytes?: number;

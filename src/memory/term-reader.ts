@@ -3,8 +3,7 @@ interface IndexTerms {
   /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
   /**
-   * What else finds it: parts of compounds and identifiers, singular forms, characters and pairs of them in
-   * unspaced scripts.
+   * Other forms that find it: parts of compounds, singulars; characters and their pairs in unspaced scripts.
    */
   readonly parts: readonly string[];
 }
@@ -12,7 +11,7 @@ interface IndexTerms {
 /** Terms of a query. */
 export interface QueryTerms {
   readonly terms: readonly string[];
-  /** What to ask for when the terms find nothing: Chinese characters one by one. */
+  /** The terms to ask for when the others find nothing: Chinese characters one by one. */
   readonly loose: readonly string[];
 }
 
@@ -85,8 +84,7 @@ const DIACRITICS = /[\u0300-\u036f]/g;
 const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
 
 function fold(raw: string): string {
-  // Upper case first, for some letters meet only there (ß and SS); lower case twice, for taking apart can
-  // bring up capitals.
+  // Upper case first, as some letters meet only there (ß and SS); twice lower, for new capitals.
   const folded = raw
     .toUpperCase()
     .toLowerCase()

@@ -119,10 +119,7 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
   return answer;
 }
 
-/**
- * The check of one field. One that cannot be made (a reference out of the field) is left to the check of the
- * whole value.
- */
+/** The check of one field. If it cannot be made (an outside reference) the whole value's check decides. */
 function validatorOf({ field, root }: FieldQuestion): (value: unknown) => SchemaResult {
   const { $defs, definitions } = root;
   try {

@@ -3,12 +3,9 @@ import type { RunResult } from "../core/agent/result.ts";
 import { converse } from "../core/agent/run.ts";
 import type { RunContext } from "../core/agent/run-context.ts";
 
-/** What {@link SimpleAgent} and {@link ReActAgent} share. */
+/** Options that {@link SimpleAgent} and {@link ReActAgent} share. */
 export interface LoopPatternOptions {
-  /**
-   * The answer when the model says nothing; also what the conversation then holds. Default: one English
-   * sentence.
-   */
+  /** The answer when the model says nothing, as the conversation holds it. Default: an English sentence. */
   readonly fallbackAnswer?: string;
 }
 

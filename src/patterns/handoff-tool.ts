@@ -18,10 +18,7 @@ export interface HandoffTool<Name extends string> extends Tool {
   readonly targetOf: (result: RunResult) => Name | undefined;
 }
 
-/**
- * Makes a tool by which a model hands the conversation over. Throws `invalid_argument` when there is nobody
- * to hand it to.
- */
+/** A tool by which a model hands the conversation over. Throws `invalid_argument` without a target. */
 export function createHandoffTool<const Name extends string>({
   to,
   name = "transfer",

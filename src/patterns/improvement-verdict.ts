@@ -13,16 +13,16 @@ const SENTENCE_END = /[.。!！?？;；\n]/gu;
 /** Words before the phrase that make a wish or a condition of it. */
 const CONDITION =
   /\b(?:if|once|unless|until|when|only)\b|\bwould\b(?!\s+say)|如果|假如|假设|若(?!干)|只要|除非|等到|直到|才(?:能|会|算|可)?(?:说|是)?$/iu;
-/** What follows it and asks for a change all the same. */
+/** Words behind it that ask for a change all the same. */
 const BUT_MORE =
   /^[^.。!！?？;；\n]{0,40}?(?:\b(?:but|however|except|although|though)\b|但是?|不过|然而|只是|除了)[^.。!！?？;；\n]{0,80}?(?:\b(?:needs?|must|should|fix|add|remove|correct|missing|wrong)\b|需要|应该?|必须|补充|修改|改进|缺|错)/iu;
-/** What makes a question or a refusal of the phrase when it follows. */
+/** Words that make a question or a refusal of the phrase when they follow. */
 const TAKEN_BACK =
   /^["'”’」』)）\s]*(?:[?？]|(?:is|would be|was)\s+(?:not|wrong|false|too)|的?(?:说法|结论|判断)?(?:不成立|是错|并不))/iu;
 
 /**
- * Whether a reflection says that nothing is to be improved: it holds `无需改进` or `no need for improvement` (in
- * any case) at least once where the clause does not negate it, the sentence makes no condition of it, and
+ * True when a reflection says that nothing is to be improved: it holds `无需改进` or `no need for improvement`
+ * (in any case) at least once where the clause does not negate it, the sentence makes no condition of it, and
  * nothing behind it asks for a change all the same. A doubt costs one more round. Words can be misread: a
  * structured verdict cannot.
  */
@@ -37,20 +37,20 @@ export function saysNoImprovement(text: string): boolean {
   return false;
 }
 
-/** What stands behind the last place where `end` matches. */
+/** The text behind the last place where `end` matches. */
 function behindLast(end: RegExp, text: string): string {
   let from = 0;
   for (const match of text.matchAll(end)) from = match.index + match[0].length;
   return text.slice(from);
 }
 
-/** What the tool of a structured verdict delivers. */
+/** The value that the tool of a structured verdict delivers. */
 export interface Verdict {
   readonly needs_improvement: boolean;
   readonly feedback: string;
 }
 
-/** Whether the output of a run is a verdict. */
+/** True when the output of a run is a verdict. */
 export function isVerdict(output: unknown): output is Verdict {
   return isRecord(output) && typeof output["needs_improvement"] === "boolean";
 }
@@ -58,10 +58,7 @@ export function isVerdict(output: unknown): output is Verdict {
 /** Name of the tool of a structured verdict. */
 export const VERDICT_TOOL = "give_verdict";
 
-/**
- * The tool through which a reflection says whether the answer is good; the {@link Verdict} is the output of
- * the run it ends.
- */
+/** By this tool a reflection says if the answer is good; the {@link Verdict} is its run's output. */
 export function verdictTool(): Tool {
   return defineTool({
     name: VERDICT_TOOL,

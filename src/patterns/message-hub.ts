@@ -21,10 +21,7 @@ export interface HubResult {
   readonly turns: readonly HubTurn[];
   /** The last reply. */
   readonly text: string;
-  /**
-   * `completed`: nobody was left to speak · `max_turns`: somebody was, and the turns were used up · else as
-   * the last reply ended.
-   */
+  /** `completed`: nobody left to speak · `max_turns`: turns used up · else as the last reply ended. */
   readonly stopReason: StopReason | "max_turns";
 }
 
@@ -60,10 +57,7 @@ export class MessageHub {
     return [...this.#members.keys()];
   }
 
-  /**
-   * Lets an agent join; it hears what is said from now on. Throws `invalid_argument` for a name or an agent
-   * that is there already.
-   */
+  /** Lets an agent join; it hears what is said from now on. Throws `invalid_argument`: already there. */
   add(name: string, agent: Agent): void {
     if (this.#members.has(name)) throw misuse(`"${name}" is in the hub already: choose another name.`);
     for (const [other, member] of this.#members) {
@@ -78,9 +72,7 @@ export class MessageHub {
     return this.#members.delete(name);
   }
 
-  /**
-   * Lets every member observe a message, except the one it is `from`. Rejects as {@link Agent.observe} does.
-   */
+  /** Lets all members but the one it is `from` observe a message. Rejects as {@link Agent.observe} does. */
   async broadcast(message: Input, from?: string): Promise<void> {
     const heard = spokenMessages(message, "broadcast()").map((each) => named(each, from));
     for (const [name, agent] of this.#members) if (name !== from) await agent.observe(heard);
@@ -137,7 +129,7 @@ export class MessageHub {
   }
 }
 
-/** What others hear: the words with the name of who said them, which not every provider has a field for. */
+/** The message as others hear it: with the name of who said it, which not every provider has a field for. */
 function named(message: UserMessage, from: string | undefined): UserMessage {
   if (from === undefined) return message;
   let isNamed = false;

@@ -48,10 +48,7 @@ export function cleanSteps(steps: readonly unknown[]): readonly string[] {
 
 function listItems(lines: readonly string[], marker: RegExp): readonly string[] {
   const items: string[] = [];
-  /**
-   * Whether the next line may still belong to the last item: a blank line ends it, unless what follows is
-   * indented.
-   */
+  /** True when the next line may belong to the last item: after a blank line only an indented one does. */
   let open = false;
   for (const line of lines) {
     const isIndented = /^\s/.test(line);

@@ -7,35 +7,23 @@ export type AskPerson = (
   options: { readonly signal: AbortSignal },
 ) => string | Promise<string>;
 
-/** What reads lines from a terminal: the interface of `node:readline/promises` is one. */
+/** A reader of lines from a terminal: the interface of `node:readline/promises` is one. */
 export interface LineReader {
   question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
-  /**
-   * Tells of the end of the input. Without it a question that is cut off by that end waits until the run is
-   * aborted.
-   */
+  /** Tells of the end of the input; without it a question cut off by that waits until the run is aborted. */
   once?(event: "close", listener: () => void): unknown;
   /** Tells of lines that no question waited for. Without it they are lost. */
   on?(event: "line", listener: (line: string) => void): unknown;
   off?(event: "close", listener: () => void): unknown;
 }
 
-/**
- * Where a person's answers come from: a function, a line reader, or a queue of answers (any async iterable of
- * texts).
- */
+/** Where a person's answers come from: a function, a line reader, or any async iterable of texts. */
 export type PersonInput = AskPerson | LineReader | AsyncIterable<string>;
 
-/**
- * A question and the signal that takes it back. Rejects with `aborted` when the person left or the signal
- * fired.
- */
+/** A question and the signal that takes it back. Rejects with `aborted`: person left, signal fired. */
 export type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 
-/**
- * One way to ask, whatever the answers come from. Throws `invalid_argument` for something that cannot be
- * asked.
- */
+/** One way to ask, whatever answers come from. Throws `invalid_argument` for what cannot be asked. */
 export function toAsk(input: PersonInput): Ask {
   if (typeof input === "function")
     return async (question, signal) => {
@@ -73,10 +61,7 @@ function readerAsk(reader: LineReader): Ask {
   };
 }
 
-/**
- * Lines that came while nobody asked: a pipe writes them all at once, and a reader drops what no question
- * waits for.
- */
+/** Lines while nobody asked: a pipe writes them all at once, and a reader drops what nothing waits for. */
 class LinesBetween {
   readonly #lines: string[] = [];
   hasEnded = false;

@@ -18,7 +18,7 @@ export class Phases {
   readonly question: string;
   readonly #run: RunContext;
   readonly #history: readonly Message[];
-  /** What the question holds beside text, e.g. images; every phase sees it. */
+  /** The parts of the question beside text, e.g. images; every phase sees them. */
   readonly #attachments: readonly UserBlock[];
   #iterations = 0;
 
@@ -52,7 +52,7 @@ export class Phases {
     return result;
   }
 
-  /** Whether the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
+  /** True when the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
   canGoOnFrom({ stopReason }: RunResult): boolean {
     if (stopReason === "max_iterations" && this.#run.onMaxIterations === "throw") return false;
     return hasAnswer(stopReason);

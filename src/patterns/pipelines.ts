@@ -13,7 +13,7 @@ export interface PipelineOptions {
   readonly onEvent?: (event: AgentEvent, agent: number) => void;
 }
 
-/** What agents in a row came to. */
+/** The result of agents in a row. */
 export interface SequentialResult {
   /** The text of the last agent that ran. */
   readonly text: string;
@@ -70,7 +70,7 @@ export async function fanoutPipeline(
   });
 }
 
-/** Whether a run ended with a text that others can work with. */
+/** True when a run ended with a text that others can work with. */
 export function hasText({ stopReason, text }: RunResult): boolean {
   return endedByItself(stopReason) && text.trim() !== "";
 }

@@ -17,10 +17,7 @@ const NO_PLAN = "I could not make a plan for this, so nothing was done.";
  * step, budgets for the whole.
  */
 export interface PlanAndSolveAgentOptions extends AgentOptions {
-  /**
-   * True asks once more for an answer made from all results; false takes the result of the last step. Default
-   * false.
-   */
+  /** True asks for an answer made from all results; false takes the last step's. Default false. */
   readonly synthesize?: boolean;
   /**
    * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up,
@@ -40,13 +37,10 @@ export interface PlanAndSolveAgentOptions extends AgentOptions {
   readonly synthesisPrompt?: (context: SynthesisContext) => string;
 }
 
-/** What makes the pattern, with the defaults filled in. */
+/** The settings of the pattern, with the defaults filled in. */
 export type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
 
-/**
- * The options of the pattern with their defaults, and those of every agent. Throws `invalid_argument` for
- * what cannot work.
- */
+/** The options of the pattern, with defaults, and of every agent. Throws `invalid_argument`. */
 export function planOptions(options: PlanAndSolveAgentOptions): {
   readonly plan: PlanSettings;
   readonly own: AgentOptions;

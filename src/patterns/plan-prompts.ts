@@ -1,11 +1,11 @@
 /** A step that was carried out. */
 export interface FinishedStep {
   readonly step: string;
-  /** What it came to; empty when the model said nothing. */
+  /** Its result; empty when the model said nothing. */
   readonly result: string;
 }
 
-/** What the planner is told. */
+/** The facts the planner is told. */
 export interface PlannerContext {
   readonly question: string;
   /** Steps carried out under an earlier plan; empty for the first. */
@@ -14,7 +14,7 @@ export interface PlannerContext {
   readonly failure?: string;
 }
 
-/** What the executor is told about a step. */
+/** The facts the executor is told about a step. */
 export interface ExecutorContext {
   readonly question: string;
   /** The whole plan, finished steps included. */
@@ -23,7 +23,7 @@ export interface ExecutorContext {
   readonly step: string;
 }
 
-/** What the synthesis is told. */
+/** The facts the synthesis is told. */
 export interface SynthesisContext {
   readonly question: string;
   readonly finished: readonly FinishedStep[];

@@ -5,10 +5,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { cleanSteps } from "./parse-plan.ts";
 import { formatPlan } from "./plan-prompts.ts";
 
-/**
- * The tool through which the planner gives its steps; they are the output of the run it ends, unless there
- * are too many.
- */
+/** By this tool the planner gives its steps: its run's output, unless there are too many. */
 export function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
   return defineTool({
     name: "generate_plan",

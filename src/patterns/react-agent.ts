@@ -26,14 +26,11 @@ export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
    */
   readonly thoughtTool?: boolean;
   /**
-   * What ends a run. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
+   * The way a run ends. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
    * answers in text is reminded and then forced. Default `text`.
    */
   readonly finish?: "text" | "tool";
-  /**
-   * Name of the finish tool. Its argument is `answer`, and the fields of the schema where a run has one.
-   * Default `Finish`.
-   */
+  /** Name of the finish tool. Its argument is `answer`, plus the schema's fields. Default `Finish`. */
   readonly finishToolName?: string;
 }
 
@@ -46,9 +43,7 @@ export class ReActAgent extends Agent {
   readonly #thoughts: boolean;
   readonly #finishName: string | undefined;
 
-  /**
-   * Throws `invalid_argument` for options that cannot work, a tool that has one of the two names included.
-   */
+  /** Throws `invalid_argument` for options that cannot work, also a tool with one of the two names. */
   constructor(options: ReActAgentOptions) {
     const {
       thoughtTool = false,
@@ -123,10 +118,7 @@ interface ShownNames {
   readonly finish: string | undefined;
 }
 
-/**
- * Shows thoughts as thinking, and the answer of a finish call as text, at the end of the deltas of their
- * answer.
- */
+/** Shows thoughts as thinking, and a finish call's answer as text, at the end of its answer's deltas. */
 function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"] {
   let last = -1;
   return (event) => {

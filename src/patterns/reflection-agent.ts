@@ -16,10 +16,7 @@ export interface ReflectionRecord {
   readonly content: string;
 }
 
-/**
- * The requests of the three phases. `task` is the question, `result` the last attempt, `feedback` what was
- * thought of it.
- */
+/** The three phases' requests. `task`: the question; `result`: the last attempt; `feedback` on it. */
 export interface ReflectionPrompts {
   readonly execute: (context: { readonly task: string }) => string;
   readonly reflect: (context: { readonly task: string; readonly result: string }) => string;

@@ -33,9 +33,7 @@ export class SimpleAgent extends Agent {
     this.#fallbackAnswer = fallbackAnswer;
   }
 
-  /**
-   * Adds a tool; it counts from the next model request on. Throws `invalid_argument` when its name is taken.
-   */
+  /** Adds a tool, from the next model request on. Throws `invalid_argument` when its name is taken. */
   addTool(tool: Tool): void {
     this.#ownTools.add(tool);
   }
@@ -50,7 +48,7 @@ export class SimpleAgent extends Agent {
     return this.#ownTools.names();
   }
 
-  /** Whether the model is offered any tool. */
+  /** True when the model is offered any tool. */
   hasTools(): boolean {
     return this.tools.names().length > 0;
   }

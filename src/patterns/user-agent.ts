@@ -12,7 +12,7 @@ export interface UserAgentOptions
   extends Pick<AgentOptions, "journal" | "messages" | "sessionId" | "budget" | "maxIterations"> {
   /** Where the answers come from. */
   readonly input: PersonInput;
-  /** What the person is asked when a run has no input. Default `Your message:`. */
+  /** The question to the person when a run has no input. Default `Your message:`. */
   readonly prompt?: string;
   /** Names the person in the journal. Default `user`. */
   readonly name?: string;

@@ -15,21 +15,18 @@ export interface ApprovalQuestion {
   readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
-  /**
-   * The rule that answers `session` and `always` would add, exactly as it would be kept. Absent: the call can
-   * only be allowed once.
-   */
+  /** The rule that `session` and `always` would add, as it would be kept. Absent: allowed once at most. */
   readonly rule?: string;
   /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
   readonly wider?: string;
-  /** Whether `always` can be answered: there is a rule, and a place to write it down. */
+  /** True when `always` can be answered: there is a rule, and a place to write it down. */
   readonly canAlways: boolean;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a person says. `once`: this call · `session`: what the rule describes, until the session ends ·
+ * A person's answer. `once`: this call · `session`: what the rule describes, until the session ends ·
  * `always`: that, and the rule is written down; with `wider` it is the wider rule · `no`: refused, with a
  * reason for the model where there is one · `stop`: refused, and the run ends.
  */

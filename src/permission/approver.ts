@@ -11,7 +11,7 @@ import { parseRule } from "./parse-rule.ts";
 import { ruleText } from "./rule.ts";
 import type { SessionRules } from "./session-rules.ts";
 
-/** What an approver works with. */
+/** Options of an approver. */
 export interface ApproverOptions {
   readonly prompt: ApprovalPrompt;
   /** Gets the rules of `session` and `always`: the same object the policy looks at. */
@@ -65,8 +65,7 @@ async function askPerson(
     decision = await recheck(request);
   }
   if (decision.action === "allow") {
-    // What nobody was shown runs in the form that the rules allow, and is no call that somebody was asked
-    // about.
+    // A call that nobody was shown runs in the form that the rules allow: it was not asked about.
     return wasShown ? true : { approved: true, input: decision.input ?? { ...request.input } };
   }
   return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
@@ -77,7 +76,7 @@ function ruleOf(reply: ApprovalReply, { rule, wider }: ApprovalQuestion): string
   return "wider" in reply && reply.wider === true ? wider : rule;
 }
 
-/** What a reply means that allows nothing; one that is not known refuses too. */
+/** The answer for a reply that allows nothing; one that is not known refuses too. */
 function refusalOf(reply: ApprovalReply): ApprovalAnswer {
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
   return { approved: false, ...reasonOf(reply), ...(reply.choice === "stop" ? { stop: true } : {}) };
@@ -107,7 +106,7 @@ function questionOf(
   };
 }
 
-/** Whether a text is read back as the one rule it shows. */
+/** True when a text is read back as the one rule it shows. */
 function isRule(text: string): boolean {
   try {
     const rules = parseRule(text, "allow");

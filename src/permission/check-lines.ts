@@ -35,8 +35,7 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
 
 function decide(value: unknown, base: CheckLineBase): PolicyDecision {
   if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
-  // A misspelt key would be left out, and what is left out can be wider; keys of a caller's own are none of
-  // our business.
+  // A misspelt key would be left out, and that can be wider; keys of a caller's own are left alone.
   const stray = Object.keys(value).find((key) => !KEYS.includes(key) && nearest(key, KEYS) !== undefined);
   if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${KEYS.join(", ")}`);
   const own = (key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);

@@ -30,29 +30,23 @@ export class CommandRules {
     this.#index = new HeadIndex(this.#compiled.map((each) => [each.pattern.head, each]));
   }
 
-  /** Whether there is any rule. */
+  /** True when there is any rule. */
   get any(): boolean {
     return this.whole !== undefined || !this.isEmpty;
   }
 
-  /** Whether there is no rule with a pattern. */
+  /** True when there is no rule with a pattern. */
   get isEmpty(): boolean {
     return this.#compiled.length === 0;
   }
 
-  /**
-   * The first rule whose pattern describes `text`; where ranges are fixed, only literal characters of the
-   * pattern may meet them.
-   */
+  /** The first rule whose pattern describes `text`; only its literal characters may meet fixed ranges. */
   find(text: string, fixed: readonly FixedRange[] = []): OriginRule | undefined {
     const form = this.#ignoreCase ? fold(text) : text;
     return this.#index.find(form, ({ pattern }) => pattern.matches(form, fixed))?.rule;
   }
 
-  /**
-   * The first rule that describes a command whose name is a pattern of file names; `rest` is what follows the
-   * name.
-   */
+  /** The first rule for a command whose name is a pattern of file names; `rest` follows the name. */
   findByGlob(glob: string, rest: string): OriginRule | undefined {
     const wanted = this.#ignoreCase ? fold(glob) : glob;
     const first = /^[^*?[+@!]/.exec(wanted)?.[0] ?? "";

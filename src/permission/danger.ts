@@ -41,17 +41,14 @@ export interface OpenPart {
   readonly danger: number;
   readonly part: string;
   readonly obstacle?: Verdict["obstacle"];
-  /** What is said where it is the most dangerous one. */
+  /** The verdict where it is the most dangerous one. */
   readonly verdict: () => Verdict;
 }
 
 /** Parts that are named in a sentence; all of them are in the list. */
 const MAX_NAMED = 8;
 
-/**
- * One question about all parts: that of the most dangerous, with the others named. `undefined` when there is
- * none.
- */
+/** One question about all parts: the most dangerous one's, naming the others. `undefined`: none asks. */
 export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
   const sorted = open.toSorted((one, other) => other.danger - one.danger);
   const first = sorted[0]?.verdict();
@@ -64,7 +61,7 @@ export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
   return { ...first, parts, ...obstacleOf(open), reason: first.reason + also };
 }
 
-/** What stands in the way of any part stands in the way of all. */
+/** An obstacle to any part is an obstacle to all. */
 function obstacleOf(open: readonly OpenPart[]): Pick<Verdict, "obstacle"> {
   const obstacles = new Set(open.map(({ obstacle }) => obstacle));
   const worst = (["protected", "unreadable"] as const).find((each) => obstacles.has(each));

@@ -28,10 +28,7 @@ export class HeadIndex<Item> {
     this.#lengths = [...new Set([...this.#byHead.keys()].map(({ length }) => length))];
   }
 
-  /**
-   * The first item, in the order they were given, that fits; only those are tried whose beginning the text
-   * may have.
-   */
+  /** The first item, in the order given, that fits; tried are those whose beginning the text may have. */
   find(text: string, fits: (item: Item) => boolean): Item | undefined {
     const blank = this.#byWord.size === 0 ? -1 : text.indexOf(" ");
     let first = blank === -1 ? undefined : firstOf(this.#byWord.get(text.slice(0, blank)), fits);

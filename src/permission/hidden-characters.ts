@@ -9,9 +9,7 @@ export function hiddenCharacter(text: string): string | undefined {
   return found === undefined ? undefined : nameOf(found);
 }
 
-/**
- * A text in which every {@link hiddenCharacter} stands as its name: `a‹U+202E›b`. Tabs and line feeds stay.
- */
+/** A text with each {@link hiddenCharacter} as its name: `a‹U+202E›b`. Tabs and line feeds stay. */
 export function withHiddenShown(text: string): string {
   return text.replaceAll(EVERY_HIDDEN, (char) => `‹${nameOf(char)}›`);
 }
@@ -21,9 +19,7 @@ function nameOf(char: string): string {
 }
 
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
-/**
- * All that Unicode wants ignored where it cannot be shown, but the sign that makes a picture of a character.
- */
+/** All that Unicode wants ignored where it cannot be shown, except the sign that makes an emoji of it. */
 const HIDDEN =
   /(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;
 const EVERY_HIDDEN = new RegExp(HIDDEN.source, "gu");

@@ -46,7 +46,7 @@ export {
   type CommandEnvironmentOptions,
   commandEnvironment,
 } from "./secrets/command-environment.ts";
+export { createRedaction, type RedactionOptions } from "./secrets/create-redaction.ts";
 export type { Secret } from "./secrets/known-secrets.ts";
 export { secretsOf } from "./secrets/known-values.ts";
-export { createRedaction, type RedactionOptions } from "./secrets/redaction.ts";
 export { type ApprovalScope, SessionRules } from "./session-rules.ts";

@@ -36,7 +36,7 @@ export function judgePath(call: PathCall): Verdict {
   );
 }
 
-/** What is asked about whatever rules allow. */
+/** The question that is asked whatever rules allow. */
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
   const ask = { decision: "ask", part, by: "guard" } as const;
@@ -92,8 +92,7 @@ function targetsOf({ tool, input, space }: PathCall): readonly JudgedPath[] | st
 
 /** Folders a file pattern starts from or climbs to: `../x/*` leads out of the workspace as a path would. */
 function globTargets(pattern: string): readonly string[] {
-  // Braces can spell out what a plain look would miss: every `..` and every root or home inside a group
-  // counts.
+  // Braces can spell out what a plain look would miss: every `..`, root and home inside a group counts.
   if (pattern.includes("..") || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
   const fixed = pattern.split(/[*?[{(!]/, 1)[0] ?? "";
   const end = fixed.lastIndexOf("/");

@@ -19,11 +19,11 @@ import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
 import { byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
-/** What a command line is judged by. */
+/** The facts a command line is judged by. */
 export interface ShellJudgement {
   readonly rules: ShellRules;
   readonly space: PathSpace;
-  /** Whether the built-in rules take part. */
+  /** True when the built-in rules take part. */
   readonly defaults: boolean;
   /** True in plan mode: what may change something is denied. */
   readonly onlyReads: boolean;
@@ -35,7 +35,7 @@ export interface ShellJudgement {
   readonly bypassed: boolean;
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
-  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
   readonly programsOf: (folder: string) => readonly GitPrograms[];
 }
 
@@ -54,10 +54,7 @@ export function judgeShell(line: string, judgement: ShellJudgement): Verdict {
   return parts === undefined ? denied : { ...denied, parts };
 }
 
-/**
- * Words that the built-in rules look at, on disk where they may be paths; a longer line asks, unless rules of
- * the user allow it.
- */
+/** Words the built-in rules look at (on disk, if paths). A longer line asks unless user rules allow it. */
 const MAX_LOOKED = 4000;
 
 class ShellJudge {
@@ -125,10 +122,7 @@ class ShellJudge {
       open.push(opened(DANGER.input, outside.source, "the file it reads is not in the workspace"));
   }
 
-  /**
-   * Nothing is left to ask about: the line may run in the form it was judged in, or as it is where all of it
-   * is trusted.
-   */
+  /** Nothing is left to ask: the line runs in the form it was judged in, or as it is if all is trusted. */
   allowed(): Verdict {
     const { bypassed, trusted, rules } = this.#judgement;
     const isTrusted = bypassed || trusted || this.#whole !== undefined;
@@ -221,7 +215,7 @@ class ShellJudge {
     return typeof places === "string" ? { text: places } : this.#byRules(unit, places, isInner);
   }
 
-  /** What rules say about a command that may run in these places. */
+  /** The verdict of rules about a command that may run in these places. */
   #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
     const guards = unit.guards.every(({ program }) => program === undefined)
       ? unit.guards
@@ -258,8 +252,7 @@ class ShellJudge {
     const about = { variables: this.#plan.variables, edits: this.#judgement.edits };
     const found = places.map((space) => readOnlyRule(unit, { space, ...about }));
     if (found.includes(undefined)) return undefined;
-    // What git finds in a folder can run programs: only the repository of the folder that the line starts in
-    // is known.
+    // Files that git finds in a folder can run programs: only the repository the line starts in is known.
     const { space: start } = this.#judgement;
     const isOwn = (space: PathSpace): boolean =>
       space === start || isSameRepository(space.place, start.place);
@@ -288,7 +281,7 @@ class ShellJudge {
     return { text, guards, obstacle: this.#unit(inner, true)?.obstacle };
   }
 
-  /** What a person is told of a command that asks, and may be offered. */
+  /** The question to a person about a command that asks, and the rules to offer. */
   #question(unit: ShellUnit, { text, guards, obstacle }: Why): Verdict {
     return {
       ...ask(unit.text, text ?? this.#missing(unit, guards)),

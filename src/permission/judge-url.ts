@@ -3,10 +3,7 @@ import { byRule, shown, type Verdict } from "./verdict.ts";
 
 const TOOL = "web_fetch";
 
-/**
- * Judges a call of `web_fetch` by the host of its address. Deny and ask rules for a host cover the hosts
- * below it too.
- */
+/** Judges `web_fetch` by the host of its address. Deny and ask rules also cover the hosts below one. */
 export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSet): Verdict {
   const url = input["url"];
   const host = typeof url === "string" ? hostOf(url) : undefined;

@@ -57,10 +57,7 @@ function hidden(rule: Rule, index: number, rules: readonly Rule[]): string | und
     : `${by.action} ${ruleText(by)} is stronger and covers it`;
 }
 
-/**
- * Whether every call that `inner` describes is described by `outer`. Patterns are compared as texts, so not
- * every case is found.
- */
+/** True when `outer` describes all that `inner` does. Compares patterns as texts: not every case is found. */
 function covers(outer: Rule, inner: Rule): boolean {
   if (outer.tool !== inner.tool && !matchesText(outer.tool, inner.tool)) return false;
   // For commands and folders a rule with a pattern reaches less than one without.

@@ -10,7 +10,7 @@ export interface FixedRange {
 /** A pattern over the whole of a text: `*` is any run of characters, also none, all else is itself. */
 export class TextPattern {
   readonly pattern: string;
-  /** What every text it describes begins with. */
+  /** The beginning of every text it describes. */
   readonly head: string;
   readonly #pieces: readonly string[];
 
@@ -21,7 +21,7 @@ export class TextPattern {
   }
 
   /**
-   * Whether it describes `text`. Linear. Where ranges are fixed, only literal characters of the pattern may
+   * True when it describes `text`. Linear. Where ranges are fixed, only literal characters of the pattern may
    * meet them (then at most pattern × text steps, and false for texts beyond four million of those).
    */
   matches(text: string, fixed: readonly FixedRange[] = []): boolean {
@@ -49,7 +49,7 @@ export class TextPattern {
   }
 }
 
-/** Whether `pattern` describes the whole of `text`: see {@link TextPattern}. */
+/** True when `pattern` describes the whole of `text`: see {@link TextPattern}. */
 export function matchesText(pattern: string, text: string, fixed: readonly FixedRange[] = []): boolean {
   return new TextPattern(pattern).matches(text, fixed);
 }

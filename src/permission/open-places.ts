@@ -7,10 +7,7 @@ import { literalWord, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
-/**
- * Why a command asks whatever a pattern covers: it names machinery that it may write to, or goes to a folder
- * outside of the workspace.
- */
+/** Why a command asks in spite of a pattern: it names machinery it may write to, or leaves the workspace. */
 export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined {
   const machinery = machineryOf(unit, space);
   if (machinery !== undefined)
@@ -27,10 +24,7 @@ export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined
     : `a file is called ${shown(name)}, which ${unit.name} would take for an option where a glob finds it`;
 }
 
-/**
- * Sub-commands of git that name another repository, with their options. It is the first operand, of `remote`
- * the third.
- */
+/** Sub-commands of git whose first operand (of `remote` the third) is another repository; their options. */
 const NAMING: ReadonlyMap<string, OptionTable> = new Map([
   ["push", optionTable("-46nqvfdu -o= repo= push-option= receive-pack= exec= recurse-submodules=")],
   [
@@ -63,7 +57,9 @@ function otherRepository({ name, words }: ShellUnit): ShellWord | undefined {
   return named ?? options.find((option) => option.name === "--repo")?.value;
 }
 
-/** Whether git could take a word for the path of a repository, whose hooks no setting of ours would reach. */
+/**
+ * True when git could take a word for the path of a repository, whose hooks no setting of ours would reach.
+ */
 function isOnThisMachine({ text, literal }: ShellWord, space: PathSpace): boolean {
   if (!literal || /^(?:[./~]|file:)/i.test(text)) return true;
   if (/^[^/]*:/.test(text)) return false;
@@ -145,10 +141,7 @@ function isInside({ text, literal, tilde }: ShellWord, space: PathSpace): boolea
   return space.isInside(space.path(text.startsWith("~") && !tilde ? `./${text}` : text).resolved);
 }
 
-/**
- * The name of a file that a glob turns into an option. Programs that only look have tables that keep such
- * words out where they matter.
- */
+/** A file name that a glob turns into an option. Programs that only look keep those out by their tables. */
 function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | undefined {
   if (isReadOnlyProgram(name)) return undefined;
   const from = words.findIndex((word, index) => index > 0 && mayFindFiles(word));
@@ -161,18 +154,12 @@ function optionInFolder({ name, words }: ShellUnit, space: PathSpace): string | 
   }
 }
 
-/**
- * Whether names of files may come of a word: of a variable too, for a loop over a glob may have put them
- * there.
- */
+/** True when a word may become names of files: a variable too, as a loop over a glob may have set it. */
 function mayFindFiles({ glob, text, names }: ShellWord): boolean {
   return (glob && /^[*?[+@!]/.test(text)) || (names.length > 0 && text.startsWith("$"));
 }
 
-/**
- * The word of a command that may write which names something of `.git`, or of nano-agent's own files and
- * folders.
- */
+/** The word of a command that may write which names part of `.git` or of nano-agent's own files. */
 export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefined {
   const onlyReads = isReadOnlyProgram(unit.name) && !WRITES_OPERANDS.has(unit.name);
   if (unit.guards.length === 0 && onlyReads) return undefined;
@@ -184,7 +171,7 @@ const WRITES_OPERANDS: ReadonlySet<string> = new Set(["uniq", "xxd"]);
 /** A quick look, at words that stay as they are and at those that expand. */
 const NAMED = /\.[gn]|git~|nano-agent/i;
 const HINT = /\.[gn*?[{]|[{\]}]|git~|nano-agent/i;
-/** What such an option names is left out, not written to. */
+/** Names after such an option are left out, not written to. */
 const LEAVES_OUT = /^--?(?:exclude|ignore|skip|prune|not)/;
 
 function namesMachinery({ text, resolved, glob, braces }: ShellWord, space: PathSpace): boolean {
@@ -211,8 +198,7 @@ function pathsIn(text: string): readonly string[] {
 const NAMES = [".git", ".nano-agent", "nano-agent.json"];
 
 /**
- * Whether a part of a path with a glob in it may become one of those. A star does not stand for the dot a
- * name begins with, a brace may.
+ * True when a path part with a glob may become one of those. A star never is a leading dot, a brace may be.
  */
 function couldBeMachinery(part: string, braces: boolean): boolean {
   const glob = braces ? part.replaceAll(/[{},]+/g, "*") : part;

@@ -108,8 +108,8 @@ function fromPeer(pattern: string, tool: string, action: RuleAction): readonly s
 }
 
 /**
- * What a pattern of an ignore file takes in: a name without a slash at any depth, and of folders all that is
- * in them. What forbids must not mean less here than it does there.
+ * The patterns that one of an ignore file stands for: a name without a slash at any depth, and of folders all
+ * that is in them. What forbids must not mean less here than it does there.
  */
 function withAllBelow(pattern: string): readonly string[] {
   const path = pattern.replace(/(?<=.)\/+$/, "");

@@ -15,7 +15,7 @@ export interface PermissionCheck {
   readonly patterns?: readonly string[];
 }
 
-/** What a {@link PermissionManager} decides by. */
+/** Options of a {@link PermissionManager}. */
 export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | keyof PathSpaceOptions> {
   /** Default {@link DEFAULT_RULES}. */
   readonly rules?: readonly Rule[];

@@ -19,7 +19,7 @@ export function assertPermissionMode(mode: string): asserts mode is PermissionMo
   );
 }
 
-/** Whether `mode` allows something that `than` does not. */
+/** True when `mode` allows something that `than` does not. */
 export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean {
   return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(than);
 }

@@ -3,11 +3,9 @@ import type { ToolInput } from "../core/message/block.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyDecision, type PolicyOptions } from "./policy.ts";
 
-/** What a {@link PolicyGate} decides by, and tells. */
+/** Options of a {@link PolicyGate}: its policy, and whom it tells. */
 export interface PolicyGateOptions extends PolicyOptions {
-  /**
-   * Told the place that a call of a file tool was judged by, links resolved: what is opened must be there.
-   */
+  /** Told the place that a call of a file tool was judged by, links resolved: that is to be opened. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
   /** Told of every command line how it was judged, by the arguments it would run with. */
   readonly onCommand?: (input: ToolInput, judged: JudgedCommand) => void;
@@ -17,7 +15,7 @@ export interface PolicyGateOptions extends PolicyOptions {
 export interface JudgedCommand {
   /** Rules alone allow it, without a person and without trust in the whole tool. */
   readonly isCovered: boolean;
-  /** Whether the rules allow it in the same form as things stand now. */
+  /** True when the rules allow it in the same form as things stand now. */
   readonly isStillAllowed: () => boolean;
 }
 
@@ -91,9 +89,7 @@ export class PolicyGate implements Gate {
   }
 }
 
-/**
- * A decision as the agent loop takes it: a command line that was judged in another form runs in that form.
- */
+/** A decision as the agent loop takes it: a line that was judged in another form runs in that form. */
 export function toGateDecision(
   { decision, runs, isCovered: _, ...rest }: PolicyDecision,
   input: ToolInput,

@@ -17,32 +17,23 @@ import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
 import { byRule, planDenial, shown, type Verdict } from "./verdict.ts";
 
-/** What a {@link Policy} decides by. */
+/** Options of a {@link Policy}. */
 export interface PolicyOptions extends PathSpaceOptions {
   /** Rules of the user. Default none. */
   readonly rules?: readonly Rule[];
   /** Default `default`. */
   readonly mode?: PermissionMode;
-  /** Whether the built-in rules take part. Default true. */
+  /** True when the built-in rules take part. Default true. */
   readonly defaults?: boolean;
-  /**
-   * Tools a person trusts as a whole for this run: for `bash`, redirections and commands that cannot be read
-   * included. Deny and ask rules stand.
-   */
+  /** Tools trusted as a whole for this run, redirections and unreadable commands too; deny and ask stay. */
   readonly trusted?: readonly string[];
-  /**
-   * Whether commands run in another shell than Bash: then only what every POSIX shell reads alike is covered.
-   * Default false.
-   */
+  /** The shell is not Bash: only what every POSIX shell reads alike is covered. Default false. */
   readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
-  /**
-   * True when the calls of a batch come here one by one besides: then the batch itself passes. Default false:
-   * it is judged by its calls.
-   */
+  /** The calls of a batch come here too: the batch itself passes. Default false: its calls judge it. */
   readonly batchedCallsFollow?: boolean;
-  /** Whether a person agreed to what the settings of a repository have git run. Default: nobody did. */
+  /** True when a person agreed to what the settings of a repository have git run. Default: nobody did. */
   readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
@@ -54,18 +45,15 @@ export interface PolicyCall {
   readonly input: unknown;
 }
 
-/** What the policy says about a call. */
+/** The decision of the policy about a call. */
 export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
   /**
-   * What decided, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is none
-   * (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged (`not_judged`).
-   * Absent for what is allowed without a rule.
+   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
+   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged
+   * (`not_judged`). Absent for what is allowed without a rule.
    */
   readonly code?: PolicyCode;
-  /**
-   * True for a command line that rules about single commands allow: nobody has seen it, and the tool is not
-   * trusted as a whole.
-   */
+  /** A line allowed by rules about single commands: nobody saw it whole, nor is the tool trusted. */
   readonly isCovered?: true;
 }
 
@@ -84,22 +72,13 @@ export type PolicyCode =
 export interface Policy {
   /** Judges one call. Never throws: what cannot be judged asks. */
   check(call: PolicyCall): PolicyDecision;
-  /**
-   * The place that the last check of this call of a file tool judged: its path, links resolved. `undefined`
-   * for other calls.
-   */
+  /** The path, links resolved, that the last check of this file tool's call judged; else `undefined`. */
   placeOf(call: PolicyCall): string | undefined;
-  /**
-   * Whether a search may not show a file (absolute, links resolved): a rule denies or asks about reading it,
-   * or it may hold keys.
-   */
+  /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean;
 }
 
-/**
- * A policy over rules, a mode and a workspace. Throws `invalid_argument` for an unknown mode or a workspace
- * without folders.
- */
+/** A policy over rules, mode and workspace. Throws `invalid_argument`: unknown mode, no folders. */
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
   assertPermissionMode(mode);
@@ -109,10 +88,7 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
-/**
- * What a mode that bypasses questions asks about all the same: rules of the user, and what rules cannot be
- * sure of.
- */
+/** Grounds to ask even in a mode that bypasses questions: rules of the user, doubts that no rule settles. */
 const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
@@ -125,7 +101,7 @@ class RulePolicy implements Policy {
   #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
   readonly #gitFiles = new GitFiles();
-  /** What git would run, by folder, as far as this check has looked. */
+  /** The programs git would run, by folder, as far as this check has looked. */
   readonly #programs = new Map<string, readonly GitPrograms[]>();
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
@@ -230,7 +206,7 @@ class RulePolicy implements Policy {
     });
   }
 
-  /** What the repository that git finds from a folder has it run, and nobody agreed to. */
+  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;

@@ -7,9 +7,9 @@ export interface ReadOnlyCommand extends OptionTable {
   /** Its first words: `git status`. */
   readonly name: string;
   /**
-   * What its other words are. `paths`: files and folders, which have to lie in the workspace · `pattern`: a
-   * pattern, then paths · `filter`: one of jq, then paths · `texts`: anything · `names`: revisions, paths of
-   * a repository and the like, without a way out of the workspace · `none`.
+   * The kind of its other words. `paths`: files and folders, which have to lie in the workspace · `pattern`:
+   * a pattern, then paths · `filter`: one of jq, then paths · `texts`: anything · `names`: revisions, paths
+   * of a repository and the like, without a way out of the workspace · `none`.
    */
   readonly operands: string;
 }

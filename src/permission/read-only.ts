@@ -13,11 +13,11 @@ import { readScripts, SCRIPT_PROGRAMS, type ScriptProgram, worstEffect } from ".
 import { type KnownVariables, type ShellWord, textAt } from "./shell/shell-command.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 
-/** What coverage by the built-in commands depends on. */
+/** The facts that coverage by the built-in commands depends on. */
 export interface ReadOnlyContext {
   readonly space: PathSpace;
   readonly variables: KnownVariables;
-  /** Whether the mode accepts edits inside the workspace. */
+  /** True when the mode accepts edits inside the workspace. */
   readonly edits: boolean;
 }
 
@@ -46,12 +46,15 @@ export function readOnlyRule(unit: ShellUnit, context: ReadOnlyContext): string 
     : undefined;
 }
 
-/** What the shell does itself. */
+/** The commands of the shell itself. */
 const OF_THE_SHELL: ReadonlySet<string> = new Set(
   "[ : break builtin cd command continue echo exit false printf pushd pwd test true type".split(" "),
 );
 
-/** What a program starts by a name: always, for what it reads, or as the settings of most users have it. */
+/**
+ * The programs that a program starts by a name: always, for the files it reads, or as the settings of most
+ * users have it.
+ */
 const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
   ["git", ["git-lfs", "ssh"]],
   ["egrep", ["grep"]],
@@ -60,7 +63,7 @@ const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
   ["tar", ["gzip", "bzip2", "xz", "zstd", "lzip", "lzma", "lzop", "compress"]],
 ]);
 
-/** Whether the workspace may bring what a name stands for, or what that starts. */
+/** True when the workspace may bring what a name stands for, or what that starts. */
 function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
   const names = [program, ...(STARTED_BY.get(program) ?? [])];
   return names.some((name) => !OF_THE_SHELL.has(name) && space.hasProgram(name));
@@ -77,10 +80,7 @@ function coveringName(
   return program === "sed" ? "sed (printing)" : "awk (printing)";
 }
 
-/**
- * Whether a program is one of those that only look, options known to be worse aside; not where only some of
- * its sub-commands do.
- */
+/** True when a program only looks, harmful options aside; not where only some of its sub-commands do. */
 export function isReadOnlyProgram(name: string): boolean {
   return name === "sed" || name === "awk" || (!name.includes(" ") && READ_ONLY_BY_HEAD.has(name));
 }
@@ -138,10 +138,7 @@ function covers(command: ReadOnlyCommand, words: readonly ShellWord[], context: 
   return areHarmless(command, operands, { ...context, isPattern });
 }
 
-/**
- * Whether the operands are what they have to be; the first of a search is its pattern, unless an option
- * brings that.
- */
+/** True when the operands are as required; a search's first is its pattern unless an option brings that. */
 function areHarmless(
   command: ReadOnlyCommand,
   operands: readonly ShellWord[],
@@ -227,9 +224,7 @@ function mayBecomeOption(
   return operands.some((word) => isOpen(word) || becomesOpen(word));
 }
 
-/**
- * A text that shows nothing secret: no variable that may hold a key, no value that nobody knows beyond that.
- */
+/** A text that shows nothing secret: no variable that may hold a key, and no other unknown value. */
 function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
   const { variables } = context;
   // A glob lists names of files.
@@ -242,7 +237,7 @@ function isHarmlessText(word: ShellWord, context: ReadOnlyContext): boolean {
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|PRIVATE|SESSION|COOKIE|^!$/i;
 
-/** Whether a word that may be a path leads nowhere but into the workspace. */
+/** True when a word that may be a path leads nowhere but into the workspace. */
 function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
   const { space } = context;
   if (word.substitutions.length > 0) return false;
@@ -256,10 +251,7 @@ function staysInside(word: ShellWord, context: ReadOnlyContext): boolean {
   return fixed === "" || fixed === "-" || space.isInside(space.path(fixed).resolved);
 }
 
-/**
- * A word that is one variable of the line, with values that all stay inside; or a substitution the shell
- * hands over as a file.
- */
+/** One variable whose values all stay inside, or a substitution that the shell hands over as a file. */
 function expandsInside({ names, text, splits }: ShellWord, context: ReadOnlyContext): boolean {
   if (names.length !== 1) return false;
   const name = names[0] ?? "";
@@ -277,10 +269,7 @@ function isOneWord({ text, literal }: ShellWord): boolean {
   return literal && /^[\w./:@%+,^=][\w./:@%+,^=-]*$/.test(text);
 }
 
-/**
- * `sed -n '1,20p' file`, `awk '{print $1}' file`: scripts that neither run, write nor read other files, nor
- * look at the environment.
- */
+/** Scripts like `sed -n '1,20p' file` that run and write nothing and read no other file or environment. */
 function coversScripts(
   program: ScriptProgram,
   words: readonly ShellWord[],
@@ -296,10 +285,7 @@ function coversScripts(
   );
 }
 
-/**
- * The secret file that a command names, as far as its words show it; programs that only print or test names
- * aside.
- */
+/** The secret file a command names, as far as its words show; not for those that only print or test. */
 export function secretOf(unit: ShellUnit): string | undefined {
   if (NAMES_ONLY.has(unit.name)) return undefined;
   if (!mayShowSecret(unit.text) && unit.words.every(({ glob, text, resolved }) => !glob && text === resolved))
@@ -318,19 +304,13 @@ function secretOfWord({ text, resolved, glob }: ShellWord): string | undefined {
 
 const NAMES_ONLY = wordSet("echo printf ls stat test [ basename dirname which type cd mkdir");
 
-/**
- * Commands that do what `write` could: in a mode that accepts edits they run on literal paths inside the
- * workspace.
- */
+/** Commands that do what `write` could: accepting edits runs them on literal paths in the workspace. */
 const EDITS: ReadonlyMap<string, OptionTable> = new Map([
   ["mkdir", optionTable("-pv parents verbose")],
   ["cp", optionTable("-pvfn preserve verbose force no-clobber")],
 ]);
 
-/**
- * The name of the rule that covers a command by the mode that accepts edits, if it makes folders or copies
- * one file inside the workspace.
- */
+/** The rule by which accepting edits covers a command: new folders, or a copy of one file, inside. */
 export function editRule(words: readonly ShellWord[], space: PathSpace): string | undefined {
   const [program] = words;
   const table = program?.literal === true ? EDITS.get(program.text) : undefined;
@@ -346,7 +326,7 @@ export function editRule(words: readonly ShellWord[], space: PathSpace): string 
   return isPlain ? `${program.text} (accepting edits)` : undefined;
 }
 
-/** What lies behind links counts: inside the workspace, and neither a file with keys nor machinery. */
+/** Looks behind links: inside the workspace, and neither a file with keys nor machinery. */
 function isEditable(path: string, space: PathSpace): boolean {
   if (path.startsWith("~")) return false;
   const judged = space.path(path);

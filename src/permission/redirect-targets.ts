@@ -2,7 +2,7 @@ import { isMachinery } from "./paths/path-space.ts";
 import type { KnownVariables, ShellRedirect, ShellWord } from "./shell/shell-command.ts";
 import { shown } from "./verdict.ts";
 
-/** Whether a redirection writes nothing, and opens nothing but a file. */
+/** True when a redirection writes nothing, and opens nothing but a file. */
 export function isHarmless({ target, writes }: ShellRedirect, variables: KnownVariables): boolean {
   if (target.literal && target.text === "/dev/null") return true;
   return !writes && !mayConnect(target, variables);
@@ -18,10 +18,7 @@ export function redirectReason({ target, writes }: ShellRedirect): string {
 
 const DEVICE = "/dev/";
 
-/**
- * Whether the shell may take a path for `/dev/tcp/host/port`: as it stands, or with what the line itself puts
- * into it.
- */
+/** True when the shell may take a path, as it stands or with what the line puts in, for `/dev/tcp/…`. */
 function mayConnect(target: ShellWord, variables: KnownVariables): boolean {
   const { text, resolved, literal, names, substitutions } = target;
   if (/\/dev\/(?:tcp|udp)\b/.test(text) || /\/dev\/(?:tcp|udp)\b/.test(resolved)) return true;

@@ -13,10 +13,7 @@ export class RuleSet {
     this.#byAction = { allow: of("allow"), ask: of("ask"), deny: of("deny") };
   }
 
-  /**
-   * Rules for a tool. Deny and ask rules for `read` also speak of `grep` and `glob`, those for `edit` and
-   * `write` of each other.
-   */
+  /** Rules for a tool. Deny and ask: those of `read` also for `grep`, `glob`; `edit` and `write` share. */
   forTool(action: RuleAction, tool: string): readonly OriginRule[] {
     return this.#byAction[action].filter(
       (rule) => namesTool(rule, tool) || (action !== "allow" && isRelated(rule, tool)),
@@ -57,9 +54,7 @@ export interface PathQuestion {
   readonly space: PathSpace;
 }
 
-/**
- * Whether a rule is about a tool: its name, a name with `*`, or the whole of an MCP server (`mcp__server`).
- */
+/** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
 export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
   if (tool === name || tool === "*") return true;
   if (tool.includes("*")) return matchesText(tool, name);
@@ -73,23 +68,18 @@ function isRelated({ tool }: Rule, name: string): boolean {
 
 interface DescribeOptions {
   readonly space: PathSpace;
-  /**
-   * For deny rules, and for tools that look below a folder: `x/**` is also `x`, and capitals may not matter.
-   */
+  /** For deny rules and tools that look below a folder: `x/**` is also `x`; capitals may not matter. */
   readonly generous: boolean;
 }
 
-/** Whether a rule's path pattern describes an absolute path. */
+/** True when a rule's path pattern describes an absolute path. */
 export function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
   const { absolute, patterns } = pathPatterns(pattern, { space, generous });
   const forms = absolute ? [path] : space.insideForms(path);
   return forms.some((form) => patterns.some((each) => each.matches(form)));
 }
 
-/**
- * A rule's path pattern, ready to be compared: with absolute paths, or with those relative to a folder of the
- * workspace.
- */
+/** A rule's path pattern, ready for absolute paths or for those relative to a workspace folder. */
 export function pathPatterns(
   pattern: string,
   { space, generous }: DescribeOptions,

@@ -1,4 +1,4 @@
-/** What a rule says about the calls it describes. */
+/** The verdict of a rule about the calls it describes. */
 export type RuleAction = "allow" | "ask" | "deny";
 
 /**
@@ -45,10 +45,7 @@ export const READONLY_RULES: readonly Rule[] = [
   ...of("deny", ["write", "edit", "bash", "batch", "task"]),
 ];
 
-/**
- * Every tool is allowed. What no rule covers (redirections, hidden characters, files with keys, machinery) is
- * still asked about.
- */
+/** Allows every tool. What no rule covers (redirections, hidden characters, keys, machinery) asks. */
 export const TRUSTED_RULES: readonly Rule[] = of("allow", ["*"]);
 
 /** Even reading is asked about, and commands are denied. */

@@ -10,7 +10,7 @@ export interface RunByGit {
   readonly any: string | undefined;
 }
 
-/** What {@link runByGit} looks at. */
+/** The facts {@link runByGit} looks at. */
 export interface RunByGitOptions {
   readonly places: readonly PathSpace[];
   readonly programsOf: (folder: string) => readonly GitPrograms[];
@@ -18,10 +18,7 @@ export interface RunByGitOptions {
   readonly isInner: boolean;
 }
 
-/**
- * What the settings of the repositories a command works in would have git run; `undefined` for other
- * programs.
- */
+/** The programs that settings of repositories would have git run; `undefined`: the command is not git. */
 export function runByGit(
   unit: ShellUnit,
   { places, programsOf, isInner }: RunByGitOptions,

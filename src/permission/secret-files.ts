@@ -1,9 +1,6 @@
 import { lastPart, PathPattern } from "./paths/match-path.ts";
 
-/**
- * Files that hold keys: every tool asks before it touches one. The part of the visible default rules that is
- * about names of files.
- */
+/** Files with keys: every tool asks before it touches one. The visible default rules about file names. */
 export const SECRET_FILES: readonly string[] = [
   "**/.env",
   "**/.env.*",
@@ -52,7 +49,7 @@ export function secretPattern(path: string): string | undefined {
 
 const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
-/** Whether a text could name a secret file at all: a quick look. */
+/** True when a text could name a secret file at all: a quick look. */
 export function mayShowSecret(text: string): boolean {
   return HINT.test(text.toLowerCase());
 }
@@ -98,7 +95,7 @@ export function secretInWord(word: string, isGlob: boolean): string | undefined 
   return undefined;
 }
 
-/** Whether a glob of the shell could stand for `name`. Brackets count as any one character. */
+/** True when a glob of the shell could stand for `name`. Brackets count as any one character. */
 export function globFits(glob: string, name: string): boolean {
   const pattern = glob.includes("[") ? glob.replaceAll(/\[[^\]]*\]/g, "?") : glob;
   let at = 0;

@@ -4,10 +4,7 @@ import { type OriginRule, ruleText } from "./rule.ts";
 /** How far an answer to a question reaches: this call, the calls of this session, or all to come. */
 export type ApprovalScope = "once" | "session" | "always";
 
-/**
- * Rules that answers of this session brought. Give the same object to the policy: new rules count from the
- * next call on.
- */
+/** Rules that answers of this session brought. A policy given this sees new ones from the next call on. */
 export class SessionRules {
   readonly #rules: OriginRule[] = [];
   readonly #lent = new Set<readonly OriginRule[]>();
@@ -23,10 +20,7 @@ export class SessionRules {
     return this.#revision;
   }
 
-  /**
-   * Allows what rules describe until the function returned is called. Throws `invalid_config` for a text that
-   * is no rule.
-   */
+  /** Allows what rules describe until the returned function is called. Throws `invalid_config`: no rule. */
   lend(rules: readonly string[]): () => void {
     const lent = rules
       .flatMap((text) => parseRule(text, "allow"))

@@ -27,7 +27,7 @@ export class ShellRules {
     };
   }
 
-  /** Whether there is any deny or ask rule. */
+  /** True when there is any deny or ask rule. */
   get refuses(): boolean {
     return this.deny.any || this.ask.any || !this.#words.deny.isEmpty || !this.#words.ask.isEmpty;
   }

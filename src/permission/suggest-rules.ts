@@ -13,14 +13,13 @@ export interface SuggestedRules {
 }
 
 /**
- * What to offer for a command that asks; `guards` are those of its words that no allowed program explains.
+ * The rules to offer for a command that asks; `guards`: those of its words that no allowed program explains.
  */
 export function suggestRules(unit: ShellUnit, guards: readonly TextGuard[]): SuggestedRules {
   const { text, words } = unit;
   const last = words.at(-1);
   const isFed = last?.text === "" && !last.literal;
-  // A rule cannot say that a star is meant as one: it would stand for any text, more options and other paths
-  // among it.
+  // A rule cannot say a literal star: it stands for any text, more options and other paths among it.
   if (text.includes("*") || guards.some(({ from, to }) => from === to)) return {};
   if (isFed) return RUNS_CODE.has(unit.name) ? {} : { suggestion: `${TOOL}(${text}*)` };
   const head =
@@ -72,10 +71,7 @@ const LOOKS_WITH: ReadonlyMap<string, RegExp> = new Map([
   ["gh search", /^\w+$/],
 ]);
 
-/**
- * A star glued to these would cover others as well: `git merge-index`, `git difftool`, `cargo test-all`,
- * `tsc-watch`.
- */
+/** A star glued to these would cover others: `git merge-index`, `git difftool`, `tsc-watch`. */
 const OPEN_NAMES = /^(?:git |cargo |tsc$)/;
 
 /** Program and sub-command, where a rule for these is harmless. */

@@ -1,4 +1,4 @@
-/** What kind of pattern a tool's rules take. */
+/** The kind of pattern that a tool's rules take. */
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
 const PEER_NAMES: ReadonlyMap<string, string> = new Map([
@@ -30,30 +30,27 @@ const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
   ["task", "name"],
 ]);
 
-/**
- * The name nano-agent uses for a tool that other agents write with a capital (`Bash`, `WebFetch`); any other
- * name as it is.
- */
+/** Our name of a tool that other agents write with a capital (`Bash`, `WebFetch`); others as they are. */
 export function toToolName(name: string): string {
   return PEER_NAMES.get(name) ?? name;
 }
 
-/** Whether a name is one of the capitalised spellings of other agents. */
+/** True when a name is one of the capitalised spellings of other agents. */
 export function isPeerName(name: string): boolean {
   return PEER_NAMES.has(name);
 }
 
-/** What a tool's patterns describe. Tools of others (MCP, custom) take none. */
+/** The kind of thing that a tool's patterns describe. Tools of others (MCP, custom) take none. */
 export function patternKind(tool: string): PatternKind {
   return PATTERN_KINDS.get(tool) ?? "none";
 }
 
-/** Whether a tool looks at files without changing them. */
+/** True when a tool looks at files without changing them. */
 export function isReadTool(tool: string): boolean {
   return tool === "read" || tool === "grep" || tool === "glob";
 }
 
-/** Whether a tool changes files. */
+/** True when a tool changes files. */
 export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
 }

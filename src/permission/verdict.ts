@@ -1,20 +1,14 @@
 import type { OriginRule, RuleAction } from "./rule.ts";
 import { ruleText } from "./rule.ts";
 
-/** What the policy says about a call, and why. */
+/** The verdict of the policy about a call, and why. */
 export interface Verdict {
   readonly decision: RuleAction;
   /** The part of the call that decided: one command of a line, or a path. */
   readonly part?: string;
-  /**
-   * Every part that needs a yes, the most dangerous first, where the call is a command line that asks or is
-   * denied for what nobody allowed.
-   */
+  /** Parts that need a yes, most dangerous first: of a line that asks, or is denied for want of a rule. */
   readonly parts?: readonly string[];
-  /**
-   * The command line that runs where it is allowed: printed anew from what was judged, or as it was written
-   * where all of it is trusted.
-   */
+  /** The line that runs if allowed: printed anew from what was judged, or as written if all is trusted. */
   readonly runs?: string;
   /** The rule that decided, as one writes it. */
   readonly rule?: string;
@@ -26,10 +20,7 @@ export interface Verdict {
   readonly suggestion?: string;
   /** One wider rule, where it is harmless: program and sub-command with any arguments. */
   readonly wider?: string;
-  /**
-   * Who decided: a rule of the user or this session, a built-in one, the mode with no rule at all, or that
-   * there is no form to run it in.
-   */
+  /** Who decided: a rule of the user or session, a built-in one, the mode alone, or no form to run it in. */
   readonly by: "user" | "session" | "built-in" | "mode" | "guard" | "form";
   /** Why no rule can allow it: it may write where nothing writes unasked, or what it does cannot be told. */
   readonly obstacle?: "protected" | "unreadable";

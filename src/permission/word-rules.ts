@@ -27,15 +27,12 @@ export class WordRules {
     this.#writes = new PathRules([...patterned("write"), ...reads], space);
   }
 
-  /** Whether there is no rule. */
+  /** True when there is no rule. */
   get isEmpty(): boolean {
     return this.#writes.isEmpty;
   }
 
-  /**
-   * The rule for `read` that a word falls under, or the one for `edit` or `write` that the target of a
-   * redirection does.
-   */
+  /** The `read` rule a word falls under, or the `edit` or `write` rule for a redirection's target. */
   against(plan: ShellPlan): Verdict | undefined {
     if (this.isEmpty) return undefined;
     for (const { target, writes, source, folders } of plan.redirects) {

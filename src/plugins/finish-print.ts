@@ -4,16 +4,11 @@ import type { TextBlock, ToolInput } from "../core/message/block.ts";
 import { FINISH_TOOL } from "./finish-tool.ts";
 import type { Hook } from "./hook.ts";
 
-/** What {@link finishPrintHook} shows. */
+/** The parts {@link finishPrintHook} shows. */
 export interface FinishPrintOptions {
-  /**
-   * Names of finish tools. Default `finish` and `Finish`, which are those of structured output and of
-   * `ReActAgent`.
-   */
+  /** Names of finish tools. Default `finish` and `Finish`, as in structured output and `ReActAgent`. */
   readonly tools?: readonly string[];
-  /**
-   * Argument that holds the answer. Without a text in it the arguments are shown as JSON. Default `answer`.
-   */
+  /** Argument that holds the answer; without a text in it, all are shown as JSON. Default `answer`. */
   readonly field?: string;
 }
 

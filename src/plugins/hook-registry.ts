@@ -20,10 +20,7 @@ export interface RegisteredHook extends Required<HookSettings> {
   readonly hook: (...args: never[]) => unknown;
 }
 
-/**
- * The hooks of an agent, or of a class of agents. What is registered or removed counts from the next moment
- * of its kind on.
- */
+/** The hooks of an agent or a class of agents. A change counts from the next moment of its kind on. */
 export class HookRegistry {
   /** Absent while there are none, as in most agents: whether there are is asked for every event. */
   #hooks: Map<HookPoint, Map<string, RegisteredHook>> | undefined;

@@ -18,7 +18,7 @@ export function assertReplacement(point: HookPoint, made: unknown, current: unkn
 type Fields = { readonly [key: string]: unknown };
 
 interface Check {
-  /** What has to be returned. */
+  /** The form that has to be returned. */
   readonly shape: string;
   readonly holds: (made: Fields) => boolean;
 }

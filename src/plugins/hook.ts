@@ -6,7 +6,7 @@ import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
 
-/** What hooks may see and replace before something happens, by moment. */
+/** The values that hooks may see and replace before something happens, by moment. */
 export interface HookArguments {
   /** A run: its input, empty for a run that goes on. */
   readonly reply: { readonly messages: readonly Message[] };
@@ -14,9 +14,7 @@ export interface HookArguments {
   readonly reasoning: { readonly request: ModelRequest };
   /** One tool call, as the model made it: it is checked and judged by permission after the hooks. */
   readonly acting: ActingArguments;
-  /**
-   * One event on its way to the observers and the reader, the last one left out. `undefined` shows nothing.
-   */
+  /** An event on its way to the observers and the reader, except the last. `undefined` shows nothing. */
   readonly print: { readonly event: AgentEvent | undefined };
   /** A message the agent takes in without answering. */
   readonly observe: { readonly message: UserMessage };
@@ -33,13 +31,10 @@ export interface ActingArguments {
   readonly refuse?: string;
 }
 
-/** What hooks may see and replace after something happened, by moment. */
+/** The values that hooks may see and replace after something happened, by moment. */
 export interface HookOutputs {
   readonly reply: RunResult;
-  /**
-   * The answer, before it is recorded. Its calls may be changed or left out, and new ones need ids of their
-   * own.
-   */
+  /** The answer, before it is recorded. Its calls may be changed or left out; new ones need own ids. */
   readonly reasoning: { readonly message: AssistantMessage; readonly finishReason: FinishReason };
   /** The result of the call, refused and failed ones included, before it is recorded. */
   readonly acting: ToolResult;
@@ -47,13 +42,13 @@ export interface HookOutputs {
   readonly observe: undefined;
 }
 
-/** What hooks stand around. */
+/** The moments that hooks stand around. */
 export type HookMoment = keyof HookArguments;
 
 /** Where a hook stands: `pre_` may replace the arguments, `post_` the output. */
 export type HookPoint = `${"pre" | "post"}_${HookMoment}`;
 
-/** What a hook gets to know of its agent. */
+/** The facts a hook gets about its agent. */
 export interface HookedAgent {
   readonly sessionId: string;
   readonly tools: ToolRegistry;
@@ -75,10 +70,7 @@ export type PreHook<M extends HookMoment> = (
   args: HookArguments[M],
 ) => Replies<M, HookArguments[M]>;
 
-/**
- * After: gets the arguments as they were used and the output, and returns a new output, or `null` or
- * `undefined` to leave it.
- */
+/** After: gets the arguments as used and the output; returns a new output, or nothing to leave it. */
 export type PostHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],

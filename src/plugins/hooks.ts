@@ -13,7 +13,7 @@ import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } f
 import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
 import { assertReplacement } from "./hook-replacement.ts";
 
-/** What hooks run with. */
+/** The surroundings that hooks run with. */
 export interface HooksContext {
   readonly agent: HookedAgent;
   /** Those of classes, the base first: they run before `own`. */
@@ -122,7 +122,7 @@ export class Hooks implements RunPlugin {
     return [...classes, own].flatMap((registry) => registry.at(point));
   }
 
-  /** What a hook returned, `undefined` when nothing is to be replaced. */
+  /** The value a hook returned, `undefined` when nothing is to be replaced. */
   async #call(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
     const { clock, signal, warn } = this.#context;
     const { name, observer, timeoutMs } = registered;
@@ -161,7 +161,7 @@ export class Hooks implements RunPlugin {
   }
 }
 
-/** What a hook gave back, if anything, for `current`. Throws for what its point has no use for. */
+/** The value a hook gave back, if any, for `current`. Throws for what its point has no use for. */
 function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
   if (made === undefined || made === null) return undefined;
   assertReplacement(point, made, current);

@@ -38,10 +38,7 @@ async function warnOrStop(run: RunContext, { type, circle }: LoopVerdict): Promi
   return undefined;
 }
 
-/**
- * The settings with the defaults filled in. Throws `invalid_argument`: its figures are whole numbers, and it
- * warns before it stops.
- */
+/** The settings with defaults. Throws `invalid_argument`: whole numbers, and it warns before it stops. */
 export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
   assertKnown(options, ["warnAt", "stopAt", "window"], "setting of loopGuard");
   const { warnAt, stopAt = 5, window = 12 } = options;

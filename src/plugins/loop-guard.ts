@@ -10,17 +10,14 @@ export interface LoopGuardOptions {
   readonly warnAt?: number;
   /** Equal rounds after which the run ends with `loop_detected`; more than `warnAt`. Default 5. */
   readonly stopAt?: number;
-  /**
-   * Calls after which a cycle of two to four different calls ends the run at the latest; 0 looks for none.
-   * Default 12.
-   */
+  /** Calls after which a cycle of two to four different ones ends the run; 0 looks for none. Default 12. */
   readonly window?: number;
 }
 
 /** {@link LoopGuardOptions} with the defaults filled in. */
 export type LoopGuardSettings = Required<LoopGuardOptions>;
 
-/** What a guard has to say after a round of calls. */
+/** The verdict of a guard after a round of calls. */
 export interface LoopVerdict {
   readonly type: "warn" | "stop";
   readonly circle: LoopCircle;
@@ -29,9 +26,7 @@ export interface LoopVerdict {
 /** The longest cycle that is looked for. */
 const MAX_PERIOD = 4;
 
-/**
- * A result that says nothing but that the call was done: what is done again may well have an effect again.
- */
+/** A result that only says that the call was done: done again, it may well have an effect again. */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
 interface Circle {
@@ -100,10 +95,9 @@ export class LoopGuard implements Fold {
   }
 
   /**
-   * What is to be done now that a round of calls has its results; nothing most of the time. A run is stopped
-   * only after the model was warned in it and went on all the same. `bounded`: something else ends the run in
-   * the end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot
-   * know.
+   * The step to take now that a round of calls has its results; none most of the time. A run is stopped only
+   * after the model was warned in it and went on all the same. `bounded`: something else ends the run in the
+   * end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot know.
    */
   judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
     const circle = this.#circle(settings, bounded);
@@ -119,10 +113,7 @@ export class LoopGuard implements Fold {
     return { type: "warn", circle: found };
   }
 
-  /**
-   * The circle the newest calls are in, if it is to be spoken of: one that is to be stopped, else the
-   * shortest.
-   */
+  /** The circle of the newest calls to be spoken of: one that is to be stopped, else the shortest. */
   #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
     let found: Circle | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -154,9 +145,7 @@ export class LoopGuard implements Fold {
   }
 }
 
-/**
- * Calls in a circle of `period` calls after which the model is warned, and after which the run is stopped.
- */
+/** Calls in a circle of `period` calls after which the model is warned, and the run stopped. */
 export function countsFor(
   period: number,
   { warnAt, stopAt, window }: LoopGuardSettings,

@@ -3,7 +3,7 @@ import type { StreamPart } from "../core/model/model.ts";
 
 /** A passage that a model writes again and again. */
 export interface Repetition {
-  /** What is repeated, at most 200 characters of it. */
+  /** The passage that is repeated, at most 200 characters of it. */
   readonly passage: string;
   readonly times: number;
   /** Characters at the end of the text that say nothing new. */

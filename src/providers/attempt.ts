@@ -194,9 +194,7 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
   };
 }
 
-/**
- * A decoder that trips over a field of an unexpected type says something about the provider, not about us.
- */
+/** A decoder that trips over an unexpected type says something about the provider, not about us. */
 function understood(step: () => void): void {
   try {
     step();

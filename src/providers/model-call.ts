@@ -103,10 +103,7 @@ export class ModelCall<Encoded> {
     return isChanged;
   }
 
-  /**
-   * How long a limit holds that another request ran into, a little longer: they shall not all come back
-   * together.
-   */
+  /** How long another request's limit holds, a little longer: they shall not all come back together. */
   #pausedMs(): number {
     const { pause, recovery } = this.#setup;
     const { clock, random } = recovery.options;

@@ -63,9 +63,7 @@ export interface WireDecoder {
   readonly done: () => boolean;
 }
 
-/**
- * The part an answer ends with. What a server gives for its model or id without saying anything is left out.
- */
+/** The part an answer ends with. A model or id that a server gives without a value is left out. */
 export function finishPart(
   finishReason: FinishReason,
   usage: Usage,

@@ -12,10 +12,7 @@ export interface AppendCalls {
 export interface AppendFileOptions {
   /** Folders that hold a new entry, which must reach the disk with the first bytes. */
   readonly newEntriesIn?: readonly string[];
-  /**
-   * Throws when this process may not write any longer. Asked before the first write and when the file was
-   * changed by another.
-   */
+  /** Throws when writing is over. Asked before the first write and when another changed the file. */
   readonly assertOwner?: () => void;
   readonly calls?: AppendCalls;
 }
@@ -66,10 +63,7 @@ export class AppendFile {
     return this.#next;
   }
 
-  /**
-   * Like {@link sync}, when there is nothing else to do at once: what is written until then needs no sync of
-   * its own.
-   */
+  /** Like {@link sync}, when it has no hurry: what is written until then needs no sync of its own. */
   syncSoon(): Promise<void> {
     if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
     if (this.#next === undefined) {
@@ -82,10 +76,7 @@ export class AppendFile {
     return this.#next;
   }
 
-  /**
-   * Syncs what is not yet synced and closes the file. Rejects with the failure of that; the file is closed
-   * all the same.
-   */
+  /** Syncs what is not synced and closes the file, also when that fails; rejects with the failure. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     try {
@@ -165,10 +156,7 @@ function lastByte(descriptor: number, size: number): number | undefined {
   return last[0];
 }
 
-/**
- * Brings the entries of a folder to the disk. File systems that cannot sync a folder keep them in their own
- * way.
- */
+/** Brings a folder's entries to the disk. File systems that cannot sync one keep them in their own way. */
 function syncFolder(path: string): Promise<void> {
   const descriptor = openSync(path, "r");
   return new Promise((resolve, reject) => {

@@ -31,7 +31,7 @@ function byteAt(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? 0;
 }
 
-/** What a byte leaves behind that stands `behind` bytes before the last one of four. */
+/** The remainder of a byte that stands `behind` bytes before the last one of four. */
 function remainder(behind: number, byte: number): number {
   return TABLE[(behind << 8) | (byte & 0xff)] ?? 0;
 }
@@ -40,10 +40,7 @@ function digits(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
-/**
- * Remainders of each byte (annex D of the PNG specification), then of each byte with one, two and three zero
- * bytes behind it.
- */
+/** Remainders of each byte (annex D of the PNG specification), also with one to three zero bytes behind. */
 const TABLE: Int32Array = remainders();
 
 function remainders(): Int32Array {

@@ -3,10 +3,7 @@ import { isRecord } from "../core/base/json.ts";
 import { type Checksum, checksum } from "./checksum.ts";
 import { RECORD_VERSION, SUM_BYTES } from "./record.ts";
 
-/**
- * What a reader needs of a record to find its place; `start` and `end` are where it stands in its line, in
- * bytes.
- */
+/** The place of a record for a reader; `start` and `end` are where it stands in its line, in bytes. */
 export interface RecordPlace extends EntryBase {
   readonly type: string;
   readonly start: number;
@@ -116,10 +113,7 @@ function fieldsOf(value: unknown): Head | undefined {
   return { id, parent, time, type };
 }
 
-/**
- * Tries that may be made on one line, and bytes that may be hashed for them: damage must not cost more than
- * reading.
- */
+/** Most tries on one line and bytes hashed for them: damage must not cost more than reading. */
 const MAX_TRIES = 64;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
@@ -143,10 +137,7 @@ function salvage(bytes: Uint8Array, { version, sumOf }: SalvageFacts): DecodedLi
   };
 }
 
-/**
- * `"}{"` stands nowhere inside JSON, where a quote in a text is escaped: it is the seam of two merged
- * records.
- */
+/** JSON never holds `"}{"`, since quotes in a text are escaped: it is the seam of two merged records. */
 function newerBehind(text: string): number | undefined {
   for (const [, digits] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
     if (Number(digits) > RECORD_VERSION) return Number(digits);

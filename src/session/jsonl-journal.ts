@@ -19,7 +19,7 @@ import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 import { setAsideSpending } from "./set-aside-spending.ts";
 
-/** What a journal is opened with. */
+/** Options of opening a journal. */
 export interface JsonlJournalOptions {
   readonly now?: () => number;
   readonly calls?: AppendCalls;
@@ -38,10 +38,7 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/**
- * Record types that acknowledge nothing, and answers, which {@link JsonlJournal.flush} waits for: they reach
- * the disk with the next record.
- */
+/** They acknowledge nothing, or {@link JsonlJournal.flush} awaits them: the next record syncs them. */
 const UNHURRIED: ReadonlySet<string> = new Set([
   "assistant_message",
   "run_start",
@@ -59,16 +56,16 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
-  /** What was found to be put right when the file was opened. */
+  /** The repairs that were due when the file was opened. */
   readonly repairs: RepairReport;
   readonly #file: AppendFile;
   readonly #lock: SessionLock;
   readonly #now: () => number;
   readonly #ids = createIds();
-  /** What a new file starts with; written with the first record, so that an unused session leaves no file. */
+  /** The beginning of a new file; written with the first record, so that an unused session leaves no file. */
   #header: SessionEntry | undefined;
   #newest: string | null;
-  /** What the file was found to hold, until it holds more. */
+  /** The contents the file was found with, until it holds more. */
   #found: FoundRecords | undefined;
   /** Records in the file, and those of them known to be on the disk. */
   #written: number;
@@ -113,9 +110,7 @@ export class JsonlJournal implements LocalJournal {
     }
   }
 
-  /**
-   * Goes on with a session. Throws `journal` when another process has it, for a newer version, and for links.
-   */
+  /** Goes on with a session. Throws `journal`: another process has it, it is newer, or there are links. */
   static async open(path: string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
     const lock = await takeLock(lockPath(path));
     try {
@@ -200,10 +195,7 @@ export class JsonlJournal implements LocalJournal {
     await this.#sync();
   }
 
-  /**
-   * Brings what is left to the disk, closes the file and gives the session back. A session without a record
-   * leaves no file.
-   */
+  /** Syncs, closes the file and gives the session back. A session without a record leaves no file. */
   async close(): Promise<void> {
     try {
       await this.#file.close();
@@ -315,7 +307,7 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
-/** What a file holds, and those records of it that the conversation goes on from. */
+/** The contents of a file, and those records of it that the conversation goes on from. */
 interface FoundRecords {
   readonly scan: JournalScan;
   readonly path: readonly IndexedRecord[];

@@ -40,10 +40,7 @@ function readPiece(descriptor: number, offset: number, length: number): Buffer {
   return piece.subarray(0, filled);
 }
 
-/**
- * The entries among records: types this version does not know, and the first record of the file, are left
- * out.
- */
+/** The entries among records, without types this version does not know and the file's first record. */
 export function* readEntries(
   descriptor: number,
   records: Iterable<IndexedRecord>,

@@ -50,9 +50,7 @@ export function* readLines(descriptor: number): Generator<Line, void, undefined>
     return { number, offset, bytes, isEnded, isTooLong };
   }
 
-  /**
-   * Moves the beginning of the line to the front, and takes a larger buffer for a line that fills this one.
-   */
+  /** Moves the line's beginning to the front; takes a larger buffer for a line that fills this one. */
   function makeRoom(): void {
     if (filled - start >= MAX_RECORD_BYTES) {
       skipped ??= base + start;

@@ -23,7 +23,7 @@ export interface SessionContent {
   readonly records: number;
   /** Entries from the first to the newest. */
   readonly entries: readonly JournalEntry[];
-  /** What was spent on what a rewind left aside. */
+  /** The spending on records that a rewind left aside. */
   readonly setAside: readonly ModelUsageEntry[];
   /** Records between them that this version does not know, by type. */
   readonly otherTypes: { readonly [type: string]: number };
@@ -59,7 +59,7 @@ export function readSession(path: string): SessionContent {
 /** Bytes looked at for a title: the first input stands near the beginning. */
 const TITLE_BYTES = 256 * 1024;
 
-/** What a list shows of a session beside its file. */
+/** The fields that a list shows of a session beside its file. */
 export interface SessionSummary {
   /** The working folder; undefined where the first record is damaged. */
   readonly cwd: string | undefined;
@@ -67,7 +67,7 @@ export interface SessionSummary {
   readonly title: string | undefined;
 }
 
-/** What stands near the beginning of a session file. Of one that cannot be read, nothing. */
+/** The facts near the beginning of a session file. Of one that cannot be read, nothing. */
 export function summarizeSession(path: string): SessionSummary {
   let descriptor: number;
   try {

@@ -21,10 +21,7 @@ export interface SessionEntry extends EntryBase {
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/**
- * The conversation goes on from an older record, its parent; what came after that is set aside and stays in
- * the file.
- */
+/** The conversation goes on from an older record, its parent; what came after is kept, set aside. */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
   /** The newest record until then. */
@@ -37,7 +34,9 @@ export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 interface EncodedRecord<E extends EntryBase> {
   /** One line, its newline included. */
   readonly bytes: Uint8Array;
-  /** What a reader of the line will get: the entry, with what JSON or UTF-8 cannot hold replaced. */
+  /**
+   * The entry as a reader of the line will get it, with characters replaced that JSON or UTF-8 cannot hold.
+   */
   readonly entry: E;
 }
 

@@ -27,8 +27,7 @@ export function hasRepairs({ damaged, droppedResults, interrupted }: RepairRepor
 }
 
 /**
- * What going on with a scanned session file puts right. Reads the whole conversation only where something is
- * damaged.
+ * The repairs that going on with a scanned session makes. Reads the whole conversation only if it is damaged.
  */
 export function repairReport(
   descriptor: number,

@@ -1,10 +1,7 @@
 import { errorMessage, type Json, NanoAgentError } from "../core/base/errors.ts";
 import { systemCode } from "../system/system-error.ts";
 
-/**
- * An error for a session that cannot be opened, read or written: code `journal`, with the file and the
- * reason.
- */
+/** A session cannot be opened, read or written: code `journal`, with the file and the reason. */
 export function sessionError(
   message: string,
   options: { readonly cause?: unknown; readonly details?: { readonly [key: string]: Json | undefined } } = {},

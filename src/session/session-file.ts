@@ -25,10 +25,7 @@ const FLAGS: { readonly [mode in OpenMode]: number } = {
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
 };
 
-/**
- * Opens a session file by descriptor, mode 0600. Throws `journal` for a link, a second name of a file,
- * anything but a file.
- */
+/** Opens a session file, mode 0600. Throws `journal` for links, second names and what is no file. */
 export function openSessionFile(path: string, mode: OpenMode): number {
   let descriptor: number;
   try {

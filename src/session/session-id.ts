@@ -2,10 +2,7 @@ import { misuse } from "../core/base/errors.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
-/**
- * True when a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, so that it is a file name and
- * nothing more.
- */
+/** True when a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, safe as a file name. */
 export function isSessionId(text: string): boolean {
   return typeof text === "string" && SESSION_ID.test(text);
 }

@@ -58,8 +58,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   for (let round = 1; ; round++) {
     if (place(path, text)) return new SessionLock(path, token);
     const holder = readHolder(path);
-    // Whatever cannot be read was not written by this program, or not to its end: it is given the time to
-    // become whole.
+    // A file that cannot be read is not this program's, or not finished: it is given time to become whole.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
     if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
       return new SessionLock(path, token);
@@ -140,10 +139,7 @@ function takeOver(path: string, { holder, text, before }: Takeover): boolean {
   }
 }
 
-/**
- * A guard is held for moments; one of an ended process is moved away, and put back if it turns out to be a
- * new one.
- */
+/** A guard is held for moments; an ended process's is moved away, and put back if it proves to be new. */
 function dropDeadGuard(guard: string): void {
   const holder = readHolder(guard);
   if (holder === undefined || processState(holder) !== "ended") return;

@@ -8,9 +8,7 @@ import { misuse } from "../core/base/errors.ts";
  */
 export interface SessionStep {
   readonly number: number;
-  /**
-   * Place of the entry it begins with: everything before it is what the request of the step was made from.
-   */
+  /** Place of the entry it begins with; the request of the step was made from everything before it. */
   readonly at: number;
   /** Place of the entry with the answer. */
   readonly answerAt: number;
@@ -58,10 +56,7 @@ export class StepCounter {
   /** Where the phases of a pattern began that have no answer yet. */
   #phasesAt: number | undefined;
 
-  /**
-   * The next step for input and for the phases of a pattern, that of the call for what a subagent does; 0
-   * before the first.
-   */
+  /** The next step for input and a pattern's phases; for what a subagent does its call's; 0 before any. */
   stepOf(entry: JournalEntry): number {
     const { type, scope } = entry;
     const { steps } = this;
@@ -79,7 +74,7 @@ export class StepCounter {
   }
 }
 
-/** What may stand between the beginning of a run and a message that is a part of its input. */
+/** Entries that may stand between the beginning of a run and a message that is a part of its input. */
 const BEFORE_INPUT: ReadonlySet<string> = new Set(["user_message", "permission_decision", "tool_result"]);
 
 /**

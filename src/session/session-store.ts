@@ -36,10 +36,7 @@ export interface StartOptions extends JsonlJournalOptions {
 
 /** How {@link SessionStore.open} opens. */
 export interface OpenOptions extends JsonlJournalOptions {
-  /**
-   * Working folder whose session it is. Default: the session is looked for in all, and a new one is that of
-   * the process's folder.
-   */
+  /** Working folder of the session. Default: looks in all; a new one is that of the process's folder. */
   readonly cwd?: string;
 }
 
@@ -101,10 +98,7 @@ export class SessionStore {
     return journal;
   }
 
-  /**
-   * Sessions of a working folder, or of all, the one that was worked on last first. Throws `journal` for
-   * linked folders.
-   */
+  /** Sessions of a working folder, or of all, last used first. Throws `journal` for linked folders. */
   list(cwd?: string): readonly SessionFile[] {
     if (!isFolder(this.root)) return [];
     const folders =
@@ -174,10 +168,7 @@ export class SessionStore {
   }
 }
 
-/**
- * Undefined where there is no room for a lock and nobody else has one: removing something is how room is
- * made.
- */
+/** Undefined without room for a lock and with no other holder: removing something makes room. */
 async function lockToRemove(path: string): Promise<SessionLock | undefined> {
   try {
     return await takeLock(path);
@@ -190,10 +181,7 @@ async function lockToRemove(path: string): Promise<SessionLock | undefined> {
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/**
- * Name of the folder for the sessions of a working folder: its path to be recognised by, and a checksum to be
- * one of its own.
- */
+/** Folder for the sessions of a working folder: its path, to be recognised, and a checksum, to be unique. */
 export function workspaceSlug(cwd: string): string {
   const shown = cwd
     .replaceAll(/[^A-Za-z0-9.]+/g, "-")
@@ -219,10 +207,7 @@ function sessionsIn(folder: string): SessionFile[] {
   return sessions.sort((left, right) => rank(right) - rank(left));
 }
 
-/**
- * Names the session of a folder that was opened last: by file times alone, a clock that was set back would
- * hide it.
- */
+/** Names a folder's session opened last: file times alone would hide it when a clock was set back. */
 const MARK = "newest";
 
 function markNewest(folder: string, sessionId: string): void {

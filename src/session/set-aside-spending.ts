@@ -8,7 +8,8 @@ import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 const SET_ASIDE = "set aside";
 
 /**
- * What the records cost that a rewind set aside: money and tokens stay spent, whatever became of the answers.
+ * The cost of the records that a rewind set aside: money and tokens stay spent, whatever became of the
+ * answers.
  * `path` is what the conversation goes on from. The entries carry a scope, so that they count for limits and
  * for nothing else.
  */
@@ -26,7 +27,7 @@ export function* setAsideSpending(
   }
 }
 
-/** What an entry cost that was set aside; `undefined` for one that cost nothing. */
+/** The cost of an entry that was set aside; `undefined` for one that cost nothing. */
 export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
   if (!isSpending(entry) || isUnpaid(entry)) return undefined;
   const { id, parent, time, model, usage, costUsd, durationMs } = entry;

@@ -4,7 +4,7 @@ import { RECORD_VERSION } from "./record.ts";
 import { type DamagedLine, scanJournal } from "./scan-journal.ts";
 import { openNamedFile } from "./session-file.ts";
 
-/** What is found when a session file is checked. */
+/** The findings of a check of a session file. */
 export interface SessionCheck {
   readonly file: string;
   readonly ok: boolean;
@@ -15,10 +15,7 @@ export interface SessionCheck {
   readonly session_id: string;
 }
 
-/**
- * Checks every line of a session file and changes nothing. Throws `invalid_argument` for what cannot be read
- * as a file.
- */
+/** Checks every line of a session file, changing nothing. Throws `invalid_argument`: no readable file. */
 export function verifySession(file: string): SessionCheck {
   const descriptor = openNamedFile(file);
   try {

@@ -2,13 +2,10 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { systemCode } from "./system-error.ts";
 
-/** What tells one process from every other, also after its number went to another one. */
+/** The marks that tell one process from every other, also after its number went to another one. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /**
-   * On Linux, ticks from the start of the machine to that of the process; elsewhere the second it was started
-   * in.
-   */
+  /** On Linux, ticks from the machine's start to the process's; elsewhere the second it was started in. */
   readonly start: string;
   /** Name of the machine. */
   readonly host: string;

@@ -55,10 +55,7 @@ while [ $count -lt 30 ] && send KILL; do
 done
 `;
 
-/**
- * A watcher that starts with the first name it is told and ends with the last. `undefined` where there are no
- * process groups (Windows).
- */
+/** Starts with the first name it is told, ends with the last. `undefined` on Windows: no process groups. */
 export function createProcessWatcher(): ProcessWatcher | undefined {
   return process.platform === "win32" ? undefined : new ShellWatcher();
 }
@@ -107,9 +104,7 @@ class ShellWatcher implements ProcessWatcher {
 /** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
-/**
- * `env` with a mark by which a {@link ProcessWatcher} and the process table find whoever was started with it.
- */
+/** `env` with a mark by which {@link ProcessWatcher} and process table find what was started with it. */
 export function markedEnvironment<V extends string | undefined>(
   env: { readonly [name: string]: V },
   mark: string,

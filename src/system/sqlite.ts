@@ -4,10 +4,7 @@ export interface TransactionHost {
   exec(sql: string): void;
 }
 
-/**
- * Does work as a whole or not at all. The write lock is taken first, so that nothing read in it can be out of
- * date.
- */
+/** Works as a whole or not at all. Takes the write lock first, so that nothing read is out of date. */
 export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -21,17 +18,17 @@ export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   }
 }
 
-/** Whether an error of SQLite says that the file is damaged or no database. */
+/** True when an error of SQLite says that the file is damaged or no database. */
 export function isDamagedDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
 }
 
-/** Whether an error of SQLite says that another connection is writing. */
+/** True when an error of SQLite says that another connection is writing. */
 export function isBusyDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
 }
 
-/** Whether an error of SQLite says that there is no room on the disk. */
+/** True when an error of SQLite says that there is no room on the disk. */
 export function isFullDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_FULL]);
 }

@@ -36,9 +36,7 @@ export async function sendBody(
   if (!outlet.closed) response.end();
 }
 
-/**
- * Resolves when `until` settles or the signal is aborted; to false when it rejects: the request fails there.
- */
+/** Resolves when `until` settles or on abort; to false when it rejects: the request fails there. */
 async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
   const settles: Promise<unknown> = until instanceof AbortSignal ? gone(until) : until;
   const done = settles.then(

@@ -6,7 +6,7 @@ import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { redactionMark } from "../core/base/redaction-mark.ts";
 import { textOf as contentText } from "../core/message/message.ts";
-import { createRedaction } from "../permission/secrets/redaction.ts";
+import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { createEditTool } from "./edit-tool.ts";
 import { FileState } from "./files/read-files.ts";
 import { createReadTool } from "./read-tool.ts";

@@ -44,6 +44,19 @@ test("a comment is at most 110 columns wide, unless it is one long word", () => 
   ]);
 });
 
+test("a name in src stands for one file", () => {
+  const root = tempFolder({
+    "src/a/index.ts": "",
+    "src/a/undo.ts": "",
+    "src/b/index.ts": "",
+    "src/b/undo.ts": "",
+    "test/undo.ts": "",
+  });
+  expect(checkSizes(root).findings).toEqual([
+    "src/b/undo.ts  is called like src/a/undo.ts. Name it after what it holds",
+  ]);
+});
+
 test("an exception needs a reason, holds to its own limit and goes when it is not needed", () => {
   const root = tempFolder({
     "src/a.ts": lines(450),

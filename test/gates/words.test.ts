@@ -16,6 +16,7 @@ test.each([
   ["README.md", "See issue #12."],
   ["src/a.ts", 'throw new Error(`"${name}" is no model name`);'],
   ["src/a.ts", 'throw new Error("The file is broken. Mend it.");'],
+  ["src/a.ts", "/** Whether it is one. */"],
   ["docs/a.md", "A colon is no part of a name."],
 ])("%s must not say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);

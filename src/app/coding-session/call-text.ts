@@ -27,7 +27,7 @@ export function briefResult({
   return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
 }
 
-/** What a call wrote, without the line that says how it ended: its title says that. */
+/** The text a call wrote, without the line that says how it ended: its title says that. */
 export function withoutEnding(text: string): string {
   return text.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, "");
 }

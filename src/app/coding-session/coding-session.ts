@@ -48,11 +48,11 @@ export interface CodingSessionOptions {
   readonly sessionId?: string;
   /** False: nothing is kept on disk. Default true. */
   readonly keep?: boolean;
-  /** Whether the long-term memory that the user has configured is used. Default: what `keep` is. */
+  /** True when the long-term memory that the user has configured is used. Default: what `keep` is. */
   readonly remembers?: boolean;
   /** Tools beside the built-in ones. */
   readonly tools?: readonly Tool[];
-  /** What files and commands go through instead of the system: the buffers and the terminal of an editor. */
+  /** Stand-ins for the system's files and commands: the buffers and the terminal of an editor. */
   readonly ports?: SessionPorts;
   /** MCP servers beside those of the settings and the project, or instead of them. */
   readonly mcp?: McpSources | undefined;
@@ -91,7 +91,7 @@ export interface ResumeOptions {
   readonly step?: number;
 }
 
-/** What files and commands go through instead of the system. */
+/** Stand-ins for the system's files and commands. */
 export interface SessionPorts {
   readonly files?: FilePort;
   readonly shell?: ShellPort;
@@ -114,7 +114,7 @@ export interface SendOptions {
  */
 export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
 
-/** What a session works with. */
+/** The settings a session works with. */
 export interface SessionInfo {
   readonly cwd: string;
   readonly model: ModelView;
@@ -125,9 +125,9 @@ export interface SessionInfo {
   readonly skills: readonly string[];
   readonly commands: readonly CommandView[];
   readonly mcpServers: readonly McpServerView[];
-  /** What those servers have beside tools; absent where there are none. */
+  /** Prompts and resources of those servers; absent where there are none. */
   readonly mcp?: McpAccess;
-  /** Whether commands are confined. */
+  /** The state of the sandbox around commands. */
   readonly sandbox: "on" | "off";
   /** Where the session is kept; absent when it is not. */
   readonly path?: string;
@@ -149,7 +149,7 @@ export interface ModelView {
 export interface CommandView {
   readonly name: string;
   readonly description?: string;
-  /** What is to be written behind it. */
+  /** Placeholder for the text to write behind it. */
   readonly hint?: string;
 }
 
@@ -164,10 +164,10 @@ export interface McpServerView {
   readonly error?: string;
 }
 
-/** What a compaction did; `undefined`: the conversation stays as it is, a notice says why. */
+/** The result of a compaction; `undefined`: the conversation stays as it is, a notice says why. */
 export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter"> | undefined;
 
-/** What is put back. */
+/** Options of an undo: how far back it goes. */
 export interface UndoOptions {
   /** Files, and folders with all below them. Default: all. */
   readonly paths?: readonly string[];
@@ -177,7 +177,7 @@ export interface UndoOptions {
   readonly force?: boolean;
 }
 
-/** What became of an undo. */
+/** The result of an undo. */
 export type UndoReport = RollbackReport;
 
 /** A message of the user that the session can go back to before. */
@@ -192,7 +192,7 @@ export interface RewindPoint {
   readonly files: readonly string[];
 }
 
-/** What is rewound. */
+/** Options of a rewind: how far back it goes. */
 export interface RewindOptions {
   /** Default true. */
   readonly conversation?: boolean;
@@ -202,7 +202,7 @@ export interface RewindOptions {
   readonly force?: boolean;
 }
 
-/** What became of a rewind. */
+/** The result of a rewind. */
 export interface RewindReport {
   /** `refused`: nothing was done, for files stood in the way (`files.left`). */
   readonly status: "done" | "refused";
@@ -211,14 +211,14 @@ export interface RewindReport {
   readonly files?: UndoReport;
 }
 
-/** What came of a command that a person ran. */
+/** The result of a command that a person ran. */
 export interface ShellOutcome {
   readonly output: string;
   /** `null`: it was ended by a signal. */
   readonly exitCode: number | null;
 }
 
-/** What a session has come to. */
+/** Totals of a session so far. */
 export interface SessionStats {
   readonly usage: Usage;
   /** USD; `undefined` when a price is unknown. */
@@ -230,7 +230,7 @@ export interface SessionStats {
   readonly context: ContextStats;
 }
 
-/** What the next request is made of, in tokens. */
+/** The parts of the next request, in tokens. */
 export interface ContextStats {
   readonly usedTokens: number;
   readonly windowTokens?: number;
@@ -246,7 +246,7 @@ export interface ContextStats {
 export interface CodingSession extends AsyncDisposable {
   readonly id: string;
   readonly info: SessionInfo;
-  /** What opening it found. Later ones come by {@link onNotice}. */
+  /** Findings of its opening. Later ones come by {@link onNotice}. */
   readonly notices: readonly Notice[];
   /** Each of these returns the function that ends the listening. What a listener throws becomes a notice. */
   onNotice(listener: OnNotice): () => void;
@@ -296,7 +296,7 @@ export interface CodingSession extends AsyncDisposable {
 
   /** Makes room in the conversation. This and what follows, to `fork`, throw `invalid_argument` in a run. */
   compact(instructions?: string): Promise<CompactionResult>;
-  /** What {@link compact} would do now; asks no model. */
+  /** Tells what {@link compact} would do now; asks no model. */
   previewCompaction(): Promise<CompactionPreview>;
   /** Puts files back to how they were before a run, or forth again. */
   undo(options?: UndoOptions): Promise<UndoReport>;
@@ -315,7 +315,7 @@ export interface CodingSession extends AsyncDisposable {
     options?: { readonly shared?: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome>;
   stats(): SessionStats;
-  /** What extensions show in the status line, asked for now. */
+  /** Texts of extensions for the status line, asked for now. */
   status(): readonly string[];
 
   /** Ends whatever tools have started and releases the session file, right before the process ends. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { BudgetLimit } from "../../core/model/ledger.ts";
 
-/** What the program's exit code says. */
+/** The exit codes of the program, by meaning. */
 export const EXIT = {
   done: 0,
   failed: 1,

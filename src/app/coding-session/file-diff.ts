@@ -7,7 +7,7 @@ export interface DiffHunk {
   readonly lines: readonly string[];
 }
 
-/** What changes in a file. */
+/** The changes in a file. */
 export interface FileDiff {
   readonly path: string;
   readonly hunks: readonly DiffHunk[];

@@ -109,7 +109,7 @@ export class ItemFold {
     this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
   }
 
-  /** What was written so far does not count: the next attempt writes it anew, behind it. */
+  /** Discards the text so far: the next attempt writes it anew, behind it. */
   #void(): void {
     for (const { type, place } of this.#writing) {
       const item = this.list.items[place];

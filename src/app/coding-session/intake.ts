@@ -14,7 +14,7 @@ import { about } from "./notice.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** What becomes of a message before it is sent. */
+/** The outcome of taking a message in, before it is sent. */
 export type TakenIn =
   | { readonly input: Input | undefined }
   /** It is not sent: why. */
@@ -22,7 +22,7 @@ export type TakenIn =
   /** A command has done its work without the model. */
   | { readonly done: true };
 
-/** What {@link takeIn} works with. */
+/** Options of {@link takeIn}. */
 export interface IntakeOptions {
   readonly parts: SessionParts;
   readonly agent: () => Agent;
@@ -133,7 +133,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
   }
 }
 
-/** What the subagent of a command reports; without one of that name the conversation gets the prompt. */
+/** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },

@@ -13,16 +13,13 @@ export const QUEUE_NOTE = "queue";
 /** A message of the queue, as the journal keeps it. */
 export type KeptMessage = Omit<QueuedMessage, "id">;
 
-/** What a {@link KeptQueue} works with. */
+/** Options of a {@link KeptQueue}. */
 export interface KeptQueueOptions {
   readonly agent: () => Pick<Agent, "note" | "sessionId">;
   readonly onFault: (error: unknown) => void;
 }
 
-/**
- * Keeps the messages that wait in the journal: whatever ends the process, they are there when the session is
- * opened again.
- */
+/** Keeps waiting messages in the journal: they are there when the session is opened again. */
 export class KeptQueue {
   readonly #options: KeptQueueOptions;
   #kept = "[]";
@@ -50,7 +47,7 @@ export class KeptQueue {
     return this.#writing;
   }
 
-  /** What waited when the session was left. A copy of a session has its own queue. */
+  /** The messages that waited when the session was left. A copy of a session has its own queue. */
   restored({ journal, newestOf }: Pick<OpenSession, "journal" | "newestOf">): readonly KeptMessage[] {
     if (newestOf("note") === undefined) return [];
     const { sessionId } = this.#options.agent();

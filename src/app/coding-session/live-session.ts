@@ -57,7 +57,7 @@ export class LiveSession implements CodingSession {
   #unrecordedMode: PermissionMode | undefined;
   readonly #view: LiveView;
   readonly #endedJobs: HostView["endedJobs"];
-  /** What else is at work that a run must not overlap with. */
+  /** Other work at hand that a run must not overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -326,7 +326,7 @@ export class LiveSession implements CodingSession {
     }
   }
 
-  /** What changes the journal beside the agent. */
+  /** Does work that changes the journal beside the agent. */
   #changing<T>(what: string, work: () => Promise<T>): Promise<T> {
     return this.#beside(what, async () => {
       try {

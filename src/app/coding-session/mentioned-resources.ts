@@ -2,7 +2,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 
-/** What {@link mentionedResources} works with. */
+/** Options of {@link mentionedResources}. */
 export interface MentionOptions {
   readonly hub: Pick<McpHub, "readResource">;
   readonly signal: AbortSignal;
@@ -14,9 +14,8 @@ const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.
 const MAX_MENTIONS = 8;
 
 /**
- * What stands in the resources of MCP servers that a text mentions as `@server:uri`, a message for each, at
- * most eight. A server that does not run is started. One that cannot be read is told, and its name stays a
- * name.
+ * The contents of resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most
+ * eight. A server that does not run is started. One that cannot be read is told, and its name stays a name.
  */
 export async function mentionedResources(
   text: string,

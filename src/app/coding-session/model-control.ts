@@ -14,7 +14,7 @@ interface ChosenModel {
   readonly effort: Effort | undefined;
   readonly why: ModelReason;
   readonly source?: string;
-  /** Whether the effort is one that the name of the model says, and the model sees to it itself. */
+  /** True when the effort is one that the name of the model says, and the model sees to it itself. */
   readonly isNamed: boolean;
 }
 
@@ -50,7 +50,7 @@ export class ModelControl {
     return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
   }
 
-  /** What an agent of the session is made with. */
+  /** The model and effort an agent of the session is made with. */
   get choice(): { readonly model: Model; readonly effort: Effort | undefined } {
     const { model, effort, isNamed } = this.#chosen;
     return { model, effort: isNamed ? undefined : effort };

@@ -27,7 +27,7 @@ const REASONS: { readonly [W in ModelReason]: string } = {
   resumed: "the session was working with it",
 };
 
-/** What was put right to go on with a session, in one line for a person. */
+/** The repairs made to go on with the session, in one line for a person. */
 export function repairText({ damaged, droppedResults, interrupted }: RepairReport, path: string): string {
   const parts = [
     list(

@@ -7,7 +7,7 @@ export type LeftOut = Pick<TrustItem, "kind" | "path" | "does">;
 /** Why a model was chosen. */
 export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";
 
-/** What a notice is about, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
+/** The subject of a notice, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (
   | {
       /** The model of the session and why. `source`: the file, variable or server that speaks for it. */
@@ -17,22 +17,19 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly source?: string;
     }
   | {
-      /** What of the project in `folder` is left out, because it is not trusted. */
+      /** Parts of the project in `folder` are left out, because it is not trusted. */
       readonly code: "untrusted";
       readonly folder: string;
       readonly items: readonly LeftOut[];
     }
   | {
-      /** What had to be put right to go on with the session kept at `path`. */
+      /** Something had to be put right to go on with the session kept at `path`. */
       readonly code: "repaired";
       readonly path: string;
       readonly repairs: RepairReport;
     }
   | {
-      /**
-       * The working folder holds all of the user's: far more than one project, and undo covers its outer part
-       * only.
-       */
+      /** The working folder holds all of the user's, not one project; undo covers its outer part only. */
       readonly code: "wide_folder";
       readonly folder: string;
     }

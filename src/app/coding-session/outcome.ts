@@ -56,7 +56,7 @@ export interface Outcome {
   readonly durationMs: number;
   /** Time that requests took. */
   readonly apiDurationMs: number;
-  /** What a program ends with; see `EXIT`. */
+  /** The exit code a program ends with; see `EXIT`. */
   readonly exitCode: number;
   /** Options that go on with the session; absent when nothing is kept. */
   readonly goOn?: string;
@@ -64,7 +64,7 @@ export interface Outcome {
   readonly advice?: Advice;
 }
 
-/** What a model was used for. */
+/** A purpose for which a model was used. */
 export interface ModelSpending extends Spending {
   /** `provider/id`. */
   readonly model: string;

@@ -16,7 +16,7 @@ import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
 
-/** What a {@link QuestionDesk} works with. */
+/** Options of a {@link QuestionDesk}. */
 export interface QuestionDeskOptions {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
@@ -150,7 +150,7 @@ export class QuestionDesk implements ApprovalPrompt {
     signal.addEventListener("abort", onAbort, { once: true });
     this.#add({ question, reply: answered.resolve });
     try {
-      // What a listener throws at once is a rejection too.
+      // An error that a listener throws at once is a rejection too.
       const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
       for (const listener of this.#listeners) hear(listener).catch(answered.reject);
       return await answered.promise;

@@ -20,9 +20,9 @@ export interface QuestionedCall {
 const MAX_BYTES = 1_000_000;
 
 /**
- * What a call of `write` or `edit` would change, for the person who is asked about it; `undefined` for other
- * calls, for files that are large or no text, and where it cannot be told. Never rejects: the question comes
- * without it.
+ * The changes a call of `write` or `edit` would make, for the person who is asked about it; `undefined` for
+ * other calls, for files that are large or no text, and where it cannot be told. Never rejects: the question
+ * comes without it.
  */
 export async function questionDiff(call: QuestionedCall): Promise<FileDiff | undefined> {
   const { tool, input, settings } = call;

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { FileDiff } from "./file-diff.ts";
 
-/** What a person can say to a question. `stop` refuses and ends the run. */
+/** The answers a person can give to a question. `stop` refuses and ends the run. */
 export type AnswerChoice = "once" | "session" | "always" | "no" | "stop";
 
 /** An answer that a question offers. */
@@ -39,22 +39,21 @@ export interface Question {
   readonly input?: ToolInput;
   /** Why it is asked, in one sentence; what is asked for, where it is no question about a call. */
   readonly reason: string;
-  /** What needs a yes, most dangerous first. */
+  /** The parts that need a yes, most dangerous first. */
   readonly parts?: readonly QuestionPart[];
-  /** What the call would change, for `write` and `edit`. */
+  /** The changes the call would make, for `write` and `edit`. */
   readonly diff?: FileDiff;
   /** The answers it takes, of one kind the narrowest rule first. Empty where a value is asked for. */
   readonly choices: readonly OfferedChoice[];
-  /** What is chosen from, for `choice`. */
+  /** The values to choose from, for `choice`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
-  /** What the value must look like, for `elicitation`. */
+  /** The form of the value, for `elicitation`. */
   readonly schema?: JsonSchema;
 }
 
 /**
- * What a person says to a question. A `reason` of a refusal reaches the model; `rule` must be one the
- * question offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is
- * refused.
+ * A person's answer to a question. A `reason` of a refusal reaches the model; `rule` must be one the question
+ * offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is refused.
  */
 export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }

@@ -37,7 +37,7 @@ export async function rewindSession(
   return { status: "done", text, ...(report === undefined ? {} : { files: report }) };
 }
 
-/** What putting files back works on. */
+/** The parts that putting files back works on. */
 export type UndoParts = Pick<SessionParts, "settings" | "composed" | "session">;
 
 /** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
@@ -77,7 +77,7 @@ async function placeOf({ settings, composed, session }: UndoParts): Promise<Roll
   });
 }
 
-/** What a copy of a session takes from it as it is now. */
+/** The parts of a session that its copy takes from it as it is now. */
 export interface ForkChoice {
   readonly id: string;
   /** The message of the user to go back to before. Default: all of it. */

@@ -19,7 +19,7 @@ import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "./run
 import type { SessionParts } from "./session-parts.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
-/** What a {@link RunControl} works with. */
+/** Options of a {@link RunControl}. */
 export interface RunControlOptions {
   readonly parts: SessionParts;
   readonly agent: () => Agent;
@@ -149,7 +149,7 @@ export class RunControl {
     await run.outcome;
   }
 
-  /** What came too late for the run that has ended, then the queue. */
+  /** Sends the messages that came too late for the run that has ended, then the queue. */
   sendWaiting(): void {
     const { agent, isBlocked } = this.#options;
     if (this.#run !== undefined || isBlocked()) return;

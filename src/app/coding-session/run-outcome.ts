@@ -8,7 +8,7 @@ import { counted } from "../../core/base/text.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
 
-/** What is known about a run beside its result. */
+/** Facts about a run beside its result. */
 export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
   /** The command that goes on with the session; absent when nothing is kept. */
@@ -145,17 +145,17 @@ function cutText(result: RunResult): string {
   return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
 }
 
-/** What is known of the end beyond its kind, as one more sentence. */
+/** The detail of the end beyond its kind, as one more sentence. */
 function detailOf({ detail }: RunResult): string {
   return detail === undefined ? "" : ` ${detail}`;
 }
 
-/** What the last attempt of the request at work had come to, as one more sentence. */
+/** The state of the last attempt of the request at work, as one more sentence. */
 function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
   return lastFailure === undefined ? "" : ` The last attempt had failed: ${lastFailure}`;
 }
 
-/** What to do next: go on where something is kept, else `otherwise`. */
+/** Advice for the next step: go on where something is kept, else `otherwise`. */
 function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
   return goOn === undefined ? otherwise : `go on with ${goOn}`;
 }
@@ -169,7 +169,7 @@ function denialAdvice({ denials, goOn }: OutcomeFacts): string {
   return `${count}${why}. ${wayOut(firstDenial ?? "")}, and ${nextStep({ goOn }, "run again")}.`;
 }
 
-/** What helps against a refusal: no flag that allows does against a deny rule, or in plan mode. */
+/** Advice against a refusal: no flag that allows helps against a deny rule, or in plan mode. */
 function wayOut(why: string): string {
   // A person who has just said no is not told how to say yes.
   if (/\bthe user (?:refused it|said: )/.test(why)) return "Say what to do instead";
@@ -182,7 +182,7 @@ function wayOut(why: string): string {
   return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
 }
 
-/** What an {@link Outcome} has from the events of its run. */
+/** The fields of an {@link Outcome} that come from the events of its run. */
 export type TalliedFacts = Pick<
   Outcome,
   "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs"
@@ -191,7 +191,7 @@ export type TalliedFacts = Pick<
   readonly lastFailure: string | undefined;
 };
 
-/** What was spent, by model. */
+/** Spending by model. */
 export class ModelTally {
   #total = NO_SPENDING;
   readonly #models = new Map<string, Spending>();
@@ -213,7 +213,7 @@ export class ModelTally {
 /** Characters of an answer from which on no more of it is kept here. */
 const MAX_PARTIAL_CHARS = 200_000;
 
-/** What a run has come to so far; a fold over its events, good at any moment. */
+/** The totals of a run so far; a fold over its events, good at any moment. */
 export class RunTally {
   readonly #denials: Denial[] = [];
   readonly #spent = new ModelTally();
@@ -255,7 +255,7 @@ export class RunTally {
     }
   }
 
-  /** What a subagent spends and is refused counts; its turns and words are its own. */
+  /** Spending and refusals of a subagent count; its turns and words are its own. */
   #count(event: AgentEvent): void {
     if (event.type === "subagent") return this.#count(event.event);
     if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);

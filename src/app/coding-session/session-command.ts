@@ -14,7 +14,7 @@ export interface SessionCommand extends CommandView {
   readonly expand: (args: string, use: CommandUse) => Promise<Input | undefined>;
 }
 
-/** What a command may use. */
+/** The parts a command may use. */
 export interface CommandUse extends CommandPorts {
   readonly sessionId: string;
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { sessionUsage } from "../session-page/session-usage.ts";
 import type { CommandView, ModelView, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** What of a session may change while it is open. */
+/** The parts of a session that may change while it is open. */
 export interface SessionChoices {
   readonly model: ModelView;
   readonly effort: Effort | undefined;
@@ -19,7 +19,7 @@ function commandView({ name, description, hint }: CommandView): CommandView {
   return { name, ...defined({ description, hint }) };
 }
 
-/** What a session works with. */
+/** The settings a session works with. */
 export function sessionInfo(
   { composed, session, settings }: SessionParts,
   { model, effort, mode, lateTools }: SessionChoices,
@@ -38,7 +38,7 @@ export function sessionInfo(
   };
 }
 
-/** What a session has come to, from its entries, and what the next request of its agent would be made of. */
+/** The totals of a session, from its entries, and the parts of the next request of its agent. */
 export function sessionStats(
   { session, composed }: Pick<SessionParts, "session" | "composed">,
   agent: Agent,

@@ -7,7 +7,7 @@ import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { QuestionDesk } from "./question-desk.ts";
 
-/** What a session that is open is made from. */
+/** The parts of an open session. */
 export interface SessionParts {
   readonly options: CodingSessionOptions;
   readonly settings: Settings;
@@ -22,6 +22,6 @@ export interface SessionParts {
 
 /** How a copy of a session is opened. */
 export interface CopyOptions extends CodingSessionOptions {
-  /** What a session that is not kept begins with. */
+  /** The first entries of a session that is not kept. */
   readonly entries?: readonly JournalEntry[];
 }

@@ -24,7 +24,7 @@ export function parseShellNote({ kind, data }: Pick<NoteEntry, "kind" | "data">)
   };
 }
 
-/** What the model is told of it. */
+/** The text the model is told of it. */
 export function sharedText({ command, output, exitCode }: ShellNote): string {
   const end = exitCode === null ? "was stopped" : `ended with exit code ${exitCode}`;
   const said = output.trim() === "" ? "no output" : `this output:\n${output.trimEnd()}`;

@@ -57,7 +57,7 @@ export class ViewFold {
   #context: SessionView["context"];
   #spent = NO_SPENDING;
   #spentBefore = NO_SPENDING;
-  /** What the model is told of commands that were shown already. */
+  /** Texts for the model about commands that were shown already. */
   readonly #told = new Set<string>();
   #view: SessionView | undefined;
   #restChanged = false;

@@ -12,9 +12,10 @@ import type { Question } from "./question.ts";
 import type { QueuedMessage } from "./waiting-messages.ts";
 
 /**
- * What a screen shows of a session. Items are only appended; an item that changes is a new object at the same
- * place with a higher `version`. The object of the view itself is a new one after each change, and its lists
- * are the same objects as long as nothing in them changed, `items` excepted: that one list grows in place.
+ * The view of a session, as a screen shows it. Items are only appended; an item that changes is a new object
+ * at the same place with a higher `version`. The object of the view itself is a new one after each change,
+ * and its lists are the same objects as long as nothing in them changed, `items` excepted: that one list
+ * grows in place.
  */
 export interface SessionView {
   /** `waiting`: a question is open. */
@@ -60,7 +61,7 @@ export interface JobView {
   readonly exitCode?: number | null;
 }
 
-/** What all items have. `id`: that of a tool's call, else of its entry, else one of its own. */
+/** The fields of all items. `id`: that of a tool's call, else of its entry, else one of its own. */
 export interface ItemBase {
   readonly id: string;
   readonly version: number;
@@ -70,7 +71,7 @@ export interface ItemBase {
   readonly isVoid?: boolean;
 }
 
-/** What a person said, or what was said for them. */
+/** A message of a person, or one said for them. */
 export interface UserItem extends ItemBase {
   readonly type: "user";
   readonly text: string;
@@ -133,7 +134,7 @@ export interface ShellItem extends ItemBase {
   readonly output: string;
   /** `null`: it was stopped. */
   readonly exitCode: number | null;
-  /** Whether the model is told. */
+  /** True when the model is told. */
   readonly shared: boolean;
 }
 
@@ -161,11 +162,11 @@ export type ViewItem =
       readonly costUsd: number | undefined;
     });
 
-/** What has changed in a view. */
+/** A change of a view. */
 export interface ViewChange {
   /** Places of the items that are new or changed. */
   readonly items: readonly number[];
-  /** Whether anything beside items changed. */
+  /** True when anything beside items changed. */
   readonly rest: boolean;
   /** True when the view begins anew: the conversation was rewound. All of it is to be drawn again. */
   readonly reset?: true;

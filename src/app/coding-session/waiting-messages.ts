@@ -3,7 +3,7 @@ import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 
-/** What {@link WaitingMessages} works with. */
+/** Options of {@link WaitingMessages}. */
 export interface WaitingMessagesOptions {
   readonly onChange: () => void;
   readonly onReady: () => void;
@@ -122,7 +122,7 @@ function assertText(text: string): void {
 export interface QueuedMessage {
   readonly id: string;
   readonly text: string;
-  /** What goes with the text; absent where nothing does. */
+  /** Images that go with the text; absent where there are none. */
   readonly images?: readonly ImageBlock[];
 }
 

@@ -20,7 +20,7 @@ export const EXTRA_TOOLS = ["todo", "web_fetch"] as const;
 /** Tools of the terminal agent that are there when asked for: each costs tokens with every request. */
 export type ExtraTool = (typeof EXTRA_TOOLS)[number];
 
-/** Whether commands are confined: always, where the system can do it, or never. */
+/** The modes of confining commands: always, where the system can do it, or never. */
 export const SANDBOX_MODES = ["on", "auto", "off"] as const;
 
 /** `on`: commands run in the sandbox or nothing starts · `auto`: where it works · `off`: never. */
@@ -80,7 +80,7 @@ export interface EnvironmentConfig {
   readonly set?: { readonly [name: string]: string };
 }
 
-/** Whether commands are confined, and what they may reach beside the workspace and temporary folder. */
+/** The confinement of commands, and the places they may reach beside the workspace and temporary folder. */
 export interface SandboxConfig {
   readonly mode?: SandboxMode;
   /** Hosts commands may talk to: `example.com`, `*.example.com`. */
@@ -91,19 +91,19 @@ export interface SandboxConfig {
   readonly denyRead?: readonly string[];
 }
 
-/** What `web_fetch` may reach. */
+/** Addresses that `web_fetch` may reach. */
 export interface WebFetchConfig {
   /** Hosts of this machine and of private networks, e.g. `localhost`. */
   readonly privateHosts?: readonly string[];
 }
 
-/** What is told to OpenTelemetry. */
+/** Content that OpenTelemetry is told. */
 export interface OpenTelemetryConfig {
   /** True tells texts, arguments and results too. Default false. */
   readonly captureContent?: boolean;
 }
 
-/** What is remembered across sessions. */
+/** Settings of the memory across sessions. */
 export interface MemoryConfig {
   /** `static`: runs retrieve and record. `agent`: the model does, with tools. `both`. Default: nothing. */
   readonly longTerm?: LongTermMemoryMode;
@@ -115,7 +115,7 @@ export interface McpConfig {
   readonly defer?: boolean;
 }
 
-/** What a config file may say. Every field is optional. */
+/** The settings of a config file. Every field is optional. */
 export interface ConfigFile {
   readonly $schema?: string;
   readonly model?: string;
@@ -167,7 +167,7 @@ export interface ConfigFile {
   readonly notifications?: boolean;
   /** Keys of the screen's actions, in the place of the usual ones: `{ "queue": ["ctrl+s"] }`. */
   readonly keys?: { readonly [action: string]: readonly string[] };
-  /** What holds in one working folder only, by its real path. Counts in the user's own file alone. */
+  /** Settings for one working folder only, by its real path. Counts in the user's own file alone. */
   readonly folders?: { readonly [path: string]: FolderConfig };
 }
 

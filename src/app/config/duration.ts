@@ -1,6 +1,6 @@
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** What a duration looks like, for messages. */
+/** The form of a duration, for messages. */
 export const DURATION_FORM = 'a time such as "90s", "10m" or "1h"';
 
 /** Milliseconds of `500ms`, `90s`, `10m`, `1.5h`; `undefined` for anything else, zero included. */

@@ -15,7 +15,7 @@ export interface ConfigLayers {
   readonly user: LoadedConfig | undefined;
   /** The working folder, links resolved: rules that the user keeps for it count. */
   readonly cwd?: string;
-  /** What of the project may act. Default: nothing. */
+  /** The parts of the project that may act. Default: nothing. */
   readonly projectTrust?: TrustedProject;
 }
 
@@ -24,7 +24,7 @@ export interface EffectiveConfig {
   readonly values: ConfigFile;
   /** Where each value comes from, by dotted key: a flag, a variable or a file. Unset keys are absent. */
   readonly sources: ReadonlyMap<string, string>;
-  /** What was left out of project files, one sentence a file. */
+  /** Settings left out of project files, one sentence a file. */
   readonly notices: readonly string[];
 }
 

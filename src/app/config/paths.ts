@@ -82,7 +82,7 @@ export function projectFolders(cwd: string): readonly string[] {
   }
 }
 
-/** Whether something belongs to the user, to whoever owns the working folder, or to the system. */
+/** True when something belongs to the user, to whoever owns the working folder, or to the system. */
 function isOfNobodyElse(path: string, cwd: string): boolean {
   const { uid: owner } = lstatSync(path);
   const user = process.getuid?.();

@@ -55,7 +55,7 @@ function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): r
   return rule.parts(value, user);
 }
 
-/** Whether a limit, a figure or a time, is higher than the user's. */
+/** True when a limit, a figure or a time, is higher than the user's. */
 function isAbove(value: unknown, limit: unknown): boolean {
   return limit !== undefined && figure(value) > figure(limit);
 }

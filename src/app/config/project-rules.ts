@@ -7,9 +7,9 @@ import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
 /**
- * What a project's file may do with a setting. `counts`: it can only tighten. `up to yours`: a limit, counts
- * where the user's is not lower. `never`: it is the user's own. `waits`: counts once the user has seen what
- * it does. `parts`: a part of it may this, another that; `words` says so in the reference.
+ * The effect a project's file may have on a setting. `counts`: it can only tighten. `up to yours`: a limit,
+ * counts where the user's is not lower. `never`: it is the user's own. `waits`: counts once the user has seen
+ * what it does. `parts`: a part of it may this, another that; `words` says so in the reference.
  */
 export type ProjectRule<V> =
   | "counts"
@@ -18,7 +18,7 @@ export type ProjectRule<V> =
   | { readonly waits: (value: V) => string }
   | { readonly parts: (value: V, user: ConfigFile) => readonly Part[]; readonly words: string };
 
-/** What becomes of a setting, or of a part of it. */
+/** The outcome for a setting, or for a part of it. */
 export type Part =
   | { readonly tightens: ConfigFile }
   | {
@@ -42,7 +42,7 @@ export function shown(value: unknown): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
-/** What rules that allow do. */
+/** The effect of rules that allow. */
 export function allows(rules: readonly string[]): string {
   return `lets run without a question: ${rules.join(", ")}`;
 }
@@ -105,7 +105,7 @@ function providerPart(name: string, provider: ProviderConfig, user: ConfigFile):
   return { waits: key, value: provider, does: providerDoes(name, provider), config };
 }
 
-/** Whether a provider of a project could send what is the user's to an address of the project. */
+/** True when a provider of a project could send what is the user's to an address of the project. */
 function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
   const isKnown = PRESETS.some((preset) => preset.name === name || preset.aliases?.includes(name) === true);
   if (isKnown || Object.hasOwn(user.providers ?? {}, name)) return true;
@@ -113,9 +113,7 @@ function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: Config
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
 }
 
-/**
- * The variables that hold the keys of models: those of the providers that the package or some settings know.
- */
+/** The variables that hold keys of models: those of providers that the package or some settings know. */
 export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">): ReadonlySet<string> {
   const known = PRESETS.flatMap((preset) => [...preset.keyVariables, ...(preset.tokenVariables ?? [])]);
   const users = Object.entries(providers).map(
@@ -140,7 +138,7 @@ export function hookParts(hooks: { readonly [event: string]: unknown }): readonl
   }));
 }
 
-/** What the hooks of an event would run, malformed ones as they stand. */
+/** The commands the hooks of an event would run, malformed ones as they stand. */
 function hooksDo(event: string, groups: unknown): string {
   const { hooks } = readHooks({ [event]: groups }, "");
   const runs = hooks.map(({ matcher, command }) =>

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from "./config-schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** What names of environment variables look like. */
+/** The form of names of environment variables. */
 export const VARIABLE_NAME: RegExp = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const PRICE = { type: "number", minimum: 0 } as const;
@@ -9,8 +9,9 @@ const TOKENS = { type: "number", minimum: 1, integer: true } as const;
 const SWITCH = { type: "boolean" } as const;
 
 /**
- * What a provider definition may say about how its server deviates from its wire format. Each is read by the
- * wire it is meant for alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses, Google.
+ * The ways a provider's server may deviate from its wire format, as its definition says them. Each is read by
+ * the wire it is meant for alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses,
+ * Google.
  */
 const QUIRKS = {
   type: "object",
@@ -46,7 +47,7 @@ const QUIRKS = {
   },
 } as const;
 
-/** What a config file says of a provider. */
+/** The settings of a provider in a config file. */
 export const PROVIDER: Setting<ProviderConfig> = {
   type: "object",
   help: "A provider the package does not know, or one at another address.",

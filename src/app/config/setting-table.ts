@@ -26,7 +26,7 @@ import type { Shape } from "./shape.ts";
 
 /** A setting at the top of a config file. */
 export type TopSetting<T> = Setting<T> & {
-  /** What a project's file may do with it. */
+  /** The effect a project's file may have on it. */
   readonly project: ProjectRule<Exclude<T, undefined>>;
   /**
    * How layers meet. Default: the nearer one replaces the other. `adds`: lists are put together, so that no

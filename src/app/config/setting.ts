@@ -16,11 +16,11 @@ export interface SettingFlag {
   readonly negates?: true;
 }
 
-/** What is said about a setting beside what it takes. */
+/** The words about a setting beside what it takes. */
 export interface SettingWords {
   /** For people who write a config file, in one sentence. */
   readonly help: string;
-  /** What holds where nobody says anything, in words. */
+  /** The default in words. */
   readonly default?: string;
   readonly flag?: SettingFlag;
   /** The environment variable that sets it too, which wins over files. */

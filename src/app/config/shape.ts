@@ -2,13 +2,13 @@ import { isRecord } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
 
-/** What a value in a config file must look like. */
+/** The form a value in a config file must have. */
 export type Shape =
   | {
       readonly type: "string";
       readonly oneOf?: readonly string[];
       readonly pattern?: RegExp;
-      /** What the pattern means, for messages: `an http:// address`. */
+      /** The meaning of the pattern, for messages: `an http:// address`. */
       readonly form?: string;
     }
   | {
@@ -83,7 +83,7 @@ export function readText(
   return findMisfit(value, shape) === undefined ? { value } : { expected: formOf(shape) };
 }
 
-/** What a shape takes, in words: `a whole number from 1`. */
+/** The values a shape takes, in words: `a whole number from 1`. */
 export function formOf(shape: Shape): string {
   switch (shape.type) {
     case "string":

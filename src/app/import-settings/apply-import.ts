@@ -8,7 +8,7 @@ import { configPath } from "../config/paths.ts";
 import { changePrivateFile } from "../config/private-file.ts";
 import type { ImportItem, ImportPlan } from "./import-plan.ts";
 
-/** What was taken over, and what was not after all, with the reason. */
+/** The parts taken over, and those not taken over after all, with the reason. */
 export interface ImportReport {
   readonly taken: readonly ImportItem[];
   readonly skipped: readonly { readonly item: ImportItem; readonly why: string }[];

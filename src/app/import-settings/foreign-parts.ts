@@ -21,7 +21,7 @@ export type Fields = { readonly [key: string]: unknown };
 const MAX_BYTES = 5_000_000;
 const MAX_FILES = 500;
 
-/** What to do about a model that cannot be taken over. */
+/** Advice about a model that cannot be taken over. */
 export const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
 /** A file of another agent, and what of it goes into a plan. */
@@ -151,9 +151,7 @@ export class ForeignFile {
     for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
   }
 
-  /**
-   * The same for all settings of a file: those that are neither among `read` nor have a reason are named too.
-   */
+  /** The same for all settings of a file: those neither in `read` nor with a reason are named too. */
   leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
     this.leaveSettings(fields, reasons);
     const others = Object.keys(fields).filter(

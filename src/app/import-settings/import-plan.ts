@@ -9,7 +9,7 @@ export type ImportSource = (typeof IMPORT_SOURCES)[number];
 /** Something that can be taken over. */
 export type ImportItem = {
   readonly from: string;
-  /** What it is or does, in one line for people. */
+  /** Its purpose, in one line for people. */
   readonly does: string;
 } & (
   | { readonly kind: "rule"; readonly action: "allow" | "ask" | "deny"; readonly rule: string }
@@ -40,11 +40,11 @@ export interface LeftItem {
   readonly why: string;
 }
 
-/** What an import would do. */
+/** The effects an import would have. */
 export interface ImportPlan {
   readonly items: readonly ImportItem[];
   readonly left: readonly LeftItem[];
-  /** What works without being taken over. */
+  /** The parts that work without being taken over. */
   readonly notes: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import type { RuleAction } from "../../permission/rule.ts";
 import { patternKind } from "../../permission/tool-names.ts";
 import type { Fields } from "./foreign-parts.ts";
 
-/** What a permission of opencode means here: rules, or why there are none. */
+/** The meaning of a permission of opencode here: rules, or why there are none. */
 export type OpenCodeRule =
   | { readonly action: RuleAction; readonly rules: readonly string[] }
   | { readonly what: string; readonly why: string };

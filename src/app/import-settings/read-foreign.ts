@@ -25,7 +25,7 @@ export interface ForeignPlace {
   readonly environment: Environment;
 }
 
-/** What can be taken over of another agent's settings, and what cannot. Reads only. */
+/** Sorts another agent's settings into those that can be taken over and those that cannot. Reads only. */
 export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
   const plan: PlanBuilder = { items: [], left: [], notes: [] };
   await READERS[source](place, plan);

@@ -73,7 +73,7 @@ function configured({ config, paths }: Settings): readonly (readonly [string, De
 
 const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
-/** What a fault is, for people. */
+/** The text of a fault, for people. */
 export function faultText({ name, source, fault }: ServerFault): string {
   return `${source}: the MCP server ${name} ${fault}`;
 }

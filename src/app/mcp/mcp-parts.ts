@@ -16,10 +16,10 @@ import { knownServerFiles } from "./known-servers.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** What {@link hubFor} needs beside the settings. */
+/** The parts {@link hubFor} needs beside the settings. */
 export interface HubParts {
   readonly servers: readonly McpServerDefinition[];
-  /** What servers may ask for. Default: the folder of the settings, and nothing else. */
+  /** Requests that servers may make. Default: the folder of the settings, and nothing else. */
   readonly host?: Omit<McpHost, "environment">;
   /** Ends their processes when this one is killed. Default: one of their own. */
   readonly watcher?: ProcessWatcher | undefined;

@@ -11,7 +11,7 @@ import type { Settings } from "../settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
 
-/** What {@link openMcp} needs beside the settings. */
+/** The parts {@link openMcp} needs beside the settings. */
 export interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */

@@ -25,7 +25,7 @@ export function peerInput({ name, input, cwd }: HookedCall): Fields {
   return { ...(input as Fields), ...(path !== undefined && { file_path: path }), ...editTexts(name, input) };
 }
 
-/** What a call brought, as hooks are told. */
+/** The response to a call, as hooks are told. */
 export function peerResponse(call: HookedCall, { content, isError = false }: ToolResult): Json {
   const text = textOf(content);
   const path = filePath(call);

@@ -9,11 +9,14 @@ import type { OpenSession } from "../open-session.ts";
 import type { Settings } from "../settings.ts";
 import { SessionHooks } from "./session-hooks.ts";
 
-/** What {@link openSessionHooks} works with. */
+/** Options of {@link openSessionHooks}. */
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly handlers: readonly HookHandler[];
-  /** What commands of the agent see, never credentials, and how a killed agent's are found. */
+  /**
+   * The variables that commands of the agent see, never credentials, and the mark that finds a killed
+   * agent's.
+   */
   readonly shell: Pick<ShellOptions, "env" | "mark" | "watcher">;
   readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;

@@ -12,7 +12,7 @@ import type { Settings } from "../settings.ts";
 import { extensionTrust } from "../trust/acting-files.ts";
 import { findExtensionFiles } from "./extension-places.ts";
 
-/** What commands of files and extensions bring to a session. */
+/** The plugins that commands of files and extensions bring to a session. */
 export interface Plugins {
   /** The settings, with the providers of extensions. */
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export interface Plugins {
   readonly status: () => readonly string[];
 }
 
-/** What {@link openPlugins} works with. */
+/** Options of {@link openPlugins}. */
 export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors"> {
   /** Tools whose names are not to be had. */
   readonly taken: readonly Tool[];
@@ -119,7 +119,7 @@ export function tellFaults(
     warn(lists === undefined ? `${more} more files like that cannot be used` : `${more} more: see ${lists}`);
 }
 
-/** What the user wrote down themselves wins. */
+/** The settings with the providers of extensions; those that users wrote down themselves win. */
 function withProviders(settings: Settings, extensions: readonly LoadedExtension[]): Settings {
   const added = extensions.flatMap(({ providers }) => providers);
   if (added.length === 0) return settings;

@@ -10,7 +10,7 @@ import type { ActingArguments, HookedAgent, HookOptions } from "../../plugins/ho
 import type { PermissionGate } from "../permission-gate.ts";
 import { ownInput, peerInput, peerResponse } from "./hook-fields.ts";
 
-/** What {@link SessionHooks} works with. */
+/** Options of {@link SessionHooks}. */
 export interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
@@ -20,18 +20,18 @@ export interface SessionHooksOptions {
   readonly clock: Clock;
 }
 
-/** What a person is told by a `Notification` hook: matchers look at it. */
+/** The occasions a `Notification` hook tells a person of: matchers look at it. */
 export type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
 
-/** What is known of a call between the hooks before it and those after it. */
+/** The state of a call between the hooks before it and those after it. */
 interface CallState {
   readonly name: string;
   readonly verdict: HookVerdict;
-  /** Whether it may run, as far as anybody has said by now. */
+  /** True when it may run, as far as anybody has said by now. */
   isPermitted: boolean;
 }
 
-/** What hooks say to a message. */
+/** The verdict of hooks about a message. */
 export interface SubmitVerdict {
   readonly blocked?: string;
   readonly context: readonly string[];
@@ -94,7 +94,7 @@ export class SessionHooks {
     this.#closing.abort(new Error("the session was closed"));
   }
 
-  /** What stands around the calls of the agent. */
+  /** The hooks around the calls of the agent. */
   get agentHooks(): HookOptions {
     return {
       pre_acting: (agent, call) => this.#beforeCall(agent, call),
@@ -139,7 +139,7 @@ export class SessionHooks {
     };
   }
 
-  /** What makes room, told to hooks before. */
+  /** A compactor whose work hooks hear of before. */
   compactor(compactor: Compactor): Compactor {
     return {
       isNeeded: (context) => compactor.isNeeded(context),
@@ -159,7 +159,7 @@ export class SessionHooks {
     this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
   }
 
-  /** What hooks say to a message that is about to be sent. */
+  /** The verdict of hooks about a message that is about to be sent. */
   async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
     const before = (await this.#started)?.context ?? [];
     const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
@@ -177,7 +177,7 @@ export class SessionHooks {
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
   }
 
-  /** Whether anything waits for the end of a run. */
+  /** True when anything waits for the end of a run. */
   get hasStop(): boolean {
     return this.#options.hooks.has("Stop");
   }
@@ -207,7 +207,7 @@ export class SessionHooks {
   ): Promise<ToolResult | undefined> {
     const state = this.#calls.get(keyOf(call));
     this.#calls.delete(keyOf(call));
-    // What did not run has nothing to look at.
+    // A call that did not run has nothing to look at.
     if (state?.isPermitted === false) return undefined;
     const { name, callId, input } = call;
     const { cwd } = this.#options;
@@ -270,7 +270,7 @@ function refusal({ reason, by = "a hook" }: HookVerdict): string {
   return reason ?? `the hook ${by} blocked it`;
 }
 
-/** What the model is told beside a result. */
+/** The words for the model beside a result. */
 function remarks(verdict: HookVerdict): readonly string[] {
   const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
   return [...blocked, ...verdict.context];

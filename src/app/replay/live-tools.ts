@@ -81,7 +81,7 @@ function liveTools(
   const run: ToolRunner = async (call, context) => {
     const tool = builtin.tools.find(({ name }) => name === call.name);
     if (tool?.execute === undefined) return keep(`${call.name} is not a tool of this program`);
-    // What it calls comes back one by one.
+    // The calls of a batch come back one by one.
     if (call.name === "batch") return undefined;
     return runInCopy({ tool, gate, scratch, redact, keep }, call.input, context);
   };

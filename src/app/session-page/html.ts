@@ -12,7 +12,7 @@ export class Html {
   }
 }
 
-/** What {@link html} takes between its pieces: markup, lists of it, or text, which is escaped. */
+/** The values {@link html} takes between its pieces: markup, lists of it, or text, which is escaped. */
 export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[];
 
 /**

@@ -6,7 +6,7 @@ import { callTitle } from "../coding-session/call-text.ts";
 import { type Html, html } from "./html.ts";
 import { renderDiff, renderResult } from "./render-blocks.ts";
 
-/** What is known of the calls of a session. */
+/** Facts about the calls of a session. */
 export interface CallFacts {
   readonly results: ReadonlyMap<string, ToolResultEntry>;
   readonly decisions: ReadonlyMap<string, PermissionEntry>;

@@ -110,7 +110,7 @@ function conversation(entries: readonly JournalEntry[]): readonly Html[] {
   });
 }
 
-/** What is said of an entry that is beside the conversation. */
+/** The text for an entry that is beside the conversation. */
 function besideText(entry: JournalEntry): string | undefined {
   switch (entry.type) {
     case "approval_request":

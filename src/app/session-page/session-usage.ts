@@ -10,7 +10,7 @@ export interface ToolStats {
   readonly durationMs: number;
 }
 
-/** What a session has used up. */
+/** The use of a session. */
 export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };
@@ -57,8 +57,7 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
     }
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
-      // The time of what a subagent or another call did is in that of the call around it; phases of a pattern
-      // are in none.
+      // A subagent's or inner call's time is in that of the call around it; phases of a pattern are in none.
       if (entry.parentCallId === undefined && !isDelegated) toolMs += entry.durationMs;
     }
   }

@@ -22,9 +22,9 @@ const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
 /**
- * What a project brings in files of its own that can act: MCP servers of `.mcp.json`, skills with more than
- * their text, subagents and commands that ask for tools or run something, extensions. `folders` as settings
- * have them, root first. Reads only; starts nothing and follows no link inside a skill.
+ * Finds the files of a project that can act: MCP servers of `.mcp.json`, skills with more than their text,
+ * subagents and commands that ask for tools or run something, extensions. `folders` as settings have them,
+ * root first. Reads only; starts nothing and follows no link inside a skill.
  */
 export async function findActingFiles(
   root: string,
@@ -200,9 +200,9 @@ const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
 /**
- * Whether subagents, skills and commands of a project may act: their content as it is now must be what the
- * user approved. What may not is noted for the report. A subagent whose file changed after it was read is
- * another one, and is not trusted.
+ * The trust in subagents, skills and commands of a project: their content as it is now must be what the user
+ * approved. What may not is noted for the report. A subagent whose file changed after it was read is another
+ * one, and is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {

@@ -1,7 +1,7 @@
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 
-/** What an item is, for people: `.mcp.json: MCP server db`. */
+/** The name of an item, for people: `.mcp.json: MCP server db`. */
 export function itemName({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
   const [file = "", ...rest] = path.split("#");
   const name = rest.join("#");
@@ -18,7 +18,7 @@ const KINDS = {
   extension: "extensions",
 } as const;
 
-/** What was left out of a project that is not trusted, in one line. */
+/** The parts left out of a project that is not trusted, in one line. */
 export function leftOutText(items: readonly Pick<TrustItem, "kind" | "path">[]): string {
   const names: string[] = [];
   let file = "";

@@ -10,7 +10,7 @@ export function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): stri
   return join(stateFolder, "trust.json");
 }
 
-/** What the user approved so far: nothing without a readable file. Throws `invalid_config` for damage. */
+/** The approvals of the user so far: none without a readable file. Throws `invalid_config` for damage. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
   const path = trustFile(paths);
   const text = readable(path);
@@ -38,7 +38,7 @@ export async function changeTrust(
   });
 }
 
-/** What may act of the project in `folder` (links resolved). */
+/** The parts that may act of the project in `folder` (links resolved). */
 export function openTrustedProject(folder: string, paths: Pick<UserPaths, "stateFolder">): TrustedProject {
   return new TrustedProject({ folder, approved: readTrust(paths).contentsOf(folder) });
 }

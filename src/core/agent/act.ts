@@ -64,7 +64,7 @@ function accessOf(run: RunContext, admission: Admission): ToolAccess {
   return run.parallelToolCalls ? accessOfCall(run, admission.tool.name, admission.input) : "exclusive";
 }
 
-/** What a call touches; `none` for a tool that does not exist, whose call will be refused. */
+/** The places a call touches; `none` for a tool that does not exist, whose call will be refused. */
 function accessOfCall(run: RunContext, name: string, input: ToolInput): ToolAccess {
   const access = run.tools.get(name)?.access;
   if (typeof access !== "function") return access ?? "none";
@@ -114,7 +114,7 @@ async function end(
   }
   if (type === "refused") return finished(run, admission.settled, made);
   if (run.signal.aborted) return finished(run, NOT_RUN, made);
-  // What a hook does to files after a call is part of what the call did.
+  // Changes of a hook to files after a call are part of what the call did.
   const work = async (): Promise<SettledCall> =>
     finished(run, await execute(run, admission, parentCallId), made);
   if (run.checkpointer === undefined) return work();
@@ -130,7 +130,7 @@ function checkpointed(run: RunContext, { call, tool, input }: ReadyCall): Checkp
 }
 
 /**
- * What a call ended with, after its plugins and without secrets, theirs included. What was refused or stopped
+ * The end of a call, after its plugins and without secrets, theirs included. What was refused or stopped
  * stays so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
  */
 async function finished(

@@ -12,7 +12,10 @@ import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** What became of a call: it may run, has its answer, or waits: for the caller's answer or for approval. */
+/**
+ * The outcome of admitting a call: it may run, has its answer, or waits: for the caller's answer or for
+ * approval.
+ */
 export type Admission =
   | {
       readonly type: "ready";
@@ -44,9 +47,7 @@ function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock)
   return { type: "refused", call, settled: { status: "error", result } };
 }
 
-/**
- * The first phases of a call: hooks, is it known and valid, and is it permitted? Throws only for the journal.
- */
+/** The first phases of a call: hooks; known, valid and permitted? Throws only for the journal. */
 export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
   let call = made;
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });

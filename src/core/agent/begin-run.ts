@@ -13,7 +13,7 @@ export async function recordHistory(run: Recorder, history: readonly Message[]):
   await record(run, { type: "history", messages: history });
 }
 
-/** Whether the journal has a conversation, be it one that was cleared. */
+/** True when the journal has a conversation, be it one that was cleared. */
 export function hasBegun({ isTouched, transcript }: SessionState): boolean {
   return isTouched || transcript.messages.length > 0;
 }
@@ -48,7 +48,7 @@ export async function beginRun(
   for (const message of messages) await recordInput(run, message as UserMessage);
 }
 
-/** Whether messages are a conversation with answers of the model, and not what somebody says now. */
+/** True when messages are a conversation with answers of the model, and not what somebody says now. */
 export function isConversation(messages: readonly Message[]): boolean {
   return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
 }
@@ -58,12 +58,14 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
   return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
-/** Whether this input goes on with the newest run, which was cut or waits: it answers open calls at most. */
+/**
+ * True when this input goes on with the newest run, which was cut or waits: it answers open calls at most.
+ */
 export function goesOn(state: SessionState, messages: readonly Message[]): boolean {
   return state.isUnfinished && !saysSomething(messages);
 }
 
-/** What the model is told about an answer of its own that an abort has cut. */
+/** The remark for the model about an answer of its own that an abort has cut. */
 const INTERRUPTED = "The answer above was interrupted before it was complete.";
 
 /** Tells the model, before anything else is said, that its last answer was cut. */
@@ -71,7 +73,7 @@ export async function recordInterruption(run: Recorder): Promise<void> {
   if (run.state.isInterrupted) await remark(run, INTERRUPTED, { code: "interrupted" });
 }
 
-/** Whether messages hold more than answers to open calls. */
+/** True when messages hold more than answers to open calls. */
 export function saysSomething(messages: readonly Message[]): boolean {
   return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }

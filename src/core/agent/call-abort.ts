@@ -2,7 +2,7 @@ import { type LinkedController, linkController } from "../base/abort.ts";
 import { type Clock, startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 
-/** What stops one call of a tool: its run, and its time limit. */
+/** The stop of one call of a tool: by its run, and by its time limit. */
 export class CallAbort {
   readonly #call: LinkedController;
   readonly #stopTimer: () => void = () => undefined;
@@ -16,24 +16,24 @@ export class CallAbort {
     this.#call = linkController(run);
     if (timeoutMs > 0)
       this.#stopTimer = startTimer(clock, timeoutMs, () => {
-        // What stopped the call before is what stopped it.
+        // The first cause of a stop is the one that counts.
         this.#timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
         this.#call.controller.abort(reason);
       });
   }
 
-  /** Whether it was the time limit that stopped it. */
+  /** True when it was the time limit that stopped it. */
   get timedOut(): boolean {
     return this.#timedOut;
   }
 
-  /** Whether the call has its result: nobody waits for it any more. */
+  /** True when the call has its result: nobody waits for it any more. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** What the tool hears. */
+  /** The signal for the tool. */
   get signal(): AbortSignal {
     return this.#call.controller.signal;
   }

@@ -7,7 +7,7 @@ export interface CheckpointedCall {
   readonly tool: Tool;
   /** The name the model called it by. */
   readonly name: string;
-  /** What the call touches. */
+  /** The places the call touches. */
   readonly access: ToolAccess;
 }
 

@@ -72,7 +72,7 @@ export interface UserEntry extends EntryBase {
 }
 
 /**
- * What the loop says to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a
+ * A remark of the loop to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a
  * tool, and the model answered in text · `unreadable`: what it wrote could not be read · `summarize`: its
  * requests are used up · `loop_warning`: it goes in circles.
  */
@@ -99,7 +99,9 @@ export interface ModeChangeEntry extends EntryBase {
   readonly mode: string;
 }
 
-/** What a host keeps in the journal, such as a question to a person. The loop does not depend on it. */
+/**
+ * A note that a host keeps in the journal, such as a question to a person. The loop does not depend on it.
+ */
 export interface NoteEntry extends EntryBase {
   readonly type: "note";
   /** Names what `data` is, e.g. `question`. */
@@ -160,7 +162,7 @@ export interface ToolIntentEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
-/** What the gate decided about a call that was not simply allowed. */
+/** The decision of the gate about a call that was not simply allowed. */
 export interface PermissionEntry extends EntryBase {
   readonly type: "permission_decision";
   readonly callId: string;
@@ -170,7 +172,7 @@ export interface PermissionEntry extends EntryBase {
   /** `rule`: settled without a question · `person`: asked · `nobody`: nobody was there to ask. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
-  /** What the gate asks, where somebody answered or nobody could. */
+  /** The question of the gate, where somebody answered or nobody could. */
   readonly question?: string;
   /** Why, for programs. */
   readonly code?: DecisionCode;
@@ -213,12 +215,12 @@ export interface ToolResultEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
-/** What a model request beside the conversation cost. `costUsd` is absent when the price is unknown. */
+/** The cost of a model request beside the conversation. `costUsd` is absent when the price is unknown. */
 export interface ModelUsageEntry extends EntryBase {
   readonly type: "model_usage";
   /**
-   * What was asked for: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the model had
-   * begun, and what it is charged with is an estimate.
+   * The purpose of the request: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the
+   * model had begun, and what it is charged with is an estimate.
    */
   readonly purpose: string;
   readonly model: string;
@@ -267,7 +269,7 @@ export interface RunEndEntry extends EntryBase {
   readonly detail?: string;
 }
 
-/** What a tool call did to files, to be put back. A call that changed many files has several. */
+/** The changes of a tool call to files, to be put back. A call that changed many files has several. */
 export interface CheckpointEntry extends EntryBase {
   readonly type: "checkpoint";
   /** The call that was at work. */
@@ -277,7 +279,7 @@ export interface CheckpointEntry extends EntryBase {
   /** Absolute path of the folder the changes are in. */
   readonly root: string;
   readonly changes: readonly FileChange[];
-  /** What was not looked at. */
+  /** The places that were not looked at. */
   readonly omitted?: readonly Omission[];
   /** True when the call was cut: whether all of it is the call's own cannot be told. */
   readonly interrupted?: boolean;

@@ -73,7 +73,7 @@ export interface DoneEvent {
 }
 
 /**
- * What a run publishes, in order: journal entries as they are written (a `retry` voids the deltas of its turn
+ * The events of a run, in order: journal entries as they are written (a `retry` voids the deltas of its turn
  * so far), and between them ephemeral parts: the deltas of the model's stream as they arrive, progress of
  * tools. Exactly one `done` event ends it.
  */

@@ -14,7 +14,7 @@ import { type RunContext, record, recorded } from "./run-context.ts";
 const GRACE_MS = 500;
 
 /**
- * What one model request came to. `cappedBy`: the limit that held the answer to what the budget still paid
+ * The result of one model request. `cappedBy`: the limit that held the answer to what the budget still paid
  * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
  */
 export type RequestOutcome =
@@ -28,7 +28,7 @@ export type RequestOutcome =
   | { readonly type: "exhausted"; readonly limit: BudgetLimit }
   | { readonly type: "failed"; readonly error: NanoAgentError };
 
-/** What becomes of an answer. */
+/** The receiver of an answer. */
 export interface AnswerReceiver {
   /** Gets each part as it is to be shown. */
   readonly show?: (part: StreamPart) => void;
@@ -73,7 +73,7 @@ export async function exchange(
   }
 }
 
-/** What a request came to that threw. Throws on for the journal. */
+/** The result of a request that threw. Throws on for the journal. */
 export function failed(
   run: RunContext,
   error: unknown,

@@ -19,7 +19,7 @@ export type OmissionReason =
   /** It could not be looked at after the call. */
   | "failed";
 
-/** What stands at a path. `mode` is the permission bits. */
+/** The state of a path. `mode` is the permission bits. */
 export type FileVersion =
   /** `hash` is the SHA-256 of the bytes, by which they are kept. */
   | { readonly type: "file"; readonly hash: string; readonly size: number; readonly mode: number }
@@ -29,7 +29,7 @@ export type FileVersion =
   /** Seen and not kept. `mark` differs when it was changed. */
   | { readonly type: "unkept"; readonly reason: OmissionReason; readonly mark: string };
 
-/** What happened to one path; `null` where nothing stands. */
+/** The change of one path; `null` where nothing stands. */
 export interface FileChange {
   /**
    * Below the root, parts separated by `/`. A path that is not valid UTF-8 is a NUL character followed by its

@@ -17,7 +17,7 @@ export interface GateRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a gate says about a call, and why. */
+/** The decision of a gate about a call, and why. */
 export interface GateDecision {
   readonly action: "allow" | "ask" | "deny";
   /** Why, in one sentence for people and the model. Required unless allowed. */

@@ -12,7 +12,7 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
   return undefined;
 }
 
-/** What was spent of a limit, in one sentence for people. */
+/** The spending against a limit, in one sentence for people. */
 export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0 } = run.budget;
   const { usage, costUsd } = run.state.session;

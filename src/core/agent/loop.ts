@@ -16,15 +16,15 @@ import { reason } from "./reason.ts";
 import type { Ending } from "./result.ts";
 import { type MaxIterationsContext, type RunContext, record, remark } from "./run-context.ts";
 
-/** What the loop asks for when all steps are used up and a summary is to end the run. */
+/** The words that ask for a summary when all steps are used up and one is to end the run. */
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
-/** What the loop says to a model that answers in text where a tool must end the run. */
+/** The words to a model that answers in text where a tool must end the run. */
 function nudge(tool: string): string {
   return `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
 }
 
-/** What the loop says to a model whose server cannot read what it wrote. */
+/** The words to a model whose server cannot read what it wrote. */
 export const UNREADABLE: string =
   "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
 /** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
@@ -102,7 +102,9 @@ async function afterCalls(
   return undefined;
 }
 
-/** What is asked of the model next. Follows from options and entries: a run that goes on asks the same. */
+/**
+ * The tool choice of the next request. Follows from options and entries: a run that goes on asks the same.
+ */
 function toolChoiceOf({ toolChoice, finishTool, state }: RunContext): ToolChoice | undefined {
   // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
@@ -160,7 +162,7 @@ function isCut(finish: FinishReason): boolean {
 /** Share of the window from which on an answer that was cut was cut by the window. */
 const NEARLY_FULL = 0.8;
 
-/** What there is to say of an answer that was cut because its conversation fills the window. */
+/** The remark about an answer that was cut because its conversation fills the window. */
 function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
   const window = model.info?.contextWindow;
   const used = state.measured?.tokens;

@@ -9,13 +9,13 @@ import type { Ending, RunResult } from "./result.ts";
 import { type OnMaxIterations, type RunContext, record } from "./run-context.ts";
 import { SessionState } from "./session-state.ts";
 
-/** What differs in a nested run. All else, journal, limits and abort too, is that of the run around it. */
+/** The differences of a nested run. All else, journal, limits and abort too, is that of the run around it. */
 export interface NestedRun {
   /** Tags its entries in the journal, below the scope of the run around it. */
   readonly scope: string;
   /** The conversation it starts from, which can be sent as it is. Default: none. Not recorded again. */
   readonly history?: readonly Message[];
-  /** What it is asked, added to the history. Default: the history ends with the question. */
+  /** Its question, added to the history. Default: the history ends with the question. */
   readonly message?: UserMessage;
   readonly tools: ToolRegistry;
   /** Name of the tool that must end it, one of `tools`. */

@@ -23,7 +23,7 @@ export function pendingCalls({ transcript, approvals }: SessionState): readonly 
   });
 }
 
-/** What was asked about a call. */
+/** The question that was asked about a call. */
 function questionOf({
   reason,
   code,
@@ -34,7 +34,7 @@ function questionOf({
   return defined({ reason, code, part, rule, suggestion });
 }
 
-/** Whether the caller answers the calls of a tool. */
+/** True when the caller answers the calls of a tool. */
 export function isExternal(tools: ToolRegistry, name: string): boolean {
   const tool = tools.get(name);
   return tool !== undefined && tool.execute === undefined;

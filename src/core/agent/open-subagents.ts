@@ -1,13 +1,13 @@
 import type { SubagentEvent } from "./event.ts";
 
 /**
- * What an observer keeps for each subagent at work, found by the events of a run: events of several subagents
- * come mixed, and one tool call may start more than one.
+ * State that an observer keeps for each subagent at work, found by the events of a run: events of several
+ * subagents come mixed, and one tool call may start more than one.
  */
 export class OpenSubagents<T> {
   readonly #open = new Map<string, T>();
 
-  /** What is kept for the subagent of an event; `make()` gives it at the first event. */
+  /** The state for the subagent of an event; `make()` gives it at the first event. */
   of(event: SubagentEvent, make: () => T): T | undefined {
     if (event.event.type === "run_start") this.#open.set(keyOf(event), make());
     return this.#open.get(keyOf(event));

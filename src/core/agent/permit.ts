@@ -142,7 +142,7 @@ async function wait(
   return "waiting";
 }
 
-/** What is recorded of a decision beside its call. */
+/** The record of a decision beside its call. */
 type DecisionFields = Pick<
   PermissionEntry,
   "by" | "reason" | "question" | "code" | "rule" | "suggestion" | "stop"

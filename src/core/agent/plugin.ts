@@ -6,11 +6,11 @@ import type { Tool, ToolResult } from "../tool/tool.ts";
 import type { JournalEntry, NewEntry } from "./entry.ts";
 import type { Ending, RunResult } from "./result.ts";
 
-/** What a run begins with. */
+/** The beginning of a run. */
 export interface RunBeginning {
   /** Its input; empty for a run that goes on. */
   readonly messages: readonly Message[];
-  /** What is recorded before the input, e.g. what a long-term memory has found. */
+  /** Entries recorded before the input, e.g. what a long-term memory has found. */
   readonly before: readonly NewEntry[];
 }
 
@@ -29,7 +29,7 @@ export interface MadeCall {
   readonly parentCallId?: string;
 }
 
-/** What becomes of a call: it goes on with this input, or a rule refuses it and the model is told why. */
+/** The outcome for a call: it goes on with this input, or a rule refuses it and the model is told why. */
 export type CallVerdict = { readonly input: ToolInput } | { readonly refuse: string; readonly rule: string };
 
 /** State that follows from the entries of one transcript. */
@@ -37,7 +37,7 @@ export interface Fold {
   apply(entry: JournalEntry): void;
 }
 
-/** What a plugin makes of a value; nothing where it leaves it as it is. */
+/** A plugin's change of a value; nothing where it leaves it as it is. */
 export type Change<T> = Promise<T | undefined> | undefined;
 
 /**
@@ -48,7 +48,7 @@ export type Change<T> = Promise<T | undefined> | undefined;
  * {@link import("./run-context.ts").RunContext}, which holds the plugins itself.
  */
 export interface Plugin<Run> {
-  /** What the model can call besides the tools of its agent. */
+  /** Tools the model can call besides those of its agent. */
   readonly tools?: readonly Tool[];
   /** A fold the plugin looks at with `run.state.fold`: one is kept for every transcript. */
   readonly fold?: new () => Fold;
@@ -56,7 +56,7 @@ export interface Plugin<Run> {
   beforeRun?(run: Run, beginning: RunBeginning): Change<RunBeginning>;
   /** Before a request of the conversation is put together: the place to make room for it. Must not throw. */
   beforeTurn?(run: Run): Promise<void> | undefined;
-  /** What is changed in a request holds for this one alone and is not recorded. */
+  /** Changes a request; they hold for this one alone and are not recorded. */
   beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
   /** Makes an observer of an answer's parts, which may throw {@link import("./plugins.ts").LeftAnswer}. */
   watchAnswer?(): (part: StreamPart) => void;

@@ -3,7 +3,7 @@ import type { StreamPart } from "../model/model.ts";
 import type { Change, Fold } from "./plugin.ts";
 import type { RunContext, RunPlugin } from "./run-context.ts";
 
-/** What plugins make of a value, one after the other. At once where they leave it as it is. */
+/** Passes a value through the plugins, one after the other. At once where they leave it as it is. */
 export function throughPlugins<T>(
   plugins: readonly RunPlugin[],
   value: T,
@@ -26,7 +26,7 @@ export async function beforeTurn(run: RunContext): Promise<void> {
   }
 }
 
-/** What looks at the parts of one attempt at an answer. */
+/** Looks at the parts of one attempt at an answer. */
 export function answerWatch({ plugins }: RunContext): (part: StreamPart) => void {
   const [first, ...others] = plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
   return (part) => {

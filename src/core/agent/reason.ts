@@ -132,7 +132,7 @@ async function recordCut(
   });
 }
 
-/** What was written before what is not to be kept: that would only invite the model to go on. */
+/** The answer up to where its surplus begins: to keep more would only invite the model to go on. */
 function withoutEnd({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
   const kept = content.map((block, at) =>
     block.type === "text" && at === content.length - 1

@@ -8,7 +8,7 @@ import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/
 import type { AssistantEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
 
-/** What a request came to, as an entry says it. */
+/** The charge of a request, as an entry says it. */
 export interface Charge {
   /** `provider/id` of the model that answered. */
   readonly model: string;
@@ -63,7 +63,7 @@ export class RequestAccount {
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
 
-  /** What an answer is charged with. */
+  /** The charge of an answer. */
   answered(finish: FinishPart, message: Message): Charge {
     const answering = finish.answeredBy ?? this.#run.model;
     const price = answering.info?.price;
@@ -76,7 +76,7 @@ export class RequestAccount {
     };
   }
 
-  /** What an answer that was cut is charged with. */
+  /** The charge of an answer that was cut. */
   cut(): Charge {
     const { provider, id } = this.#run.model;
     const model = `${provider}/${id}`;
@@ -105,7 +105,7 @@ export class RequestAccount {
     this.#release();
   }
 
-  /** Whether it matters to somebody what was used: to a budget, or because the model costs money. */
+  /** True when it matters to somebody what was used: to a budget, or because the model costs money. */
   #isCounted(price: ModelPrice | undefined): boolean {
     if (price === undefined) return this.#run.ledger.isLimited;
     return price.input > 0 || price.output > 0;
@@ -135,7 +135,7 @@ export function setAside(run: RunContext, request: ModelRequest): Grant | Promis
   return ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
 }
 
-/** What a provider counted of the beginning of this very request. */
+/** The provider's count for the beginning of this very request. */
 function measuredOf({ state }: RunContext, { messages }: ModelRequest): MeasuredContext | undefined {
   const { measured, transcript } = state;
   if (measured === undefined) return undefined;

@@ -13,13 +13,13 @@ import type { DecisionCode } from "./gate.ts";
  */
 export type RunResult<Output = unknown> = RunReport & RunEnding<Output>;
 
-/** What depends on how a run ended. */
+/** The fields that depend on how a run ended. */
 export type RunEnding<Output> =
   | { readonly stopReason: "structured_output"; readonly output: Output; readonly error?: never }
   | { readonly stopReason: "error"; readonly output?: Output; readonly error: NanoAgentError }
   | {
       readonly stopReason: Exclude<StopReason, "structured_output" | "error">;
-      /** What a tool ended the run with, when `stopReason` is `finish_tool`. */
+      /** The value a tool ended the run with, when `stopReason` is `finish_tool`. */
       readonly output?: Output;
       readonly error?: never;
     };
@@ -30,7 +30,7 @@ export type StructuredResult<Output> = Extract<
   { readonly stopReason: "structured_output" }
 >;
 
-/** What a {@link RunResult} says of every run. */
+/** The fields of a {@link RunResult} for every run. */
 export interface RunReport {
   /** The answer: the text of the final message, of a finish tool, or what `onMaxIterations` made. */
   readonly text: string;

@@ -15,7 +15,7 @@ import type { Journal } from "./journal.ts";
 import type { Plugin } from "./plugin.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** What `onMaxIterations` as a function is told. */
+/** The argument of `onMaxIterations` as a function. */
 export interface MaxIterationsContext {
   readonly maxIterations: number;
   readonly messages: readonly Message[];
@@ -24,7 +24,7 @@ export interface MaxIterationsContext {
 }
 
 /**
- * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more
+ * The way on when the model still asks for tools after `maxIterations` requests. `summarize`: one more
  * request with tools forbidden, whose text is the answer · `last`: the last text · `throw`:
  * {@link import("./result.ts").MaxIterationsError} · a function: its text.
  */
@@ -35,13 +35,15 @@ export type OnMaxIterations =
   | ((context: MaxIterationsContext) => string | Promise<string>);
 
 /**
- * What the conversation keeps of a run. `full`: every message and tool call, so that the next question can
- * refer to them. `final-only`: the question and the answer; tool calls stand in the journal and in the
+ * How much of a run the conversation keeps. `full`: every message and tool call, so that the next question
+ * can refer to them. `final-only`: the question and the answer; tool calls stand in the journal and in the
  * events, and are not sent again; a tool that the caller answers cannot be used then.
  */
 export type ConversationMemory = "full" | "final-only";
 
-/** What a run is bound by. Options of agents and runs have the same names, and say what each is for. */
+/**
+ * The settings and limits of a run. Options of agents and runs have the same names, and say what each is for.
+ */
 export interface RunSettings {
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
@@ -101,14 +103,14 @@ export interface ModelChoice {
   readonly effort?: Effort;
 }
 
-/** What plugs in around the steps of a run. */
+/** A plugin around the steps of a run. */
 export type RunPlugin = Plugin<RunContext>;
 
 /** Everything one run works with. Made by the agent, used by the loop; what changes is in `state`. */
 export interface RunContext extends RunSettings {
-  /** What this request is made with. */
+  /** The model of this request. */
   readonly model: Model;
-  /** What the next request of the conversation is to be made with. */
+  /** The model and effort of the next request of the conversation. */
   readonly choice: () => ModelChoice;
   readonly request: RequestDefaults;
   readonly tools: ToolRegistry;
@@ -127,7 +129,7 @@ export interface RunContext extends RunSettings {
   /** Set when it is the run of a subagent. */
   readonly subagent?: SubagentPlace;
   readonly signal: AbortSignal;
-  /** Whether the run was let go of: nothing more is recorded then. */
+  /** True when the run was let go of: nothing more is recorded then. */
   readonly isReleased: () => boolean;
   /** Takes the steering messages that came in since the last call. */
   readonly takeSteering: () => readonly NewEntry[];

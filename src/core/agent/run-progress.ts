@@ -12,13 +12,13 @@ export class RunProgress {
   nudges = 0;
   /** Answers in a row that could not be read. */
   unreadable = 0;
-  /** What the user said: input and steering, as texts. */
+  /** The words of the user: input and steering, as texts. */
   asked: string[] = [];
   /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
   model: string | undefined;
   /** Reasoning asked of it; `undefined` for the provider's default. */
   effort: Effort | undefined;
-  /** Whether it has begun and has no end. */
+  /** True when it has begun and has no end. */
   isOpen = false;
   #called: string[] = [];
   #activeMs = 0;
@@ -30,7 +30,7 @@ export class RunProgress {
     return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
   }
 
-  /** Whether the model has called a tool of this name. */
+  /** True when the model has called a tool of this name. */
   hasCalled(name: string): boolean {
     return this.#called.includes(name);
   }
@@ -50,7 +50,7 @@ export class RunProgress {
   }
 
   #begin(entry: RunStartEntry, wasWaiting: boolean): void {
-    // What was asked before, of a run that waited, has no answer yet.
+    // The earlier question of a run that waited has no answer yet.
     if (!wasWaiting) this.asked = [];
     this.iterations = 0;
     this.lastText = "";
@@ -80,7 +80,7 @@ export class RunProgress {
     if (code === "unreadable") this.unreadable += 1;
   }
 
-  /** What was said behind the last answer. */
+  /** Takes up the words behind the last answer. */
   #ask(messages: readonly Message[]): void {
     for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
       const text = messageText(message, "\n").trim();

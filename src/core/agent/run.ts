@@ -9,7 +9,7 @@ import { beforeTurn, throughPlugins } from "./plugins.ts";
 import type { Ending, RunResult } from "./result.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** What a run is made of beside its context. */
+/** The parts of a run beside its context. */
 export interface RunParts {
   /** Its input; empty for a run that goes on. */
   readonly messages: readonly Message[];

@@ -84,22 +84,22 @@ export class SessionState {
     return this.#run;
   }
 
-  /** Whether the conversation was run or edited: what is not in it by now is left out on purpose. */
+  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
   get isTouched(): boolean {
     return this.#isTouched;
   }
 
-  /** Whether the newest run can go on: it has no end, or it waits. */
+  /** True when the newest run can go on: it has no end, or it waits. */
   get isUnfinished(): boolean {
     return this.progress.isOpen || this.isWaiting;
   }
 
-  /** Whether the newest run has ended so that somebody outside is to answer calls, and calls are open. */
+  /** True when the newest run has ended so that somebody outside is to answer calls, and calls are open. */
   get isWaiting(): boolean {
     return this.#endedWaiting && this.transcript.hasPending;
   }
 
-  /** Whether a person refused a call of the newest run, or of one inside it, with `stop`. */
+  /** True when a person refused a call of the newest run, or of one inside it, with `stop`. */
   get isStopped(): boolean {
     return this.#nested?.parent.isStopped ?? this.#isStopped;
   }
@@ -109,22 +109,22 @@ export class SessionState {
     return this.#approvals ?? NO_APPROVALS;
   }
 
-  /** Whether the last message is an answer that an abort has cut, of which the model was not told. */
+  /** True when the last message is an answer that an abort has cut, of which the model was not told. */
   get isInterrupted(): boolean {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
   }
 
-  /** What the newest `mode_change` says. */
+  /** The mode in the newest `mode_change`. */
   get mode(): string | undefined {
     return this.#mode;
   }
 
-  /** Whether an open call had begun when whatever ran it was cut. */
+  /** True when an open call had begun when whatever ran it was cut. */
   hasBegun(callId: string): boolean {
     return this.#begun.includes(callId);
   }
 
-  /** What the provider reported last; `undefined` where nothing was, or not since the last compaction. */
+  /** The provider's last report; `undefined` where there was none, or none since the last compaction. */
   get measured(): MeasuredContext | undefined {
     return this.#measured;
   }
@@ -139,7 +139,7 @@ export class SessionState {
     return this.#compaction?.id;
   }
 
-  /** Whether the newest compaction was taken back: then none is made unasked while requests still fit. */
+  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
   get isUndone(): boolean {
     return this.#isUndone;
   }
@@ -159,7 +159,7 @@ export class SessionState {
     const wasOpen = transcript.hasPending;
     this.#change(entry);
     if (entry.type === "compaction" || entry.type === "compaction_undone") {
-      // What has no name by now is what had to be repaired.
+      // Messages without a name by now are those that had to be repaired.
       for (const message of transcript.messages) labels.nameUnnamed(message, `${entry.id}/results`);
       return;
     }
@@ -204,7 +204,7 @@ export class SessionState {
         this.#end(entry);
         return;
       default:
-        // What was decided about calls and done to files is no part of the conversation.
+        // Decisions about calls and changes of files are no part of the conversation.
         this.#foldContext(entry);
     }
   }

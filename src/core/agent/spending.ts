@@ -1,7 +1,7 @@
 import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type { AssistantEntry, JournalEntry, ModelUsageEntry } from "./entry.ts";
 
-/** What a stretch of entries has used up: for limits, results, statistics and screens alike. */
+/** The use in a stretch of entries: for limits, results, statistics and screens alike. */
 export interface Spending {
   /** Answers, and requests and attempts beside the conversation. */
   readonly requests: number;
@@ -26,7 +26,7 @@ export const NO_SPENDING: Spending = Object.freeze({
   durationMs: 0,
 });
 
-/** Whether an entry says what a model request cost. */
+/** True when an entry says what a model request cost. */
 export function isSpending(entry: JournalEntry): entry is SpendingEntry {
   return entry.type === "assistant_message" || entry.type === "model_usage";
 }
@@ -36,7 +36,7 @@ export function isUnpaid(entry: SpendingEntry): boolean {
   return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
 }
 
-/** What was used up, with one more entry. Impossible figures of a foreign journal are not counted. */
+/** The use so far, with one more entry. Impossible figures of a foreign journal are not counted. */
 export function addSpending(before: Spending, entry: SpendingEntry): Spending {
   const isCut = entry.type === "assistant_message" && entry.interrupted === true;
   const isFree = isUnpaid(entry);

@@ -32,7 +32,7 @@ export function abortError(
   return new NanoAgentError("aborted", what, { cause: reason });
 }
 
-/** What tells of the abort of a signal. */
+/** The source of a signal's abort. */
 interface AbortSource {
   /** Calls back at the abort, never before. */
   readonly add: (callback: () => void) => void;
@@ -71,7 +71,7 @@ const SOURCE = Symbol("source");
 
 type OwnSignal = AbortSignal & { [SOURCE]?: SharedSource };
 
-/** What tells of the abort of a signal. Leaves no listener on one that somebody else made. */
+/** The source that tells of the abort of a signal. Leaves no listener on one that somebody else made. */
 function sourceOf(signal: AbortSignal): AbortSource {
   return (
     (signal as OwnSignal)[SOURCE] ?? {

@@ -76,7 +76,7 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   return value;
 }
 
-/** Whether an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
+/** True when an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
 function saysOtherForm(issue: { readonly path: string; readonly kind: string }): boolean {
   return issue.path === "" ? issue.kind !== "other" : issue.kind === "choice" && !/[.[]/.test(issue.path);
 }

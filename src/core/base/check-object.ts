@@ -176,7 +176,7 @@ function missingMessage(
   return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
 }
 
-/** What a property should be: its values where they are few, else its type, if the schema names one. */
+/** The expected form of a property: its values where they are few, else its type, if the schema names one. */
 function typeOf(schema: unknown): string {
   const { enum: values, type, items } = isRecord(schema) ? schema : {};
   if (Array.isArray(values) && values.length > 0 && values.length <= 10)

@@ -58,7 +58,7 @@ export function orFalse(check: Check): Check {
   };
 }
 
-/** Whether a value has these methods, its own or of its class. */
+/** True when a value has these methods, its own or of its class. */
 export function hasMethods(value: unknown, methods: readonly string[]): boolean {
   const object = Object(value ?? {}) as { readonly [name: string]: unknown };
   return methods.every((name) => typeof object[name] === "function");
@@ -77,7 +77,7 @@ export function assertChoice(name: string, value: unknown, choices: readonly str
   throw misuse(`${name} is ${shown(value)}; it must be ${orList(choices)}.${hint}`);
 }
 
-/** What values of an option are. */
+/** The types of values of an option. */
 export type OptionType = "boolean" | "string" | "number" | "function" | "object" | "list";
 
 /** Throws `invalid_argument` for a value that is given and of another type. */

@@ -34,7 +34,7 @@ export type ErrorCode =
   | "incomplete"
   /** The journal refused a record: the run stops, it never goes on unrecorded. */
   | "journal"
-  /** What a tool call would change cannot be kept, or what was kept cannot be put back. */
+  /** A change of a tool call cannot be kept, or one that was kept cannot be put back. */
   | "checkpoint"
   /** A long-term memory that cannot be opened, read or written. */
   | "memory"
@@ -52,7 +52,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** What a {@link NanoAgentError} may carry beside its code and message. */
+/** The fields a {@link NanoAgentError} may carry beside its code and message. */
 export interface NanoAgentErrorOptions {
   /** The error this one reports on. */
   readonly cause?: unknown;
@@ -93,7 +93,7 @@ export function invalidConfig(message: string, options?: NanoAgentErrorOptions):
   return new NanoAgentError("invalid_config", message, options);
 }
 
-/** Whether `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if given. */
+/** True when `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if given. */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
   return codes.length === 0 || ("code" in error && codes.includes(error.code as ErrorCode));

@@ -10,7 +10,7 @@ export interface TimeBound {
 }
 
 /**
- * What somebody else's function answers, waited for until the time is up. It gets a signal that is aborted
+ * The answer of somebody else's function, waited for until the time is up. It gets a signal that is aborted
  * then; rejects then with a sentence that begins with "it took longer than", and with the reason of `signal`
  * where that ends the wait.
  */

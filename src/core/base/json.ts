@@ -3,7 +3,7 @@ import { errorMessage } from "./errors.ts";
 /** Levels of arrays and objects in a value. `JSON.stringify` could not write deeper ones again. */
 export const MAX_JSON_DEPTH = 500;
 
-/** What {@link safeParse} makes of a text. `error` says what is wrong with it in one line. */
+/** The result of {@link safeParse}. `error` says what is wrong with it in one line. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
@@ -26,7 +26,7 @@ export interface ParsedToolInput {
   readonly invalid_input?: { readonly reason: "malformed" | "truncated"; readonly raw: string };
 }
 
-/** What is known about the text beside its characters. */
+/** The known facts about the text beside its characters. */
 export interface ParseToolInputOptions {
   /** True when the provider cut the answer inside this call (output limit). Default false. */
   readonly truncated?: boolean;
@@ -49,7 +49,7 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
   return { input: {}, invalid_input: { reason: truncated ? "truncated" : "malformed", raw: text } };
 }
 
-/** Whether `value` is an object that is no array: what JSON calls an object. */
+/** True when `value` is an object that is no array: what JSON calls an object. */
 export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -65,7 +65,7 @@ export function canonicalJson(value: unknown): string {
   return `{${parts.join(",")}}`;
 }
 
-/** Whether two JSON values are equal, whatever the order of keys; `undefined` fields are left out. */
+/** True when two JSON values are equal, whatever the order of keys; `undefined` fields are left out. */
 export function equalJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {

@@ -8,8 +8,8 @@ export interface Redaction {
 
 /** One text in pieces. What could be the beginning of a secret is held back until it is certain. */
 export interface RedactionStream {
-  /** What is certain by now of this piece and what was held back before. */
+  /** The text that is certain by now: of this piece, and of those held back before. */
   push(piece: string): string;
-  /** What was held back, for somebody who looks now or because nothing more comes. */
+  /** The text that was held back, for somebody who looks now or because nothing more comes. */
   flush(): string;
 }

@@ -16,7 +16,7 @@ interface Found extends SchemaIssue {
   readonly kind: IssueKind;
 }
 
-/** What a check found out about a value, to be remembered. */
+/** The findings of a check about a value, to be remembered. */
 interface Outcome {
   readonly value: unknown;
   readonly failures: number;
@@ -49,7 +49,7 @@ export class SchemaRun {
     this.repairs = mode === "repair";
   }
 
-  /** Whether to stop looking: quiet runs end at the first failure, loud ones with enough issues. */
+  /** True when looking can stop: quiet runs end at the first failure, loud ones with enough issues. */
   get over(): boolean {
     return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
   }
@@ -72,7 +72,7 @@ export class SchemaRun {
     return result;
   }
 
-  /** Whether the value holds as it is, without any report. */
+  /** True when the value holds as it is, without any report. */
   holds(check: Check, value: unknown): boolean {
     if (this.quiet) return this.attempt(check, value).failures === 0;
     this.#quietTwin ??= new SchemaRun("quiet");
@@ -128,7 +128,7 @@ export class SchemaRun {
   }
 }
 
-/** What kind of value this is, in JSON Schema's words. */
+/** The kind of a value, in JSON Schema's words. */
 export function typeName(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;

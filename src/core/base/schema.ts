@@ -29,7 +29,7 @@ type StandardResult<Output> =
       }[];
     };
 
-/** What callers may pass where a schema is wanted. */
+/** The forms in which callers may pass a schema. */
 export type SchemaInput<Output = unknown> = StandardSchema<Output> | JsonSchema;
 
 /** The type a {@link SchemaInput} describes; for JSON Schema that is no literal, unknown fields. */

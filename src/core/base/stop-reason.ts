@@ -21,17 +21,17 @@ export type StopReason =
   | "loop_detected"
   | "error";
 
-/** Whether a run came to its end by itself. */
+/** True when a run came to its end by itself. */
 export function endedByItself(reason: StopReason): boolean {
   return reason === "completed" || reason === "finish_tool" || reason === "structured_output";
 }
 
-/** Whether a run has an answer, if only as much as its limits let it have. */
+/** True when a run has an answer, if only as much as its limits let it have. */
 export function hasAnswer(reason: StopReason): boolean {
   return endedByItself(reason) || reason === "max_iterations" || reason === "output_limit";
 }
 
-/** Whether a run waits for somebody outside: its answer is still to come. */
+/** True when a run waits for somebody outside: its answer is still to come. */
 export function isWaiting(reason: StopReason): boolean {
   return reason === "awaiting_approval" || reason === "awaiting_external";
 }

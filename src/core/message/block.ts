@@ -44,7 +44,7 @@ export interface ImageBlock {
 /** Why the arguments of a call cannot be used. It is answered with an error result and never run. */
 export interface InvalidInput {
   readonly reason: "malformed" | "truncated";
-  /** What the model wrote, as far as it arrived. */
+  /** The text of the model, as far as it arrived. */
   readonly raw: string;
 }
 
@@ -71,7 +71,7 @@ export interface ToolResultBlock {
 
 /** Any content block. */
 export type ContentBlock = TextBlock | ThinkingBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
-/** What a user message may hold. */
+/** A block of a user message. */
 export type UserBlock = TextBlock | ImageBlock | ToolResultBlock;
-/** What an assistant message may hold. */
+/** A block of an assistant message. */
 export type AssistantBlock = TextBlock | ThinkingBlock | ToolUseBlock;

@@ -23,8 +23,8 @@ export function runMessages(input: Input | undefined): readonly Message[] {
 }
 
 /**
- * What somebody says beside the input of a run: messages of users. A result would have no call in front of it
- * there. Throws `invalid_argument` for anything else, naming the `method` it was passed to.
+ * The messages somebody says beside the input of a run: those of users. A result would have no call in front
+ * of it there. Throws `invalid_argument` for anything else, naming the `method` it was passed to.
  */
 export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
   return inputMessages(input).map((message) => {

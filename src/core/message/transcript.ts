@@ -47,7 +47,7 @@ export class Transcript {
     return this.#calls.filter((_call, at) => this.#results[at] === undefined);
   }
 
-  /** Whether there are such calls. */
+  /** True when there are such calls. */
   get hasPending(): boolean {
     return this.#calls.length > 0;
   }
@@ -183,8 +183,8 @@ export function repairTranscript(messages: readonly GivenMessage[]): readonly Me
 }
 
 /**
- * What is wrong with a list of messages, one sentence each; empty when it can be sent. The last message may
- * be an open question.
+ * The faults of a list of messages, one sentence each; empty when it can be sent. The last message may be an
+ * open question.
  */
 export function transcriptViolations(messages: readonly Message[]): readonly string[] {
   const violations: string[] = [];

@@ -8,7 +8,7 @@ const ASCII_PER_TOKEN = 3;
 const TOKENS_PER_MARK = 0.7;
 /** Tokens for one UTF-16 unit of any other script. */
 const TOKENS_PER_OTHER = 1.5;
-/** What the makers charge for a large image, at most. */
+/** The most that the makers charge for a large image. */
 const IMAGE_TOKENS = 5_000;
 
 /**

@@ -10,7 +10,7 @@ import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } fr
 
 /** How {@link fallbackModel} chooses. */
 export interface FallbackOptions {
-  /** Whether to try the next model; not asked after an abort. Default {@link isFallbackError}. */
+  /** True to try the next model; not asked after an abort. Default {@link isFallbackError}. */
   readonly when?: (error: NanoAgentError) => boolean;
   /**
    * True: later requests begin with the model that answered last. False (default): every request begins with
@@ -32,7 +32,7 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
 ];
 
 /**
- * Whether another model may succeed where `error` ended one for good: everything retryable, missing or
+ * True when another model may succeed where `error` ended one for good: everything retryable, missing or
  * refused credentials, an unknown model, rate limit, provider error, network, timeout, invalid response. Not
  * an abort, a refused request or one that is too long (another model may have a larger window: ask for it
  * with `when`), nor defects.

@@ -11,10 +11,10 @@ const LEAST_ANSWER = 64;
 const AMPLE_ANSWER = 8_192;
 
 /**
- * What may be used up. Money and tokens are those of the session: all runs, those of a session that was
- * resumed included, nested runs, compactions, retries. Before each request what it may cost at most is set
- * aside; where the rest does not pay for it, its answer is held to what is paid for, or it is not sent and
- * the run ends with `stopReason: "budget"`.
+ * Limits on use. Money and tokens are those of the session: all runs, those of a session that was resumed
+ * included, nested runs, compactions, retries. Before each request what it may cost at most is set aside;
+ * where the rest does not pay for it, its answer is held to what is paid for, or it is not sent and the run
+ * ends with `stopReason: "budget"`.
  */
 export interface Budget {
   /** US dollars. A run refuses to start (`invalid_argument`) with a model or fallback of unknown price. */
@@ -38,19 +38,19 @@ export interface Grant {
   readonly release: () => void;
 }
 
-/** What one request may use up at most. */
+/** The most that one request may use. */
 interface Worst {
   readonly usd: number;
   readonly tokens: number;
 }
 
-/** What a request asks of a {@link Ledger}. */
+/** The request for room in a {@link Ledger}. */
 export interface BudgetRequest {
   readonly model: Model;
   readonly request: ModelRequest;
   /** Tokens of its input, estimated high. */
   readonly inputTokens: number;
-  /** What the session has used up by now. */
+  /** The use of the session by now. */
   readonly spent: () => { readonly usage: Usage; readonly costUsd: number | undefined };
   readonly signal: AbortSignal;
 }
@@ -64,7 +64,7 @@ export interface BudgetRequest {
 export class Ledger {
   readonly #budget: Budget;
   readonly #reserved: Worst[] = [];
-  /** What requests that wait for others wait for. */
+  /** Settles when a request gives room back, for those that wait. */
   #released: PromiseWithResolvers<void> | undefined;
   #estimates: InputEstimates | undefined;
 
@@ -77,7 +77,7 @@ export class Ledger {
     return (this.#estimates ??= new InputEstimates());
   }
 
-  /** Whether requests are looked at at all. */
+  /** True when requests are looked at at all. */
   get isLimited(): boolean {
     return this.#budget.usd !== undefined || this.#budget.tokens !== undefined;
   }

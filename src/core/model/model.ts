@@ -14,7 +14,7 @@ export interface Model {
   readonly provider: string;
   /** Model id as the provider knows it, e.g. `claude-sonnet-4-5`. */
   readonly id: string;
-  /** What is known about the model. Unknown figures are absent. */
+  /** The known facts about the model. Unknown figures are absent. */
   readonly info?: ModelInfo | undefined;
   /** Other models that may answer in its place, as far as it is made of several. */
   readonly alternatives?: readonly Model[];
@@ -53,7 +53,7 @@ export interface ModelCallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Whether and which tool the model must call. */
+/** The tool that the model must call, if any. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly type: "tool"; readonly name: string };
 
 /** How much reasoning to ask for. Mapped to each wire's own words; ignored by models that have none. */
@@ -104,7 +104,7 @@ export type RequestDefaults = Omit<ModelRequest, "messages" | "tools" | "toolCho
 export interface FinishReason {
   readonly unified: "stop" | "tool_use" | "length" | "refusal" | "pause" | "error" | "other";
   readonly raw: string;
-  /** What the provider says about it, for people. */
+  /** The provider's words about it, for people. */
   readonly detail?: string;
 }
 
@@ -169,7 +169,7 @@ export interface FinishPart {
   readonly responseId?: string;
 }
 
-/** What a model stream is made of. */
+/** A part of a model's stream. */
 export type StreamPart =
   | TextDelta
   | ThinkingDelta

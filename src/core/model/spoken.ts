@@ -2,7 +2,7 @@ import type { ContentBlock } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { ToolSpec } from "./model.ts";
 
-/** What a message or a tool says to the model, in pieces: whoever counts tokens weighs these. */
+/** The text of a message or a tool for the model, in pieces: whoever counts tokens weighs these. */
 export interface Spoken {
   readonly texts: readonly string[];
   readonly images: number;
@@ -45,7 +45,7 @@ export function spokenIn({ content }: Message): Spoken {
   return { texts, images, parts };
 }
 
-/** What a tool says of itself in every request. */
+/** The text of a tool in every request. */
 export function spokenByTool({ name, description, parameters }: ToolSpec): Spoken {
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }

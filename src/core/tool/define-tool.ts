@@ -4,7 +4,7 @@ import { misuse } from "../base/errors.ts";
 import type { JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
-/** What every provider accepts as a tool name. */
+/** The form of tool names that every provider accepts. */
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };

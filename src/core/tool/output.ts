@@ -79,7 +79,7 @@ function serialise(value: unknown): string {
   }
 }
 
-/** Whether a value is a result as it stands: text, or blocks that a model can be sent. */
+/** True when a value is a result as it stands: text, or blocks that a model can be sent. */
 export function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   const { content } = value;

@@ -10,7 +10,7 @@ export function redactResult(redaction: Redaction | undefined, result: ToolResul
   try {
     return redacted(redaction, result);
   } catch {
-    // What could not be searched may hold anything, the error too.
+    // A result that could not be searched may hold anything, the error too.
     return errorResult("The result of the call is withheld: looking for secrets in it failed.");
   }
 }
@@ -76,7 +76,7 @@ export function redactUpdates(
     try {
       work((stream ??= redaction.stream()));
     } catch {
-      // What could not be searched is not shown; the result of the call says that searching fails.
+      // Input that could not be searched is not shown; the result of the call says that searching fails.
     }
   };
   return {

@@ -8,9 +8,9 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   /** The registry this one adds to. */
   #base: ToolRegistry | undefined;
-  /** What the model is shown. Kept until the set changes: wires recognise the object. */
+  /** The tools as the model is shown them. Kept until the set changes: wires recognise the object. */
   #specs: readonly ToolSpec[] | undefined;
-  /** What the base showed then. */
+  /** The tools the base showed then. */
   #baseSpecs: readonly ToolSpec[] | undefined;
 
   /** Throws `invalid_argument` for an unusable name, a name defined twice, or something that is no tool. */
@@ -77,7 +77,7 @@ export function assertTool(tool: Tool): void {
     throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
 }
 
-/** Whether the model is shown a tool. */
+/** True when the model is shown a tool. */
 export function isOffered({ offered }: Tool): boolean {
   return offered !== false;
 }

@@ -53,7 +53,7 @@ function conflict(one: ToolAccess, other: ToolAccess): boolean {
   return writesTo(one, other) || writesTo(other, one);
 }
 
-/** Whether the writer writes what the other touches. */
+/** True when the writer writes what the other touches. */
 function writesTo(writer: ToolAccess, other: ToolAccess): boolean {
   if (typeof writer === "string" || other === "none" || other === "exclusive") return false;
   const { write = [] } = writer;

@@ -5,9 +5,9 @@ import type { ImageBlock, TextBlock, ToolInput } from "../message/block.ts";
 import type { Usage } from "../message/usage.ts";
 import type { Effort, Model } from "../model/model.ts";
 
-/** What a tool hands back, in its full form. */
+/** The result of a tool, in its full form. */
 export interface ToolResult {
-  /** What the model sees. */
+  /** The content that the model sees. */
   readonly content: string | readonly (TextBlock | ImageBlock)[];
   /** True when the model should know that the call failed. Default false. */
   readonly isError?: boolean;
@@ -16,8 +16,8 @@ export interface ToolResult {
   /** JSON-safe facts for programs (a diff, an exit code). Never sent to the model. */
   readonly metadata?: { readonly [key: string]: Json | undefined };
   /**
-   * What it says, without what is different each time although nothing has changed, such as how long it took:
-   * so that a call that is repeated without effect is noticed. Default: `content`.
+   * The result without the parts that differ each time although nothing has changed, such as how long it
+   * took: so that a call that is repeated without effect is noticed. Default: `content`.
    */
   readonly essence?: string;
   /** Unless `isError`: ends the run after this turn, this text being the answer (`finish_tool`). */
@@ -31,8 +31,9 @@ export interface ToolUpdate {
 }
 
 /**
- * What a tool may return. A string is the text for the model; an object with a `content` field of text or
- * blocks (or, as in older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null` are
+ * The values a tool may return. A string is the text for the model; an object with a `content` field of text
+ * or blocks (or, as in older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null`
+ * are
  * `(no output)`; an `Error` is what it would be if it was thrown; anything else is serialised as JSON. From a
  * generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned value the
  * result; when nothing is returned the yielded texts, joined, are the result.
@@ -51,10 +52,10 @@ export type ToolAccess =
   | "read_all"
   | { readonly read?: readonly string[]; readonly write?: readonly string[] };
 
-/** What a tool's `access` may look at beside its input. */
+/** The facts a tool's `access` may look at beside its input. */
 export interface AccessContext {
   readonly cwd: string;
-  /** What a call of another tool of the same agent would touch. */
+  /** The places a call of another tool of the same agent would touch. */
   readonly accessOf: (name: string, input: ToolInput) => ToolAccess;
 }
 
@@ -74,7 +75,7 @@ export interface SubagentTask {
   readonly effort?: Effort;
   /** Model requests it may make, from 1. Default 20. */
   readonly maxIterations?: number;
-  /** What happens then. Default `summarize`: one more request without tools. */
+  /** The way on then. Default `summarize`: one more request without tools. */
   readonly onMaxIterations?: "summarize" | "last";
   /**
    * How deep subagents may be nested; 1: a subagent starts none. A subagent at this depth does not get the
@@ -83,7 +84,7 @@ export interface SubagentTask {
   readonly maxDepth?: number;
 }
 
-/** What came of a {@link SubagentTask}. */
+/** The result of a {@link SubagentTask}. */
 export interface SubagentOutcome {
   /** Its answer; where it has none, the last text it wrote, possibly empty. */
   readonly text: string;
@@ -105,7 +106,7 @@ export interface SubagentOutcome {
   readonly durationMs: number;
 }
 
-/** What a running tool gets beside its input. */
+/** The surroundings of a running tool, beside its input. */
 export interface ToolContext {
   /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
   readonly signal: AbortSignal;
@@ -117,9 +118,7 @@ export interface ToolContext {
   readonly transcriptId: string;
   /** Id of the tool call that is running. */
   readonly callId: string;
-  /**
-   * For services that take such a key: the same when a call is run again as nobody knows whether it ended.
-   */
+  /** For services that take such a key: equal when a call runs again as nobody knows whether it ended. */
   readonly idempotencyKey: string;
   /** Working folder relative paths refer to. Empty in a runtime without a file system. */
   readonly cwd: string;
@@ -145,18 +144,20 @@ export interface ToolContext {
 
 /** A tool as the loop runs it. Make one with {@link defineTool}. */
 export interface Tool {
-  /** What the model calls it: 1 to 64 letters, digits, `_` and `-`, not beginning with a digit or `-`. */
+  /**
+   * The name the model calls it by: 1 to 64 letters, digits, `_` and `-`, not beginning with a digit or `-`.
+   */
   readonly name: string;
-  /** What it does and when to use it: the model chooses by this. */
+  /** Its purpose and when to use it: the model chooses by this. */
   readonly description: string;
   /** Checks the arguments, and says them as JSON Schema; `defineTool` makes it from `parameters`. */
   readonly schema: CompiledSchema;
   /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
-  /** What a call touches: calls of one answer that conflict run one after the other. Default `none`. */
+  /** The places a call touches: calls of one answer that conflict run one after the other. Default `none`. */
   readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
   /**
-   * Whether a call has to be approved by a person before it runs, also where the gate allows it; a function
+   * True when a call has to be approved by a person before it runs, also where the gate allows it; a function
    * decides by the validated input. The agent's `approve` is asked; without one see `onAsk`. A function that
    * throws asks. Default false.
    */
@@ -183,7 +184,7 @@ export interface Tool {
   readonly changesFiles?: boolean;
 }
 
-/** What {@link defineTool} takes. */
+/** The argument of {@link defineTool}. */
 export interface ToolDefinition<S extends SchemaInput>
   extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
   /** Zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */

@@ -1,6 +1,4 @@
-/**
- * Where something came from: the package, the user's folders, or a project, which anybody may have written.
- */
+/** Where something came from: the package, the user's folders, or a project, which anybody may write. */
 export type Origin = "builtin" | "user" | "project";
 
 /** A folder that is searched. Of two things of one name that of the earlier folder is used. */

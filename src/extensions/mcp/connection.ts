@@ -29,7 +29,7 @@ export interface CallOptions {
 
 /** An open connection to a server. Every request rejects when the connection breaks; none is sent twice. */
 export interface Connection {
-  /** What the server answered, as it stands. */
+  /** The server's answer, as it stands. */
   readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
   readonly listTools: () => Promise<readonly ListedTool[]>;
   /** None where the server has no prompts; the same for resources. */
@@ -49,7 +49,7 @@ export interface Connection {
   readonly killNow: () => void;
 }
 
-/** What a server may ask of the person, the model and the run. What is absent is refused. */
+/** The requests a server may make of the person, the model and the run. What is absent is refused. */
 export interface McpHost {
   /** Folders of the run, the working folder first. */
   readonly roots: readonly string[];
@@ -69,7 +69,7 @@ export interface Elicitation {
   readonly url?: string;
 }
 
-/** What the person said. */
+/** The person's answer. */
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: { readonly [field: string]: unknown } }
   | { readonly action: "decline" | "cancel" };
@@ -104,10 +104,7 @@ export interface Authorization {
 /** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /**
-   * `login`: only logging in helps. `session`: the server does not know us any more, the call was not made.
-   * `broken`: anything else.
-   */
+  /** `login`: only logging in helps. `session`: unknown there, so no call was made. `broken`: else. */
   readonly kind: "login" | "session" | "broken";
 
   constructor(message: string, kind: ConnectionError["kind"] = "broken") {
@@ -125,10 +122,7 @@ export interface ConnectionEvents {
   readonly onChanged: (list: WatchedList) => void;
 }
 
-/**
- * Opens a connection. Rejects with a {@link ConnectionError}, or when the signal is aborted; nothing is left
- * running then.
- */
+/** Opens a connection. Rejects with a {@link ConnectionError} or on abort, leaving nothing running. */
 export type OpenConnection = (
   server: McpServerDefinition,
   host: McpHost,

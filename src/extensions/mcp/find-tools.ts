@@ -22,10 +22,7 @@ const MAX_FOUND = 10;
 const MAX_LISTED = 100;
 const MAX_LINE = 160;
 
-/**
- * The tool behind which the schemas of many tools wait: it looks for some by words, and offers them from the
- * next request on.
- */
+/** Stands for the schemas of many tools: finds some by words, and offers them from the next request on. */
 export function createFindTools(source: FindToolsSource): Tool {
   return defineTool({
     name: FIND_TOOLS,
@@ -104,10 +101,7 @@ function scoreOf({ as, description }: McpTool, words: readonly string[]): number
   }, 0);
 }
 
-/**
- * Words of two letters and more, those of `camelCase` and `snake_case` one by one; other scripts as they
- * stand.
- */
+/** Words of two letters and more, `camelCase` and `snake_case` split; other scripts as they stand. */
 function wordsOf(text: string): readonly string[] {
   const parted = text.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return parted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1 || /[^\x00-\x7f]/.test(word));

@@ -13,7 +13,7 @@ import { type Authorization, ConnectionError } from "./connection.ts";
 import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
 import type { HttpServer } from "./server-definition.ts";
 
-/** What both transports over HTTP are made from. */
+/** The parts both transports over HTTP are made from. */
 export interface HttpTransportOptions {
   readonly server: HttpServer;
   readonly authorization: Authorization | undefined;
@@ -22,10 +22,7 @@ export interface HttpTransportOptions {
   readonly onUnreachable: (reason: string) => void;
 }
 
-/**
- * Streamable HTTP. A call whose stream ends before its answer came ends with an error, where it would wait
- * for ever.
- */
+/** Streamable HTTP. A call whose stream ends without an answer gets an error, and does not wait for ever. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #options: HttpTransportOptions;
 
@@ -79,7 +76,7 @@ export function sseTransport(options: HttpTransportOptions): SSEClientTransport 
   return new SSEClientTransport(new URL(options.server.url), sdkOptions(options));
 }
 
-/** Whether a server may know the older transport alone. */
+/** True when a server may know the older transport alone. */
 export function knowsNoHttp(error: unknown): boolean {
   const status = error instanceof SdkHttpError ? error.status : undefined;
   return status === 400 || status === 404 || status === 405;

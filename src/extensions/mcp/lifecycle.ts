@@ -12,7 +12,7 @@ export type Lifecycle =
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "needs_login"; readonly reason: string };
 
-/** What happens to a server. */
+/** An event of a server. */
 export type LifecycleEvent =
   /** Somebody needs it: the first request of a run, or a call. */
   | { readonly type: "wanted" }

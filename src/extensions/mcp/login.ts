@@ -15,7 +15,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";
 
-/** What is kept of a login, readable by the user alone. */
+/** The record of a login, readable by the user alone. */
 export interface Login {
   /** The server it is for: tokens are sent to no other. */
   readonly url: string;
@@ -72,7 +72,7 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
   };
 }
 
-/** What logins need beside their server. */
+/** The parts logins need beside their server. */
 export interface LoginParts {
   readonly store: LoginStore;
   readonly clock: Clock;
@@ -170,7 +170,7 @@ function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly s
   return scope === undefined ? {} : { scope };
 }
 
-/** What a server says to somebody who is not logged in. */
+/** The challenge of a server for somebody who is not logged in. */
 async function challengeOf(
   { url, headers }: HttpServer,
   signal: AbortSignal,
@@ -245,7 +245,7 @@ class LoginFlow implements OAuthClientProvider {
   };
   readonly codeVerifier = (): string => this.#verifier;
 
-  /** What was found out before the person was sent away counts when they come back. */
+  /** Findings from before the person was sent away count when they come back. */
   readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
     this.#discovery = state;
   };

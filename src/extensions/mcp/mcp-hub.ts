@@ -12,13 +12,13 @@ import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-/** What is remembered of a server. */
+/** The record of a server. */
 export interface KnownServer {
   readonly tools: readonly ListedTool[];
   readonly prompts: readonly ListedPrompt[];
 }
 
-/** What is remembered of servers between runs, by the hash of their configuration. Neither throws. */
+/** The records of servers between runs, by the hash of their configuration. Neither throws. */
 export interface KnownServers {
   readonly read: (hash: string) => KnownServer | undefined;
   readonly write: (hash: string, server: KnownServer) => void;
@@ -33,7 +33,7 @@ export interface DeferLimits {
 /** The limits that hold where nothing else is said. */
 export const DEFER_LIMITS: DeferLimits = { tools: 20, tokens: 5_000 };
 
-/** What an {@link McpHub} needs. */
+/** Options of an {@link McpHub}. */
 export interface McpHubOptions {
   readonly servers: readonly McpServerDefinition[];
   readonly host: McpHost;
@@ -63,7 +63,7 @@ export interface McpPrompt extends Omit<ListedPrompt, "name"> {
   /** `mcp__server__prompt`. */
   readonly name: string;
   readonly server: string;
-  /** What its server calls it. */
+  /** Its name at the server. */
   readonly own: string;
 }
 
@@ -75,7 +75,7 @@ interface Entry {
   /** Tools as they are remembered. */
   listed: readonly ListedTool[];
   prompts: readonly ListedPrompt[];
-  /** Whether its tools were ever read. */
+  /** True when its tools were ever read. */
   isKnown: boolean;
   isToldOf: boolean;
 }
@@ -184,7 +184,7 @@ export class McpHub {
     return find();
   }
 
-  /** What a prompt says with its arguments. Rejects for an unknown name, and when its server does. */
+  /** The messages of a prompt with its arguments. Rejects for an unknown name, and when its server does. */
   async expandPrompt(
     name: string,
     args: { readonly [name: string]: string },
@@ -209,7 +209,7 @@ export class McpHub {
     return (await Promise.all(lists)).flat();
   }
 
-  /** What `server:uri` or `@server:uri` names, bounded; `undefined` without such a server. May reject. */
+  /** The contents of `server:uri` or `@server:uri`, bounded; `undefined`: no such server. May reject. */
   async readResource(
     mention: string,
     signal: AbortSignal,

@@ -15,7 +15,7 @@ import {
 import { afterEvent, type Lifecycle, type LifecycleEvent } from "./lifecycle.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 
-/** What an {@link McpServer} needs. */
+/** Options of an {@link McpServer}. */
 export interface McpServerOptions {
   readonly host: McpHost;
   readonly open: OpenConnection;
@@ -70,10 +70,7 @@ export class McpServer {
     while (this.#life.state === "starting") await this.#starting;
   }
 
-  /**
-   * Makes a request on the connection, opened first where there is none. One that the server says it never
-   * took is made once more.
-   */
+  /** Makes a request, on a new connection if there is none; once more if the server says it never took it. */
   async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
     const first = await this.#connected(signal);
     try {
@@ -85,10 +82,7 @@ export class McpServer {
     }
   }
 
-  /**
-   * Calls a tool by the server's own name for it. Rejects with a sentence for the model when that did not
-   * work.
-   */
+  /** Calls a tool by the server's name for it. Rejects with a sentence for the model when that fails. */
   async call(name: string, input: object, options: CallOptions): Promise<unknown> {
     return this.use(options.signal, (connection) => connection.callTool(name, input, options));
   }
@@ -153,7 +147,7 @@ export class McpServer {
     );
     let connection: Connection | undefined;
     try {
-      // What opens must not be told apart from what was opened before it.
+      // An opening must not be told apart from the one before it.
       await Promise.resolve();
       connection = await open(this.definition, host, {
         signal: attempt.signal,
@@ -196,7 +190,7 @@ export class McpServer {
         tell();
       }
     } catch {
-      // What is known so far stays; a connection that broke says so itself.
+      // The facts known so far stay; a connection that broke says so itself.
     } finally {
       this.#reading.delete(list);
     }

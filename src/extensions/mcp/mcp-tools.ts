@@ -11,14 +11,11 @@ import { type NormalisedSchema, normaliseSchema, originalNames } from "./normali
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/**
- * A tool of a server, as the model may be offered it. What is said of it is found out when somebody asks:
- * most are never offered.
- */
+/** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
 export interface McpTool {
   /** `mcp__server__tool`. */
   readonly as: string;
-  /** What its server calls it. */
+  /** Its name at the server. */
   readonly name: string;
   readonly description: string;
   /** Tokens that offering it costs in each request, estimated. */
@@ -35,7 +32,7 @@ export interface DroppedTool {
   readonly reason: string;
 }
 
-/** What can be made of a server's list of tools. */
+/** The tools made of a server's list. */
 export interface McpTools {
   readonly tools: readonly McpTool[];
   readonly dropped: readonly DroppedTool[];
@@ -75,7 +72,7 @@ export function toMcpTools(
   return { tools, dropped };
 }
 
-/** What {@link toMcpTools} works with. */
+/** Options of {@link toMcpTools}. */
 export interface McpToolsOptions {
   readonly server: McpServer;
   /** Of the server in the names of its tools. */

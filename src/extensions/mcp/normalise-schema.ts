@@ -1,17 +1,15 @@
 import { isRecord } from "../../core/base/json.ts";
 
-/**
- * The schema of a tool as every provider takes it, and how its arguments lead back to what the server wants.
- */
+/** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 export interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
-  /** What parameters are called by the server, for those whose name providers refuse. */
+  /** The server's names of parameters, for those whose name providers refuse. */
   readonly renamed: ReadonlyMap<string, string>;
 }
 
 type Fields = { readonly [key: string]: unknown };
 
-/** What the API of Anthropic takes as the name of a parameter. */
+/** The form of a parameter's name in the API of Anthropic. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const COMBINATORS = ["allOf", "anyOf", "oneOf"] as const;
 const MAX_DEPTH = 20;

@@ -27,7 +27,7 @@ import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** What connections of one agent share. */
+/** The parts that connections of one agent share. */
 export interface ConnectionKit {
   /** Version of this program, told to servers. */
   readonly version: string;
@@ -42,10 +42,7 @@ const MAX_ENTRIES = 2_000;
 /** Time a server at an address gets to hear that its session is over. */
 const GOODBYE_MS = 500;
 
-/**
- * Opens connections with the client of the protocol's makers. What servers list and answer is taken as it
- * stands: others judge it.
- */
+/** Opens connections with the protocol makers' client. What servers say stays as it is: others judge it. */
 export function connectionOpener(kit: ConnectionKit): OpenConnection {
   return async (server, host, options) => {
     const opening = { kit, server, host, options };

@@ -2,7 +2,7 @@ import { hashText } from "../../core/base/hash-text.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { type ExpandedText, expandVariables, variablesIn } from "./expand-variables.ts";
 
-/** What all servers have in common. */
+/** The fields of all servers. */
 interface AnyServer {
   readonly name: string;
   /** The file or option the definition stands in. */
@@ -15,7 +15,7 @@ interface AnyServer {
   readonly timeoutMs: number;
   /** Milliseconds the server may take until its tools are known. */
   readonly startupTimeoutMs: number;
-  /** Whether it may ask the model of the run. */
+  /** True when it may ask the model of the run. */
   readonly sampling: boolean;
 }
 
@@ -39,10 +39,7 @@ export interface HttpServer extends AnyServer {
   readonly oauth: OAuthSettings;
 }
 
-/**
- * What is known beforehand of logging in to a server. What is absent is found out, and a client is
- * registered.
- */
+/** The known facts for logging in to a server. The rest is found out, and a client is registered. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -72,10 +69,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
 const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/**
- * Reads the definition of one server as files hold it. Fields that nobody knows are ignored: other programs
- * keep theirs there.
- */
+/** Reads a server's definition from a file. Unknown fields are ignored: other programs keep theirs there. */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
   if (!isRecord(value)) return fault("is not an object");
   const { type, command, url } = value;

@@ -10,7 +10,7 @@ import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
 import type { StdioServer } from "./server-definition.ts";
 
-/** What the process of a server runs with. */
+/** The options a server's process runs with. */
 export interface StdioTransportOptions {
   readonly server: StdioServer;
   /** Default working folder. */
@@ -25,7 +25,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 /** Time a server gets to end by itself once its standard input ended, and then once it was told to. */
 const CLOSE_GRACE_MS = 300;
 const TERM_GRACE_MS = 1_000;
-/** What is kept of what a server wrote to standard error, to say why it died. */
+/** The most that is kept of a server's standard error, to say why it died. */
 const MAX_STDERR_CHARS = 2_000;
 /** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
 const MAX_OTHER_LINES = 10_000;
@@ -75,7 +75,7 @@ export class StdioTransport implements Transport {
     this.#exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.#reason ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-        // What it started must not stay behind it.
+        // Processes it started must not stay behind it.
         this.killNow();
         for (const name of names) watcher?.remove(name);
         resolve();
@@ -141,8 +141,7 @@ export class StdioTransport implements Transport {
       lineReader((line) => this.#line(line)),
     );
     const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
-    // Whoever was left behind may hold the pipe open, and a process may live on that closed its own: neither
-    // is waited for.
+    // A leftover may hold the pipe open, a process may outlive its own: neither is waited for.
     const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
     const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
     void Promise.race([afterExit, afterSpeech]).then(() => {
@@ -170,9 +169,7 @@ export class StdioTransport implements Transport {
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
-  /**
-   * One after the other: what is told of a call before its answer must have been heard when the answer comes.
-   */
+  /** One after the other: what is told of a call before its answer is to be heard before it. */
   #deliver(message: object): void {
     this.#delivery = this.#delivery.then(async () => {
       this.onmessage?.(message as JSONRPCMessage);
@@ -194,7 +191,7 @@ function withResult(message: { readonly [key: string]: unknown }): object {
   return { jsonrpc: "2.0", id, error: { code: -32_603, message: "The server's answer is not a result." } };
 }
 
-/** Whether it comes about in time. */
+/** True when it comes about in time. */
 async function within(ms: number, event: Promise<void>): Promise<boolean> {
   const wait = new AbortController();
   const late = systemClock.sleep(ms, wait.signal).then(

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 /** Longest name that all providers take. */
 const MAX_NAME = 64;
 
-/** What a name begins with that a server brings. */
+/** The beginning of every name that a server brings. */
 export const MCP_PREFIX = "mcp__";
 
 /** Name of the tool behind which those of servers wait. */
@@ -32,7 +32,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
 }
 
 /**
- * What stands for each server in the names of its tools, different for different servers. Two underscores end
+ * The part for each server in the names of its tools, different for different servers. Two underscores end
  * it, so it has none. A name that can stand as it is does, whatever others come before it: rules are written
  * for it.
  */

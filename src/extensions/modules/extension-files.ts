@@ -16,9 +16,7 @@ export interface ExtensionFile {
 
 const ENDING = /\.(?:ts|mts|mjs|js)$/;
 
-/**
- * The extensions of some folders by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`.
- */
+/** Extensions of folders, by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {

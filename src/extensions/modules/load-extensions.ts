@@ -21,9 +21,7 @@ export interface LoadedExtension extends ExtensionFile {
   readonly statuses: readonly (() => string | undefined)[];
 }
 
-/**
- * Gets, with the path of a file, what takes the errors that code of that file threw, and says which it took.
- */
+/** Gets, with a file's path, what takes the errors its code threw, and says which it took. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
 /** Options of {@link loadExtensions}. */

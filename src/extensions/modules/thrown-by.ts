@@ -4,7 +4,7 @@ import { realPath } from "../../system/real-path.ts";
 import type { ExtensionFile } from "./extension-files.ts";
 
 /**
- * Whether the code of an extension threw an error, in a timer or a promise of its own: of the calls in its
+ * True when the code of an extension threw an error, in a timer or a promise of its own: of the calls in its
  * stack that are not Node's the outermost is in the extension's file, or in its folder where that is one of
  * its own.
  */

@@ -73,7 +73,7 @@ function contentOf(path: string): Buffer | undefined {
     const stats = fstatSync(file);
     return stats.isFile() && stats.size <= MAX_HASHED_BYTES ? readFileSync(file) : undefined;
   } catch {
-    // What cannot be read cannot be vouched for.
+    // A file that cannot be read cannot be vouched for.
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);

@@ -11,9 +11,9 @@ import {
 } from "../markdown/origin.ts";
 import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
+import { isNamed } from "./named-tools.ts";
 import type { LoadedSubagent, Subagent } from "./subagent.ts";
 import { readDefinition } from "./subagent-definition.ts";
-import { isNamed } from "./tool-names.ts";
 
 /** Bytes a definition may have. */
 const MAX_BYTES = 65_536;

@@ -2,8 +2,8 @@ import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
 import type { MarkdownDocument } from "../markdown/front-matter.ts";
+import { namedTools } from "./named-tools.ts";
 import type { Subagent } from "./subagent.ts";
-import { namedTools } from "./tool-names.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION = 1_024;

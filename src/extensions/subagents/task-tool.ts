@@ -7,9 +7,9 @@ import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentTask, Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { offeredList } from "../markdown/fields.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
+import { isNamed } from "./named-tools.ts";
 import type { Subagent } from "./subagent.ts";
 import { taskReport } from "./task-report.ts";
-import { isNamed } from "./tool-names.ts";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
@@ -64,7 +64,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
     },
     // Its own requests and calls have time limits, and the budget of the run holds.
     timeoutMs: 0,
-    // What its calls change is theirs.
+    // Changes of its calls are theirs.
     changesFiles: false,
     abortGraceMs: ABORT_GRACE_MS,
     access: ({ agent }: TaskInput) => {

@@ -24,10 +24,10 @@ import { newUuid } from "../../core/base/ids.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
+import { changeOption, configOptions, modeState, toMode } from "./config-options.ts";
 import { mcpConfigs } from "./mcp-configs.ts";
 import { inProtocol } from "./protocol-error.ts";
 import { sessionName } from "./publish-view.ts";
-import { changeOption, configOptions, modeState, toMode } from "./session-options.ts";
 
 /** Options that an editor's sessions have in common. */
 export interface AcpAgentOptions {

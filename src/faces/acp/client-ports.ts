@@ -23,7 +23,7 @@ export function clientPorts(
     ...(fs?.readTextFile === true && {
       readText: async (path, { signal }) => {
         const asked = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
-        // What the editor does not know is read from the disk, where a missing file gets its own error.
+        // A file the editor does not know is read from the disk, where a missing one gets its own error.
         const content = text((await asked.catch(() => undefined))?.content);
         // Some say that what is not there is empty: then it can be created without having been read.
         return content === "" && !existsSync(path) ? undefined : content;

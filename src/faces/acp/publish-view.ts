@@ -108,7 +108,7 @@ export class ViewPublisher {
     item: ViewItem & { readonly text: string },
   ): void {
     const sent = this.#sent.get(item.id);
-    // What was said before a failed attempt cannot be taken back: the new text is sent whole.
+    // Text from before a failed attempt cannot be taken back: the new text is sent whole.
     const isSame = sent !== undefined && item.text.startsWith(sent.begin) && item.text.length >= sent.length;
     const text = isSame ? item.text.slice(sent.length) : item.text;
     this.#note(item, item.text);

@@ -2,8 +2,8 @@ import type { Environment } from "../../app/config/env.ts";
 import { currentFolder } from "../../app/config/paths.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { loadSettings, type Settings } from "../../app/settings.ts";
-import type { Output } from "./output.ts";
 import type { ParsedOptions } from "./read-options.ts";
+import type { Output } from "./standard-output.ts";
 import { type Style, styleFor } from "./style.ts";
 import { widthOf, wrapText } from "./wrap-text.ts";
 

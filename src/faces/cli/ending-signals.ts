@@ -16,10 +16,7 @@ export async function withSignals(work: (signals: EndingSignals) => Promise<numb
 /** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
 const GRACE_MS = 700;
 
-/**
- * Listens for the signals that end the program. The first one aborts the run, which gets a moment to end by
- * itself; a second one ends it at once.
- */
+/** Listens for signals that end the program. The first aborts the run gently; a second ends it at once. */
 export class EndingSignals {
   readonly #controller = new AbortController();
   readonly #forced = Promise.withResolvers<EndingSignal>();

@@ -73,8 +73,7 @@ class HeadlessRun {
     ]);
     if (ended === "forced") {
       this.#prepared?.killNow();
-      // A run at work has its outcome by now. What ended and was told may still have been tidied up behind:
-      // it has its one result.
+      // A run at work has its outcome by now. Once told it may still be tidying up: it has its one result.
       await this.#answering;
       if (!this.#isTold) this.#fail(undefined);
     }

@@ -53,8 +53,7 @@ export async function runInteractive(
           sessionId,
           ...options
         } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
-        // What was asked of the session to go on with, such as a copy, holds for the one that is chosen from
-        // the list.
+        // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
         const chosen =
           resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
         const goesOn = chosen ?? (fresh ? undefined : asked);

@@ -5,7 +5,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import { EventLines } from "./event-lines.ts";
 import { lineUsage, type OutputLine } from "./line-content.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./standard-output.ts";
 
 /** Options of {@link JsonReporter}. */
 export interface JsonReporterOptions {
@@ -103,7 +103,7 @@ function resultLine({ code, error, output, text, turns, cost, ...outcome }: Outc
       tool_input: input,
       reason,
     })),
-    // What is undefined has no place in JSON.
+    // An undefined value has no place in JSON.
     structured_output: output,
     error: error && { code: error.code, message: error.message },
   };

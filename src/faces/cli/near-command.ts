@@ -63,10 +63,7 @@ function commandLike(word: string): CommandSpec | undefined {
   return COMMANDS.find(({ name }) => name === word || isOneLetterOff(word, name));
 }
 
-/**
- * True for words one slip of the keyboard apart. Of short ones only letters may be swapped: too many are
- * near.
- */
+/** True for words one typing slip apart. Short ones: only swapped letters, since too many are near. */
 function isOneLetterOff(left: string, right: string): boolean {
   const sorted = (word: string): string => [...word].sort().join("");
   const isLong = Math.min(left.length, right.length) >= 4;

@@ -4,7 +4,7 @@ import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { callLine, resultLines } from "./call-lines.ts";
 import { noteLine, noteOf } from "./note-lines.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./standard-output.ts";
 import type { Style } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
 

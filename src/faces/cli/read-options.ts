@@ -139,8 +139,7 @@ function readOption(
     throw fail(`${rawName} takes no value. Leave "=${value}" out.`);
   }
   if (isOptional(option)) {
-    // Most likely a variable that is not set: to take it for a value left out would go on with another
-    // session.
+    // Most likely a variable that is not set: taken as left out, it would go on with another session.
     if (value === "") throw fail(`${rawName} is followed by an empty text. Leave it out, or name a value.`);
     return { name: option.name, value: value ?? NO_VALUE };
   }

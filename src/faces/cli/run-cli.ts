@@ -9,10 +9,10 @@ import { COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
 import { assertNoCommand } from "./near-command.ts";
-import { isTerminal, standardOutput } from "./output.ts";
 import { NO_VALUE } from "./read-options.ts";
 import { stdinKind } from "./read-stdin.ts";
 import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
+import { isTerminal, standardOutput } from "./standard-output.ts";
 
 declare const NANO_AGENT_VERSION: string;
 

@@ -3,10 +3,10 @@ import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/given-message.ts";
-import { readInputMessages } from "./input-messages.ts";
 import { readPrompt, readPromptIfAny, readTextFile } from "./prompt.ts";
 import { stdinKind } from "./read-stdin.ts";
 import type { RunFlags } from "./run-flags.ts";
+import { readInputMessages } from "./stream-json-input.ts";
 
 /** Where a run without a screen looks for what it is asked. */
 export interface RunInputPlace {

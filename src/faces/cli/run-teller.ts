@@ -171,7 +171,7 @@ const SHOWN_ID = 8;
 
 /** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
 function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
-  // What phases say is work on the answer, and the last thing said need not be the answer.
+  // The words of phases are work on the answer, and the last thing said need not be the answer.
   if (config.pattern === "plan" || config.pattern === "reflection") return false;
   return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
 }

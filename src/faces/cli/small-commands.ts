@@ -1,5 +1,4 @@
-// One module for all: each module that is loaded on its own splits the code it shares with a run into one
-// more file to load.
+// One module for all: any module loaded on its own splits shared code into one more file to load.
 export { acp } from "./commands/acp.ts";
 export { auth } from "./commands/auth.ts";
 export { completion } from "./commands/completion.ts";

@@ -10,16 +10,12 @@ export class StrayErrors {
   /** True when an error was somebody's, who has told it. */
   readonly take = (error: unknown): boolean => [...this.#owners.values()].some((takes) => takes(error));
 
-  /**
-   * Takes what the process does not catch, until the function it returns is called. What is nobody's ends the
-   * process as if this had not been.
-   */
+  /** Takes uncaught errors until the function it returns is called. What is nobody's ends the process. */
   listen(): () => void {
     const caught = (error: unknown): void => {
       if (this.take(error)) return;
       process.off("uncaughtException", caught);
-      // Node then shows the line it was thrown at first. Where it is told to let lost promises pass, it is
-      // thrown after all.
+      // Node then shows the line it was thrown at. If told to let lost promises pass, it is thrown after all.
       void Promise.reject(error);
       setTimeout(() => {
         throw error;

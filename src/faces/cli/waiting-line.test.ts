@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../../core/agent/event.ts";
-import { StreamOutput } from "./output.ts";
+import { StreamOutput } from "./standard-output.ts";
 import { styleFor } from "./style.ts";
 import { WaitingLine } from "./waiting-line.ts";
 

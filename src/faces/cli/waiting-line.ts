@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { fitColumns } from "../terminal/columns.ts";
 import type { CommandContext } from "./command-context.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./standard-output.ts";
 import { type Style, styleFor } from "./style.ts";
 
 /** Options of {@link WaitingLine}. */

@@ -1,5 +1,5 @@
 import { columnsOf, wrapColumns } from "../terminal/columns.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./standard-output.ts";
 
 /** Columns of the terminal behind an output; `undefined` where it is none. */
 export function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2): number | undefined {

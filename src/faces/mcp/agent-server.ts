@@ -24,7 +24,7 @@ export interface AgentServerOptions {
   readonly version: string;
 }
 
-/** What serves a client, or all clients that bring everything with each request. */
+/** The server of one client, or of all clients that bring everything with each request. */
 export interface AgentServer {
   /** A server that is not connected yet; what those of one client begin belongs together. */
   readonly newServer: () => McpServer;

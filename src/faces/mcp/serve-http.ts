@@ -125,7 +125,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
   }
 }
 
-/** What is said to a request; `undefined` for a session that there is not. */
+/** The answer to a request; `undefined` for a session that there is not. */
 async function answerTo(asked: Request, serving: Serving): Promise<Response | undefined> {
   const session = asked.headers.get("mcp-session-id") ?? "";
   const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));

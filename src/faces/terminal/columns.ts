@@ -9,7 +9,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** What people take for one character each: emoji of several parts, letters with their marks. */
+/** The characters as people see them: emoji of several parts, letters with their marks. */
 export function graphemes(text: string): readonly string[] {
   if (NARROW.test(text)) return text.split("");
   if (PLAIN.test(text)) return [...text];
@@ -84,10 +84,7 @@ const LAZY = {
 
 const MAX_CLUSTER = 24;
 const NARROW = /^[\x20-\x7e]*$/;
-/**
- * Characters that stand alone whatever follows: marks of the screen, letters of Latin and Cyrillic, Chinese,
- * Japanese and Korean.
- */
+/** Stand alone whatever follows: marks of the screen, Latin, Cyrillic, Chinese, Japanese, Korean. */
 const PLAIN =
   /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
 /** Those of them that are narrow. */

@@ -15,7 +15,7 @@ export interface RollbackTelling {
   readonly on: "shell" | "screen";
 }
 
-/** What became of a rollback, for people. */
+/** The result of a rollback, for people. */
 export function rollbackText(report: RollbackReport, telling: RollbackTelling): string {
   const { isDry, on } = telling;
   const { changes, left, failed, omitted } = report;

@@ -5,7 +5,7 @@ import { MODE_WORDS } from "./commands/choose-model.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";
 import { openRewind } from "./commands/rewind.ts";
-import { openHistorySearch } from "./commands/sessions.ts";
+import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
@@ -154,9 +154,7 @@ export class Controller implements Control {
     else session.steer(input);
   }
 
-  /**
-   * Takes another session in place of this one, which is closed; where that cannot be opened, this one stays.
-   */
+  /** Takes another session and closes this one, which stays where the other cannot be opened. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
@@ -186,10 +184,7 @@ export class Controller implements Control {
     this.#endEditing();
   }
 
-  /**
-   * Takes what is offered. True when more is to be written: a file is named in the middle of a message, a
-   * command may wait for more.
-   */
+  /** Takes the offer. True when more is to be written: a file in mid-message, a command that may go on. */
   #completes(): boolean {
     const { input } = this.screen;
     const kind = input.hasPopup ? input.accept() : undefined;
@@ -199,10 +194,7 @@ export class Controller implements Control {
     );
   }
 
-  /**
-   * Does what a text says; a message is given by `give`. True when the text stays where it is: it names no
-   * command.
-   */
+  /** Does what a text says; messages go by `give`. True when the text stays, for it names no command. */
   #submit(text: string, give: () => void): boolean {
     const [, name, args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
     const command = name === undefined ? undefined : findCommand(this, name);

@@ -2,10 +2,7 @@ import type { Line } from "./paint/line.ts";
 
 const HINT_MS = 4_000;
 
-/**
- * A line that stands in the place of the status for a moment, which begins when it is first drawn: a busy
- * machine draws late.
- */
+/** A line in place of the status, for a moment that begins when it is drawn: busy machines draw late. */
 export class Hint {
   #line: Line | undefined;
   #until: number | undefined;

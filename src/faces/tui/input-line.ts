@@ -1,7 +1,7 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import { Attachments, cleanPaste } from "./editor/attachments.ts";
-import { type Completion, type CompletionSources, completionFor } from "./editor/completion.ts";
+import { type Completion, type CompletionSources, completionFor } from "./editor/complete-input.ts";
 import {
   applyEdit,
   caretLine,
@@ -19,7 +19,7 @@ import type { Role } from "./paint/theme.ts";
 import { listLines } from "./views/list-lines.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
-/** What an {@link InputLine} works with. */
+/** Options of an {@link InputLine}. */
 export interface InputLineOptions {
   readonly cwd: string;
   readonly history: History;
@@ -37,9 +37,7 @@ const POPUP_ROWS = 8;
 /** With so few rows a question takes all of them. */
 const DRAFT_FROM = 12;
 
-/**
- * The text a person writes, with what is offered for it, what was typed before, and what its marks stand for.
- */
+/** The text a person writes, what is offered for it, what was typed before, what its marks stand for. */
 export class InputLine {
   readonly #options: InputLineOptions;
   #editor: Editor = EMPTY_EDITOR;
@@ -79,19 +77,14 @@ export class InputLine {
     this.#editor = insertText(this.#editor, `${this.#attachments.addImage(image)} `);
   }
 
-  /**
-   * Another text in the place of what is written; undo brings that back. `images`: those that its marks stand
-   * for.
-   */
+  /** Replaces what is written; undo brings it back. `images`: those that the text's marks stand for. */
   replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
     this.#past = undefined;
     this.#attachments.takeBack(text, images);
     this.#editor = replaceText(this.#editor, text);
   }
 
-  /**
-   * Does what an editing key says. At the first and last line, up and down go through what was typed before.
-   */
+  /** Does what an editing key says. Up at the first line and down at the last go through the history. */
   edit(command: EditCommand): void {
     if ((command === "up" || command === "down") && this.#completion !== undefined) {
       const count = this.#completion.items.length;
@@ -231,7 +224,7 @@ export function roleOf(view: SessionView | undefined): Role {
   }
 }
 
-/** What an empty input says. */
+/** The text of an empty input. */
 export function placeholderOf(view: SessionView | undefined): string {
   if (view === undefined) return "";
   if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";

@@ -2,10 +2,7 @@ import { type Environment, variable } from "../../app/config/env.ts";
 import { type Look, THEME_NAMES, type ThemeName } from "./paint/theme.ts";
 import type { Reflow } from "./terminal/renderer.ts";
 
-/**
- * How the screen is dressed before the terminal has said which background it has. `theme`: what the settings
- * say.
- */
+/** How the screen is dressed until the terminal tells its background. `theme`: what the settings say. */
 export function lookFor(environment: Environment, theme?: string): Look {
   const term = variable(environment, "TERM") ?? "";
   const has256 =
@@ -19,10 +16,7 @@ export function lookFor(environment: Environment, theme?: string): Look {
   };
 }
 
-/**
- * Whether the terminal shows more than ASCII: what the locale says, and where nothing does, unless it is a
- * bare console.
- */
+/** True when the terminal shows more than ASCII: by the locale, and without one unless a bare console. */
 function speaksUnicode(environment: Environment): boolean {
   const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
     .map((name) => variable(environment, name))
@@ -30,7 +24,7 @@ function speaksUnicode(environment: Environment): boolean {
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
-/** What the terminal does with its lines when it becomes narrower, as far as the environment tells. */
+/** The terminal's way with its lines when it becomes narrower, as far as the environment tells. */
 export function reflowOf(environment: Environment): Reflow {
   const term = variable(environment, "TERM") ?? "";
   const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
@@ -39,17 +33,12 @@ export function reflowOf(environment: Environment): Reflow {
     : "exact";
 }
 
-/**
- * The same by what a terminal says it is: `[>0;276;0c` is xterm.js, and with it many editors and web
- * terminals. Undefined: it says nothing of it.
- */
+/** The same by a terminal's answer: `[>0;276;0c` is xterm.js, as in many editors. Undefined: not told. */
 export function reflowOfNamed(reply: string): Reflow | undefined {
   return reply === "[>0;276;0c" ? "counting" : undefined;
 }
 
-/**
- * The theme for a background that a terminal named (`]11;rgb:ffff/ffff/ffff`); undefined when it named none.
- */
+/** The theme for a named background (`]11;rgb:ffff/ffff/ffff`); undefined when none was named. */
 export function themeForBackground(reply: string): ThemeName | undefined {
   const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
   if (found === null) return undefined;

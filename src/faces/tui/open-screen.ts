@@ -7,7 +7,7 @@ import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { KnownSession } from "./commands/control.ts";
 import { askForServer, offerTrust, openSetUp } from "./commands/first-minutes.ts";
-import { openSessions } from "./commands/sessions.ts";
+import { openSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/file-index.ts";
@@ -26,7 +26,7 @@ import { LineTerminal } from "./terminal/line-terminal.ts";
 import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
 import { goOnLines } from "./views/go-on-lines.ts";
 
-/** What ends the program from outside. */
+/** The ways in which the program is ended from outside. */
 export interface Endings {
   readonly signal: AbortSignal;
   /** Settles when nothing may be waited for any longer. */
@@ -74,10 +74,7 @@ const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
 
-/**
- * Opens the screen in the terminal of this process and resolves to the exit code when it was left; the
- * terminal is then as it was.
- */
+/** Opens the screen in this process's terminal. Resolves to the exit code, the terminal restored. */
 export function openScreen(options: OpenScreenOptions): Promise<number> {
   return new ScreenProgram(options).run();
 }
@@ -293,15 +290,12 @@ class ScreenProgram {
     this.#ended.resolve(FAILED);
   }
 
-  /**
-   * Leaves the screen: the run is stopped, what it came to is printed, and the terminal is put back before
-   * anything else is waited for.
-   */
+  /** Leaves the screen: stops the run, prints its end and restores the terminal before any other wait. */
   async #end(code?: number): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const { session, input } = this.#screen;
-    // What was being written when a signal came waits for the next time.
+    // Text that was being written when a signal came waits for the next time.
     if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
@@ -383,7 +377,7 @@ function after(ms: number): Promise<undefined> {
   });
 }
 
-/** Whether the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
+/** True when the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
   const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);

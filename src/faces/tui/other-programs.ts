@@ -17,8 +17,7 @@ export async function writeInEditor(text: string, environment: Environment): Pro
   try {
     const path = join(folder, "message.md");
     writeFileSync(path, text, { mode: 0o600 });
-    // What people put there may have options and quotes: the shell reads it, as it does for every other
-    // program.
+    // It may have options and quotes: the shell reads it, as it does for every other program.
     const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);

@@ -20,8 +20,7 @@ const PROMPT_MS = 50;
 export class PlainScreen implements ScreenFace {
   readonly input: InputLine;
   readonly question: undefined;
-  // What was written stays: lines are the terminal's own, a hint is one as every other, and no key does
-  // anything to them.
+  // Written lines stay: they and hints are the terminal's own, and no key does anything to them.
   readonly redraw: () => void = nothing;
   readonly repaint: () => void = nothing;
   readonly resized: () => void = nothing;

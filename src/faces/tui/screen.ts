@@ -22,7 +22,7 @@ import type { RunningShell } from "./views/side-lines.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
-/** What a {@link Screen} works with. */
+/** Options of a {@link Screen}. */
 export interface ScreenOptions extends InputLineOptions {
   readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
   readonly look: Look;
@@ -102,7 +102,7 @@ export class Screen {
     };
   }
 
-  /** Whether something stands in the place of the input. */
+  /** True when something stands in the place of the input. */
   get hasPanel(): boolean {
     return this.#panels.length > 0 || this.#question !== undefined;
   }
@@ -195,7 +195,7 @@ export class Screen {
     this.draw();
   }
 
-  /** What was drawn is drawn again from where it began, with the next frame. */
+  /** Draws everything again from where it began, with the next frame. */
   repaint(): void {
     this.#renderer.repaint();
   }
@@ -237,7 +237,8 @@ export class Screen {
     if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
     else if (panel === undefined) this.#edit(event);
-    // What one letter closes does not get the next. Several at once are no answer to a question.
+    // The next letter is not for a panel that the one before it closed. Several at once are no answer to a
+    // question.
     else if (event.type === "text" && panel !== this.#question)
       for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);
@@ -389,7 +390,7 @@ export class Screen {
   }
 }
 
-/** What a screen is to commands and keys: one that is drawn in place, or one of lines only. */
+/** The screen for commands and keys: one that is drawn in place, or one of lines only. */
 export type ScreenFace = Pick<Screen, keyof Screen>;
 
 /** Keys that work whatever has the others. */

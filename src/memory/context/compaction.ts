@@ -8,10 +8,7 @@ import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../.
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 
-/**
- * Time a compactor gets to end by itself when it is aborted, in milliseconds: it may have to record what it
- * has spent.
- */
+/** Milliseconds for an aborted compactor to end by itself: it may have to record what it has spent. */
 const COMPACTOR_GRACE_MS = 1_000;
 
 /**
@@ -41,7 +38,7 @@ export function compactOnRequest(
   return compactConversation(run, assertCompactor(compactor), { instructions });
 }
 
-/** What making room now would do. Throws `invalid_argument` without a compactor. */
+/** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
 export function previewCompaction(
   run: RunContext,
   compactor: Compactor | false | undefined,
@@ -49,10 +46,7 @@ export function previewCompaction(
   return assertCompactor(compactor).preview(contextView(run));
 }
 
-/**
- * Takes the newest compaction of a conversation back. Throws `invalid_argument` when there is none, and for
- * the journal.
- */
+/** Takes a conversation's newest compaction back. Throws `invalid_argument`: none, and for the journal. */
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoable;
   if (target === undefined) {
@@ -61,10 +55,7 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   await record(recorder, { type: "compaction_undone", target });
 }
 
-/**
- * Makes room now. Resolves to what was recorded; `undefined` when the conversation stays as it is. Throws
- * only for the journal.
- */
+/** Makes room now. Resolves to what was recorded; `undefined`: nothing. Throws for the journal only. */
 async function compactConversation(
   run: RunContext,
   compactor: Compactor,

@@ -7,37 +7,29 @@ import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
 /**
- * What a {@link Compactor} is told about a conversation. Making one costs nothing: it looks where it is
+ * The facts about a conversation that a {@link Compactor} is told. Costs nothing to make: it looks when
  * asked.
  */
 export interface ContextView {
-  /**
-   * The same object whenever the same conversation is meant: a key for what an implementation remembers of
-   * it.
-   */
+  /** The same object for the same conversation: a key for what an implementation remembers of it. */
   readonly conversation: object;
   /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
   readonly messages: readonly Message[];
-  /**
-   * Counts up when a compaction is made or taken back: what was found out of messages before is void then.
-   */
+  /** Counts compactions made or taken back: what was found out of messages before is void then. */
   readonly revision: number;
-  /**
-   * What the provider reported of the last request; `undefined` where nothing was, or not since the last
-   * compaction.
-   */
+  /** The provider's report of the last request; `undefined`: none since the last compaction. */
   readonly measured: MeasuredContext | undefined;
-  /** What every request carries beside messages and tools: system prompt, output limit. */
+  /** The parts of every request beside messages and tools: system prompt, output limit. */
   readonly request: RequestDefaults;
   /** Tools as the model sees them. */
   readonly tools: readonly ToolSpec[];
   readonly info: ModelInfo | undefined;
 }
 
-/** What a {@link Compactor} works with when it is asked for a compaction. */
+/** The parts a {@link Compactor} makes a compaction from. */
 export interface CompactionTask extends ContextView {
   readonly reason: CompactionReason;
-  /** What the summary should pay attention to, in the words of whoever asked for it. */
+  /** The subjects the summary should pay attention to, in the words of whoever asked for it. */
   readonly instructions?: string;
   readonly signal: AbortSignal;
   /**
@@ -52,29 +44,24 @@ export interface CompactionTask extends ContextView {
 }
 
 /**
- * What is left of a conversation: `messages`, then the newest `kept` messages of the conversation as they
- * are. Together they must be a conversation that can be sent, or nothing is done.
+ * The rest of a conversation: `messages`, then the newest `kept` messages of the conversation as they are.
+ * Together they must be a conversation that can be sent, or nothing is done.
  */
 export interface Compaction {
   /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
   readonly method: "summary" | "shortening" | "truncation";
   readonly messages: readonly Message[];
   readonly kept: number;
-  /**
-   * Of a request, system prompt and tools included, before and after. Estimates, corrected by what the
-   * provider reported.
-   */
+  /** Of a request with system prompt and tools, before and after. Estimates, corrected by the provider's. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** What a compaction would do now. Nothing is changed and no model is asked to find out. */
+/** The effect a compaction would have now. Nothing is changed and no model is asked to find out. */
 export interface CompactionPreview {
-  /** Whether the next request would be preceded by one. */
+  /** True when the next request would be preceded by one. */
   readonly isNeeded: boolean;
-  /**
-   * How it would begin; a summary that fails ends as something else. `none`: there is nothing that could go.
-   */
+  /** How it would begin; a summary that fails ends as something else. `none`: nothing could go. */
   readonly method: Compaction["method"] | "none";
   readonly tokensBefore: number;
   /** With a summary of the expected length. */
@@ -86,7 +73,7 @@ export interface CompactionPreview {
   readonly replaced: readonly Message[];
   /** Messages that would stay as they are, oldest first. */
   readonly kept: readonly Message[];
-  /** What is taken over word for word from those that go. */
+  /** The messages taken over word for word from those that go. */
   readonly pinned: {
     readonly userMessages: number;
     readonly files: number;
@@ -107,7 +94,7 @@ export interface Compactor {
 
 /** How a conversation is compacted on request. */
 export interface CompactOptions {
-  /** What the summary should pay attention to. */
+  /** The subjects the summary should pay attention to. */
   readonly instructions?: string;
   /** Leaves the conversation as it is when it is aborted. */
   readonly signal?: AbortSignal;

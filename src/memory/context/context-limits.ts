@@ -1,6 +1,8 @@
 import type { ContextView } from "./compactor.ts";
 
-/** What of {@link import("./summary-compaction.ts").SummaryCompactionOptions} decides about room. */
+/**
+ * The fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room.
+ */
 export interface RoomOptions {
   readonly at?: number;
   readonly window?: number;
@@ -9,7 +11,7 @@ export interface RoomOptions {
 
 /** How much room there is, in tokens. */
 export interface ContextLimits {
-  /** What a request and its answer may have together; `undefined` when nobody knows. */
+  /** The tokens a request and its answer may have together; `undefined` when nobody knows. */
   readonly window: number | undefined;
   /** Held free for the answer. */
   readonly reserve: number;
@@ -17,10 +19,7 @@ export interface ContextLimits {
   readonly limit: number | undefined;
 }
 
-/**
- * Largest answer that room is held free for unless told otherwise: what a model could write at most is rarely
- * what it writes.
- */
+/** Most room held free for an answer by default: what a model could write is rarely what it writes. */
 const MAX_RESERVE = 32_000;
 
 /** The room for a conversation. Never less than half of the window is left for the request. */

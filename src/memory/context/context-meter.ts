@@ -33,10 +33,7 @@ export class ContextMeter {
   readonly #ratios = new WeakMap<object, number>();
   #estimator: TextEstimator | undefined;
 
-  /**
-   * A number of tokens the next request surely does not exceed. Costs as much as the messages that are new
-   * since the last look.
-   */
+  /** Tokens the next request surely does not exceed. Costs as much as messages new since the last look. */
   mostTokens(view: ContextView): number {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
@@ -110,10 +107,7 @@ function mostOf({ texts, images, parts }: Spoken): number {
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }
 
-/**
- * A report that is far off (a server that leaves out what it had in its cache) must not make a long text
- * count as nothing.
- */
+/** A report that is far off (a server that omits its cache) must not make a long text count as nothing. */
 function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }

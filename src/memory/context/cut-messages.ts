@@ -24,10 +24,7 @@ export function cutResults(messages: readonly Message[], maxChars: number): read
   });
 }
 
-/**
- * A message of the user with at most `maxChars` characters of text, the cut marked; the same object when it
- * is short enough.
- */
+/** A user message with at most `maxChars` of text, the cut marked; the same object when short enough. */
 export function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
   const length = message.content.reduce(
     (sum, block) => sum + (block.type === "text" ? block.text.length : 0),

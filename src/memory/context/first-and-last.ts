@@ -7,10 +7,7 @@ import { isSeam } from "./plan-compaction.ts";
 
 /** When a conversation is cut. */
 export interface FirstAndLastOptions {
-  /**
-   * Messages a conversation may have before it is cut to `count`. Default: `count`. A larger one is cut less
-   * often.
-   */
+  /** Messages before a conversation is cut to `count`. Default: `count`. Larger: it is cut less often. */
   readonly max?: number;
 }
 
@@ -73,12 +70,11 @@ interface Cut {
   readonly kept: number;
 }
 
-/** What stays; undefined when that is everything. */
+/** The part that stays; undefined when that is everything. */
 function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;
-  // A first message with calls would need its results, too; there is none in a conversation that began with a
-  // question.
+  // A first message with calls would need its results too; a conversation begins with a question.
   const head = first?.role === "user" && !answersCalls(first) ? [first] : [];
   let start = messages.length - (count - head.length);
   while (start < messages.length && !isSeam(messages, start)) start += 1;

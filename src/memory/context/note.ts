@@ -1,7 +1,7 @@
 import { type Message, messageText, type UserMessage, userMessage } from "../../core/message/message.ts";
 import type { FileAction, TouchedFiles } from "./touched-files.ts";
 
-/** What a note about a compaction says. */
+/** The facts in a note about a compaction. */
 export interface Note {
   /** By the model; undefined when there is none. */
   readonly summary: string | undefined;

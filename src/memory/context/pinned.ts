@@ -10,9 +10,9 @@ import {
 import { readNote } from "./note.ts";
 import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
 
-/** What a compaction takes over word for word from the messages it replaces. */
+/** The messages a compaction takes over word for word from those it replaces. */
 export interface PinnedMessages {
-  /** What the user wrote, oldest first: the messages themselves, results of calls beside it left out. */
+  /** The words of the user, oldest first: the messages themselves, results of calls beside them left out. */
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
   readonly todo: string | undefined;
@@ -59,10 +59,7 @@ function ownWords(message: UserMessage): UserMessage | undefined {
   return content.length === message.content.length ? message : { ...message, content };
 }
 
-/**
- * The list is what the call said; some tools answer with the list as people read it. A list without open
- * items is none.
- */
+/** The list as the call has it; some tools answer with it as people read it. Without open items: none. */
 function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   const { todos } = input;
   if (

@@ -11,18 +11,16 @@ export interface CompactionBudget {
   readonly tailTurns: number;
   /** The user's own words. */
   readonly pins: number;
-  /** What the newest messages may take at most: their longest parts are cut where they take more. */
+  /** The most that the newest messages may take: their longest parts are cut where they take more. */
   readonly tailAtMost: number;
 }
 
 /** How a conversation is parted. */
 export interface CompactionPlan {
-  /** What goes, oldest first; not empty. */
+  /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
   readonly pinned: PinnedMessages;
-  /**
-   * The user's own words of what goes, as they will stand: whole, or cut with a mark where they are too long.
-   */
+  /** The user's own words of what goes, as they will stand: whole, or cut with a mark where too long. */
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be cut to fit; they come behind the note. */
   readonly cutTail: readonly Message[];
@@ -60,10 +58,7 @@ export function isSeam(messages: readonly Message[], at: number): boolean {
   return message === undefined || !answersCalls(message);
 }
 
-/**
- * Index of the first message that stays: the earliest seam behind which all fits, but never behind what must
- * stay.
- */
+/** Index of the first message to stay: the earliest seam behind which all fits, or what must stay. */
 function tailStart(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -114,10 +109,7 @@ function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: 
 /** Part of the room that is held back for the first message, which says what all of it is about. */
 const FIRST_SHARE = 0.25;
 
-/**
- * The messages that fit, newest first; what is too long is cut with a mark, what is left out is counted in
- * one.
- */
+/** The messages that fit, newest first; too long ones are cut with a mark, one counts those left out. */
 function pinsWithin(
   own: readonly UserMessage[],
   size: Pick<ContextSize, "of">,

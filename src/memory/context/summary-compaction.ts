@@ -12,20 +12,14 @@ import { writeSummary } from "./write-summary.ts";
 export interface SummaryCompactionOptions {
   /** Share of the window at which it happens, above 0 and at most 1. Default 0.8. */
   readonly at?: number;
-  /**
-   * Tokens of the window. Default: what is known of the model; without it only a refused request brings a
-   * compaction about.
-   */
+  /** Tokens of the window. Default: the model's; if unknown, only a refused request causes a compaction. */
   readonly window?: number;
   /**
    * Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000,
    * and a quarter of the window), or a tenth of the window.
    */
   readonly reserve?: number;
-  /**
-   * Share of the limit that the newest messages may take to be kept as they are, above 0 and below 1. Default
-   * 0.2.
-   */
+  /** Share of the limit kept for the newest messages as they are, above 0 and below 1. Default 0.2. */
   readonly keep?: number;
   /** Answers of the model that are kept with their results even if they take more. Default 1. */
   readonly keepTurns?: number;
@@ -54,10 +48,7 @@ export function summaryCompaction(options: SummaryCompactionOptions = {}): Compa
 
 /** Old results keep this many characters when they are shortened. */
 const SHORT_RESULT_CHARS = 600;
-/**
- * Shortening is enough when it brings the conversation below this share of the limit; else the next turn
- * would be at the limit again.
- */
+/** Share of the limit that cutting must reach to be enough: else the next turn is at the limit again. */
 const ENOUGH = 0.6;
 /** Share of the limit by which a conversation must grow before it is compacted again. */
 const GROWTH = 0.1;
@@ -67,16 +58,13 @@ const NEARLY_ALL = 0.9;
 const PINS = 0.35;
 /** Tokens of them that are kept in any case, for a conversation that is small and refused all the same. */
 const LEAST_PINS = 500;
-/** What a summary is expected to come to. */
+/** The expected size of a summary. */
 const SUMMARY_TOKENS = 1_500;
 
 class SummaryCompactor implements Compactor {
   readonly #options: SummaryCompactionOptions;
   readonly #meter = new ContextMeter();
-  /**
-   * Tokens below which a conversation is left alone: one that cannot be made smaller must not be tried at
-   * each turn.
-   */
+  /** Least tokens of a compaction: a conversation that cannot shrink must not be tried at each turn. */
   readonly #notBelow = new WeakMap<object, number>();
 
   constructor(options: SummaryCompactionOptions) {
@@ -211,10 +199,7 @@ class SummaryCompactor implements Compactor {
     });
   }
 
-  /**
-   * Cuts results only: those of the newest turn where they alone are too long, those of old turns when that
-   * is asked for.
-   */
+  /** Cuts results only: of the newest turn if they alone are too long, of old turns when asked for. */
   #shortened(
     { replaced, cutTail, kept }: CompactionPlan,
     { messages }: ContextView,

@@ -4,7 +4,7 @@ export interface SummaryPromptFacts {
   readonly now: number;
   /** Newest messages that stay as they are. */
   readonly kept: number;
-  /** What to pay attention to, in the words of whoever asked. */
+  /** The subjects to pay attention to, in the words of whoever asked. */
   readonly instructions: string | undefined;
 }
 

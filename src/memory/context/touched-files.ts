@@ -18,7 +18,7 @@ export interface FileTouch {
   readonly action: FileAction;
 }
 
-/** What a call of a file tool did, also inside a `batch`; nothing for other tools. */
+/** The files a call of a file tool touched, also inside a `batch`; none for other tools. */
 export function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
   const action = FILE_TOOLS.get(name);
   const path = input["path"];

@@ -10,7 +10,7 @@ export interface TranscriptPieces {
   readonly summary: string | undefined;
 }
 
-/** What the pieces may come to. */
+/** The most that the pieces may come to. */
 export interface PieceLimits {
   /** Tokens of one piece. */
   readonly tokens: number;

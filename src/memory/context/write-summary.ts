@@ -110,10 +110,7 @@ function withoutStops({
   return request;
 }
 
-/**
- * Changes the output limit only where there is not that much room: providers keep prompts by what a request
- * begins with.
- */
+/** Lowers the output limit only where room is short: providers cache by what a request begins with. */
 function outputWithin(
   own: number | undefined,
   room: number | undefined,

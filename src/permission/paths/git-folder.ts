@@ -2,10 +2,7 @@ import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "nod
 import { isAbsolute, sep } from "node:path";
 import type { GitSetting, ReadText } from "./git-settings.ts";
 
-/**
- * Where the files of a repository are, links followed. A bare one is that itself. `undefined` where a pointer
- * to it is not plain.
- */
+/** Where a repository's files are, links followed: a bare one itself. `undefined`: a pointer is not plain. */
 export function gitFolder(tree: string, read: ReadText): string | undefined {
   const path = `${tree}/.git`;
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
@@ -20,10 +17,7 @@ export function commonFolder(own: string, read: ReadText): string | undefined {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? own : pointed(read(path), "", own);
 }
 
-/**
- * The folder that a text of one line in `folder` names. Blanks are part of a name, line ends behind it are
- * not.
- */
+/** The folder that a one-line text in `folder` names. Blanks belong to it, line ends behind it do not. */
 function pointed(line: string | undefined, begin: string, folder: string): string | undefined {
   const text = line?.replace(/[\r\n]+$/, "");
   if (text?.startsWith(begin) !== true || /[\p{Cc}\uFFFD]/u.test(text)) return undefined;
@@ -31,10 +25,7 @@ function pointed(line: string | undefined, begin: string, folder: string): strin
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? place : undefined;
 }
 
-/**
- * A path from a folder, as it stands: the system takes `..` from where a link before it leads, `join` from
- * its name.
- */
+/** A path from a folder, unnormalized: for the system `..` starts where a link leads, unlike `join`. */
 export function pathFrom(folder: string, path: string): string {
   return isAbsolute(path) ? path : `${folder}/${path}`;
 }
@@ -49,15 +40,14 @@ export function placeOf(path: string): string | undefined {
   }
 }
 
-/** Whether a path, links followed, lies in one of these folders. */
+/** True when a path, links followed, lies in one of these folders. */
 export function liesIn(path: string, folders: readonly string[]): boolean {
   const place = placeOf(path);
   return place !== undefined && folders.some((each) => `${place}/`.startsWith(`${placeOf(each)}${sep}`));
 }
 
 /**
- * Whether the files of a repository lie with its work tree, or say themselves that this is theirs: who leads
- * git elsewhere cannot write there.
+ * True when a repository lies with its work tree or claims it: who leads git elsewhere cannot write there.
  */
 export function belongsTo(
   tree: string,
@@ -72,12 +62,12 @@ export function belongsTo(
   return said !== undefined && placeOf(pathFrom(own, said.value)) === placeOf(tree);
 }
 
-/** What of a folder is looked at further. */
+/** The entries of a folder that are looked at further. */
 export interface GitEntries {
   readonly links: readonly string[];
   /** Folders, as paths from that of git on. */
   readonly folders: readonly string[];
-  /** Whether it names places of objects elsewhere. */
+  /** True when it names places of objects elsewhere. */
   readonly hasAlternates: boolean;
 }
 

@@ -13,26 +13,17 @@ const LENGTH = 0xfff;
 /** A repository of a million files has one of 100 MB. */
 const MAX_BYTES = 500_000_000;
 
-/** What an index says. */
+/** The contents of an index. */
 export interface GitIndex {
-  /**
-   * Paths, from the work tree on, of repositories of their own: submodules, and others that were added like
-   * them.
-   */
+  /** Paths, from the work tree on, of repositories of their own: submodules and others added like them. */
   readonly links: readonly string[];
   /** Another file beside it that holds the entries which do not stand here. */
   readonly shared?: string;
-  /**
-   * Whether nothing else can be in it: no name that is not there or not plain, no folder that stands for what
-   * is below it.
-   */
+  /** True when it can hold nothing else: no absent or odd name, no folder that stands for what is below. */
   readonly isWhole: boolean;
 }
 
-/**
- * Reads an index whose hashes have `hashBytes` bytes. `undefined` where that cannot be; nothing is in one
- * that is not there.
- */
+/** Reads an index of hashes of `hashBytes` bytes; empty where there is none. `undefined`: unreadable. */
 export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return { links: [], isWhole: true };
@@ -97,8 +88,8 @@ function prefixOf(
 }
 
 /**
- * What stands behind the entries, by name. It has to end where the hash of it all begins: else the entries
- * were misread.
+ * The extensions behind the entries, by name. It must end where the final hash begins, or entries were
+ * misread.
  */
 function extensionsOf(file: Buffer, begin: number, end: number): ReadonlyMap<string, Buffer> {
   const found = new Map<string, Buffer>();

@@ -58,8 +58,8 @@ const PLAIN_STEP =
 
 const DRIVERS = /^diff\.(?:external|.*\.(?:textconv|command))$/s;
 /**
- * What runs a program or sends passwords another way, but for nobody who only looks. Hooks, pagers and file
- * watchers never run for a covered command.
+ * Runs a program or sends passwords another way, but not for who only looks. Hooks, pagers and file watchers
+ * never run for a covered command.
  */
 const OTHERS =
   /^(?:alias\..*|merge\..*\.driver|core\.(?:sshcommand|gitproxy|askpass|editor)|sequence\.editor|sendemail\.(?:.*\.)?(?:smtpserver|[a-z]+cmd)|credential\.(?:.*\.)?helper|remote\..*\.(?:uploadpack|receivepack|vcs)|interactive\.difffilter|(?:difftool|mergetool|guitool)\..*|submodule\..*\.update|protocol\..*|url\..*\.(?:push)?insteadof|rebase\.instructionformat|http\.(?:.*\.)?(?:proxy|sslverify)|svn(?:-remote)?\.(?:.*\.)?[a-z]+prog|(?:tar|imap)\..*)$/s;
@@ -67,23 +67,17 @@ const OTHERS =
 const BRANCH = /^branch\..*\.(?!mergeoptions$)[a-z0-9-]+$/s;
 /** Settings of the sections `diff` and `merge` itself. */
 const PLAIN_DIFF = /^(?:diff\.(?!external$)|merge\.)[a-z]+$/;
-/** What git-lfs writes of itself, which runs nothing of the repository. */
+/** Settings that git-lfs writes itself, which run nothing of the repository. */
 const LFS =
   /^filter\.lfs\.(?:clean=git-lfs clean -- %f|smudge=git-lfs smudge(?: --skip)? -- %f|process=git-lfs filter-process(?: --skip)?)$/;
-/**
- * A clone without all its objects: whoever looks at one that is missing fetches it, with the programs for
- * that.
- */
+/** A clone without all its objects: looking at a missing one fetches it, with the programs for that. */
 const PARTIAL = /^(?:remote\..*\.(?:promisor|partialclonefilter)|extensions\.partialclone)$/s;
 
 /** Settings that name a file or folder whose content git may show. */
 export const NAMES_PLACE: RegExp =
   /^(?:core\.(?:worktree|attributesfile|excludesfile)|blame\.ignorerevsfile|mailmap\.file|(?:(?:fetch|receive)\.)?fsck\.skiplist)$/;
 
-/**
- * Whom a setting counts for. One that is not known counts for everybody: git may have come to run what it
- * names.
- */
+/** Whom a setting counts for. An unknown one counts for everybody: git may now run what it names. */
 export function useOf(setting: GitSetting): GitSettingUse {
   const { key, value } = setting;
   if (LFS.test(`${key}=${value}`)) return undefined;
@@ -98,7 +92,7 @@ export function useOf(setting: GitSetting): GitSettingUse {
   return value.replaceAll(/["\\]/g, "").includes("::") ? "others" : undefined;
 }
 
-/** Whether a setting says that objects are missing. */
+/** True when a setting says that objects are missing. */
 export function isPartialClone({ key }: GitSetting): boolean {
   return PARTIAL.test(key);
 }

@@ -31,19 +31,17 @@ import {
 } from "./git-settings.ts";
 import { Remembered } from "./remembered.ts";
 
-/** What a repository's own settings have git run, by what has to be done for it. */
+/** The programs a repository's own settings have git run, by what has to be done for it. */
 export interface GitPrograms {
   /** Settings, as `filter.x.clean=cat`, that count for whoever only looks. */
   readonly looking: readonly string[];
-  /** What differences are shown with, where git is not told to show them without. */
+  /** The programs that show differences, where git is not told to show them without. */
   readonly drivers: readonly string[];
   /** The others: they count for commands that change something or speak with others. */
   readonly others: readonly string[];
 }
 
-/**
- * Repositories, and folders of them, that are looked at for one, and how deep the names of submodules may go.
- */
+/** How many repositories and folders are looked at for one, and how deep submodule names may go. */
 const MAX_REPOSITORIES = 500;
 const MAX_DEPTH = 10;
 
@@ -102,7 +100,7 @@ interface Place {
   readonly root: string;
 }
 
-/** What the work trees of a repository share. */
+/** The parts that the work trees of a repository share. */
 interface Shared {
   readonly common: string;
   readonly settings: readonly JudgedSetting[];
@@ -161,7 +159,7 @@ class Walk {
     this.#modules(`${own}/modules`, 0);
   }
 
-  /** What would have git show files from elsewhere as parts of this repository. */
+  /** Settings that would have git show files from elsewhere as parts of this repository. */
   #places(own: string, { tree, root, common, settings }: Place & Shared): void {
     if (tree !== undefined && !belongsTo(tree, { own, root, settings }, this.#files.read))
       this.#away("folder", own);
@@ -230,10 +228,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/**
- * How long the hashes of a repository are by the settings that its work trees share; `undefined` where that
- * is not plainly said.
- */
+/** Length of a repository's hashes by its work trees' shared settings; `undefined`: not plainly said. */
 function hashBytes(settings: readonly GitSetting[]): number | undefined {
   const valuesOf = (name: string): ReadonlySet<string> =>
     new Set(settings.flatMap(({ key, value }) => (key === name ? [value] : [])));
@@ -244,10 +239,7 @@ function hashBytes(settings: readonly GitSetting[]): number | undefined {
   return said.join(" ") === "sha256" && version === "1" ? 32 : undefined;
 }
 
-/**
- * Whether a file or folder that a setting names is one of the repository. A submodule says so where its files
- * are.
- */
+/** True when a file or folder named by a setting is the repository's. A submodule says so in its files. */
 function namesOwn({ key, value }: GitSetting, folder: string, { tree, root }: Place): boolean {
   // Git reads quotes, escapes and comments in a value, and homes in a path.
   if (!NAMES_PLACE.test(key) || /["\\#;]|^[~%]/.test(value)) return false;

@@ -9,7 +9,7 @@ export interface GitSetting {
 /** The key of what cannot be read. Every other key has a dot. */
 const UNREADABLE = "what cannot be read";
 
-/** What stands for a file or a line that git may read and we do not: `what` says which. */
+/** A setting for a file or a line that git may read and we do not: `what` says which. */
 export function unreadable(what: string): GitSetting {
   return { key: UNREADABLE, value: what };
 }
@@ -56,7 +56,7 @@ export function settingsIn(path: string): readonly GitSetting[] {
     if (last !== undefined) section = sectionOf(last);
     const plain = rest.trim();
     if (plain.startsWith("[")) section ??= UNREADABLE;
-    // What stands before the first section has no name that means anything to git.
+    // A line before the first section has no name that means anything to git.
     if (plain !== "" && !/^[#;]/.test(plain) && section !== undefined)
       settings.push(settingOf(section, plain));
   }

@@ -1,9 +1,6 @@
 import { type Dir, lstatSync, opendirSync, readlinkSync } from "node:fs";
 
-/**
- * After so many lookups in one folder it is listed instead, where it has no more than eight times as many
- * entries.
- */
+/** After so many lookups in one folder it is listed, if it has at most eight times as many entries. */
 const TRIES: ReadonlySet<number> = new Set([64, 512, 4096]);
 const ENTRIES_PER_LOOKUP = 8;
 /** The system looks at no longer path, so there is nothing to find. */
@@ -13,14 +10,11 @@ const MISSING: unique symbol = Symbol("missing");
 /** A link's target, `undefined` for what is no link, or nothing there. */
 type Found = string | typeof MISSING | undefined;
 
-/** What {@link LinkReader} asks the system. Default: the disk. */
+/** The questions of {@link LinkReader} to the system. Default: the disk. */
 export interface LinkSource {
   /** The target of a link, `undefined` for what is no link, `null` for what is not there. */
   readonly look: (path: string) => string | undefined | null;
-  /**
-   * The names of the links in a folder; `undefined` when there are more entries than `most`, or it cannot be
-   * listed.
-   */
+  /** The names of the links in a folder; `undefined`: more than `most` entries, or it cannot be listed. */
   readonly list: (folder: string, most: number) => readonly string[] | undefined;
 }
 
@@ -55,9 +49,7 @@ export class LinkReader {
     return this.#isListed(folder, name) ? undefined : this.linkAt(`${folder}/${name}`);
   }
 
-  /**
-   * Whether a list says that there is no such link. A name the system could fold in its own way is looked up.
-   */
+  /** True when a list rules such a link out. A name the system could fold in its own way is looked up. */
   #isListed(folder: string, name: string): boolean {
     const links = this.#lists.get(folder);
     return links !== undefined && ASCII.test(name) && !links.has(name.toLowerCase());
@@ -70,7 +62,7 @@ export class LinkReader {
     const count = (this.#lookups.get(folder) ?? 0) + 1;
     this.#lookups.set(folder, count);
     if (TRIES.has(count)) this.#list(folder, count * ENTRIES_PER_LOOKUP);
-    // What else there is in a listed folder does not matter: it is no link.
+    // Other entries of a listed folder do not matter: they are no links.
     if (this.#lists.has(folder) && this.#isListed(folder, path.slice(slash + 1))) return undefined;
     const target = this.#source.look(path);
     return target === null ? MISSING : target;
@@ -96,8 +88,7 @@ function linkOnDisk(path: string): string | undefined | null {
     if (stats === undefined) return null;
     return stats.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    // The system refuses to look (no permission, a file used as a folder): opening it will be refused as
-    // well.
+    // The system refuses to look (no permission, a file used as a folder): it will not open it either.
     return undefined;
   }
 }

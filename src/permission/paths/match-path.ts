@@ -16,7 +16,7 @@ const MAX_STEPS = 8_000_000;
  * across folders, `**` and a slash also none at all; everything else is itself.
  */
 export class PathPattern {
-  /** What every path it describes begins with. */
+  /** The beginning of every path it describes. */
   readonly head: string;
   readonly #tail: string;
   /** The longest text between stars: a quick look. */
@@ -37,7 +37,7 @@ export class PathPattern {
     this.#tokens = this.#isPlain ? [] : tokensOf(wanted);
   }
 
-  /** Whether it describes the whole of `path`. At most pattern × path steps; false beyond eight million. */
+  /** True when it describes the whole of `path`. At most pattern × path steps; false beyond eight million. */
   matches(path: string): boolean {
     const text = this.#ignoreCase ? fold(path) : path;
     if (this.#isPlain) return text === this.head;
@@ -110,7 +110,7 @@ function tokensOf(pattern: string): readonly Token[] {
   return tokens;
 }
 
-/** What may stand for nothing is passed over. */
+/** Passes over tokens that may stand for nothing. */
 function skip(tokens: readonly Token[], reached: Uint8Array): void {
   for (let place = 0; place < tokens.length; place++) {
     const type = tokens[place]?.type;

@@ -7,24 +7,15 @@ import { fold } from "./match-path.ts";
 export interface PathSpaceOptions {
   /** Folder that relative paths refer to. */
   readonly cwd: string;
-  /** What `~` stands for. */
+  /** The path that `~` stands for. */
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
-  /**
-   * Folders of nano-agent itself (configuration, state): writing below them is always asked about. Default
-   * none beside the usual names.
-   */
+  /** nano-agent's own folders, where writing always asks. Default: only those with the usual names. */
   readonly machinery?: readonly string[];
-  /**
-   * Folders that commands find programs in, as in `PATH`: a built-in rule covers no program that lies in the
-   * workspace. Default: not looked at.
-   */
+  /** As in `PATH`: no built-in rule covers a program found in the workspace. Default: not looked at. */
   readonly searchPath?: string;
-  /**
-   * `win32`: drives, UNC and backslashes; `win32` and `darwin`: capitals do not matter. Default: this
-   * machine's.
-   */
+  /** `win32`: drives, UNC, backslashes. `win32`, `darwin`: capitals do not matter. Default: this machine. */
   readonly platform?: NodeJS.Platform;
   /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
   readonly readLink?: (path: string) => string | undefined;
@@ -45,7 +36,7 @@ export interface JudgedPath {
 /** A folder that programs are looked for in. */
 interface SearchedFolder {
   readonly folder: string;
-  /** Whether it is of the workspace. */
+  /** True when it is of the workspace. */
   readonly isOwn: boolean;
 }
 
@@ -63,7 +54,7 @@ export class PathSpace {
   readonly ignoreCase: boolean;
   readonly #options: PathSpaceOptions;
   readonly #windows: boolean;
-  /** What was looked up since the last {@link refresh}: most lines look nothing up. */
+  /** The lookups since the last {@link refresh}: most lines look nothing up. */
   #seen: Lookups | undefined;
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
@@ -123,7 +114,7 @@ export class PathSpace {
     return view;
   }
 
-  /** Whether the shell and the system take a folder for the same: no `..` leads back through a link. */
+  /** True when the shell and the system take a folder for the same: no `..` leads back through a link. */
   isUnambiguous(folder: string): boolean {
     const { written, resolved } = this.path(folder);
     return written.every((form) => this.path(form).resolved === resolved);
@@ -160,19 +151,19 @@ export class PathSpace {
     };
   }
 
-  /** Whether a resolved path is a folder of the workspace or below one. */
+  /** True when a resolved path is a folder of the workspace or below one. */
   isInside(resolved: string): boolean {
     return this.workspace.some((root) => isWithin(resolved, root));
   }
 
-  /** Whether a path is part of the machinery of a repository or of nano-agent. */
+  /** True when a path is part of the machinery of a repository or of nano-agent. */
   isMachinery({ resolved, written }: JudgedPath): boolean {
     return (
       [resolved, ...written].some(isMachinery) || this.#machinery.some((folder) => isWithin(resolved, folder))
     );
   }
 
-  /** Whether a command of this name runs a program of the workspace, or of the packages around it. */
+  /** True when a command of this name runs a program of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
     if (this.#options.searchPath === undefined) return false;
     const seen = this.#lookups;
@@ -276,7 +267,7 @@ export class PathSpace {
     return this.#plainPlace(absolute, MAX_FOLDERS);
   }
 
-  /** What Linux itself makes of a path, in one call; other systems spell it as it stands on disk. */
+  /** The path as Linux itself resolves it, in one call; other systems spell it as it stands on disk. */
   #realPath(path: string): string | undefined {
     if (process.platform !== "linux" || this.#options.readLink !== undefined || this.#windows)
       return undefined;
@@ -335,7 +326,7 @@ export class PathSpace {
   }
 }
 
-/** What was looked up, while the disk is taken to stay as it is: long lines name a place again and again. */
+/** The lookups, while the disk is taken to stay as it is: long lines name a place again and again. */
 interface Lookups {
   readonly links: LinkReader;
   /** Places of folders. */
@@ -344,7 +335,7 @@ interface Lookups {
   readonly judged: Map<string, JudgedPath>;
   /** The space as seen from other folders. */
   readonly views: Map<string, PathSpace>;
-  /** Whether programs are of the workspace, and where they were looked for. */
+  /** True when programs are of the workspace, and where they were looked for. */
   readonly programs: Map<string, boolean>;
   searched: readonly SearchedFolder[] | undefined;
 }
@@ -361,7 +352,7 @@ function newLookups({ readLink }: PathSpaceOptions): Lookups {
   };
 }
 
-/** Whether `path` is `folder` or below it; both resolved and written with `/`. */
+/** True when `path` is `folder` or below it; both resolved and written with `/`. */
 export function isWithin(path: string, folder: string): boolean {
   if (!path.startsWith(folder)) return false;
   return path.length === folder.length || folder.endsWith("/") || path.charAt(folder.length) === "/";

@@ -10,7 +10,7 @@ interface Reading<T, More> {
   readonly more: More;
 }
 
-/** What is read from a file, and read again where that has changed. */
+/** A value that is read from a file, and read again where that has changed. */
 export class Remembered<T, More extends readonly (string | number)[]> {
   readonly #known = new Map<string, Reading<T, More>>();
   readonly #read: (path: string, ...more: More) => T;
@@ -28,8 +28,7 @@ export class Remembered<T, More extends readonly (string | number)[]> {
     if (known !== undefined && isUnchanged(known.stats, stats) && isEqual(known.more, more))
       return known.content;
     const content = this.#read(path, ...more);
-    // Right after a change another one may come within what the file system rounds its times to, and not show
-    // in them.
+    // A second change may fall within the rounding of the file system's times, and not show in them.
     if (now - (stats?.ctimeMs ?? 0) > RACY_MS) this.#known.set(path, { content, stats, more });
     else this.#known.delete(path);
     return content;

@@ -21,7 +21,7 @@ function isBare(folder: string): boolean {
   return existsSync(`${folder}/HEAD`) && existsSync(`${folder}/objects`) && existsSync(`${folder}/refs`);
 }
 
-/** Whether git finds the same repository from two folders, or none from both. */
+/** True when git finds the same repository from two folders, or none from both. */
 export function isSameRepository(one: string, other: string): boolean {
   return one === other || repositoryFrom(one) === repositoryFrom(other);
 }
@@ -38,7 +38,7 @@ export function repositoriesFrom(folder: string, read: ReadText): readonly strin
     : [found, ...repositoriesFrom(dirname(found), read)];
 }
 
-/** Whether git is sure to stop at a `.git`. One that is a file it follows, or fails. */
+/** True when git is sure to stop at a `.git`. One that is a file it follows, or fails. */
 function isRepository(git: string, read: ReadText): boolean {
   try {
     if (statSync(git).isFile()) return true;
@@ -46,7 +46,7 @@ function isRepository(git: string, read: ReadText): boolean {
     const head = `${git}/HEAD`;
     return lstatSync(head).isFile() && /^(?:ref: refs\/|[\da-f]{40})/.test(read(head) ?? "");
   } catch {
-    // What it consists of is not there, or cannot be read.
+    // One of its parts is not there, or cannot be read.
     return false;
   }
 }

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
 
-/** What a confined command showed. */
+/** The output of a confined command. */
 export interface ConfinedCommand {
   readonly cwd: string;
   readonly output: string;
   readonly failed: boolean;
-  /** What the runtime saw and refused, a line each. */
+  /** The lines in which the runtime refused something, one each. */
   readonly refused: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const DENIED_HOST = /^deny network-outbound (\S{1,255}):(\d{1,5})\b/;
 const READ_ONLY = /read-only file system|\bEROFS\b/i;
 const WRITE_FAULT = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
 const READ_FAULT = /permission denied|\bEACCES\b|no such file or directory|\bENOENT\b/i;
-/** What a hidden folder holds is not there. Elsewhere this fault is none of the sandbox. */
+/** The error where a hidden folder holds nothing. Elsewhere this fault is none of the sandbox. */
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 const NO_NETWORK =
   /network is unreachable|\bENETUNREACH\b|could not resolve host|name or service not known|temporary failure in name resolution|\bEAI_AGAIN\b|\bENOTFOUND\b/i;
@@ -102,12 +102,10 @@ function kindOf(
   return WRITE_FAULT.test(line) && !isWithin(path, ...limits.writable) ? "outside" : undefined;
 }
 
-/**
- * What looks like a path in a line: in quotes, absolute, or before or behind the words that name the fault.
- */
+/** The words of a line that look like paths: quoted, absolute, or next to those that name the fault. */
 function pathsOf(line: string, cwd: string): readonly string[] {
   const text = line.slice(0, 2_000);
-  // What stands first and is followed by a colon is the program that complains.
+  // The word that stands first and is followed by a colon is the program that complains.
   const program = /^(\/[^\s:]{1,500}):/.exec(text)?.[1];
   const quoted = [...text.matchAll(/['"‘`]([^'"’`]{1,500})['"’`]/g)].map(([, path = ""]) => path);
   const absolute = [...text.matchAll(/(?:^|[\s:=(])(\/[^\s:'"’)]{1,500})/g)].map(([, path = ""]) => path);

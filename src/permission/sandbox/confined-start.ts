@@ -17,7 +17,7 @@ export interface ConfinedStart {
   readonly release: () => void;
 }
 
-/** What can start commands inside. */
+/** A sandbox that can start commands inside. */
 export interface Confining {
   readonly wrap: (start: CommandToConfine) => Promise<ConfinedStart>;
 }

@@ -2,19 +2,16 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { repositoryFrom } from "../paths/repository.ts";
 
-/**
- * What stands in a place while commands run, so that it can be guarded there: `content` of a file, none for
- * an empty folder.
- */
+/** A guard at a place while commands run: a file's `content`, none for an empty folder. */
 export interface Placeholder {
   readonly path: string;
   readonly content?: string;
 }
 
-/** What leads Git somewhere else, or has it run something. */
+/** The files that lead Git somewhere else, or have it run something. */
 export interface GitSteering {
   readonly guarded: readonly string[];
-  /** What is not there and must not come into being. Git takes each for nothing. */
+  /** The paths that are not there and must not come into being. Git takes each for nothing. */
   readonly missing: readonly Placeholder[];
 }
 
@@ -37,8 +34,9 @@ const MISSING: readonly Placeholder[] = [
 ];
 
 /**
- * What steers Git in a folder whose commands may write to it: the settings, hooks and pointers of its
- * repository, also the ones that are not there; where there is no repository, the place of one. An empty
+ * Finds the files that steer Git in a folder whose commands may write to it: the settings, hooks and pointers
+ * of its repository, also the ones that are not there; where there is no repository, the place of one. An
+ * empty
  * `.git` is passed over by Git.
  */
 export function gitSteering(folder: string): GitSteering {
@@ -63,7 +61,7 @@ function ofFolder(folder: string): GitSteering {
 /** A folder in the place of this file is no beginning of a repository. */
 const HEAD = "HEAD";
 
-/** Whether git may take a folder itself for a repository, where it finds no `.git` of use in it. */
+/** True when git may take a folder itself for a repository, where it finds no `.git` of use in it. */
 export function isBare(folder: string): boolean {
   const [head, common] = [HEAD, COMMON].map((name) =>
     lstatSync(join(folder, name), { throwIfNoEntry: false }),
@@ -136,10 +134,7 @@ function joined(all: readonly GitSteering[]): GitSteering {
   };
 }
 
-/**
- * A `.git` that is a file names the folder of its worktree or submodule, and that one the folder of the
- * repository.
- */
+/** A `.git` that is a file names its worktree's or submodule's folder, and that one the repository's. */
 function withPointer(path: string): GitSteering {
   const folder = pointedAt(path, /^gitdir: (.+)$/m);
   if (folder === undefined) return { guarded: [path], missing: [] };

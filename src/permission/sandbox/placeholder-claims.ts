@@ -36,10 +36,7 @@ export class PlaceholderClaims {
     return this.#others(this.#placeOf(path)).find((placeholder) => placeholder.path === path);
   }
 
-  /**
-   * Claims one. From now on nobody else removes it, and who was about to has done so. Returns how to give it
-   * up.
-   */
+  /** Claims one: nobody else removes it from now on, and who was about to is done. Returns the release. */
   take(placeholder: Placeholder): (remove: () => void) => void {
     const place = this.#placeOf(placeholder.path);
     const file = join(place, `${process.pid}-${randomUUID()}`);

@@ -11,12 +11,9 @@ interface Placed {
   users: number;
 }
 
-/** What {@link Placeholders.put} looks at beside what it puts. */
+/** The facts {@link Placeholders.put} looks at beside the files it puts. */
 export interface PutOptions {
-  /**
-   * Paths of what is there already: placeholders of other commands and processes among them stay for this one
-   * too.
-   */
+  /** Paths that exist already; placeholders of other commands and processes stay for this one too. */
   readonly there?: readonly string[];
   readonly claims: PlaceholderClaims;
 }
@@ -71,7 +68,7 @@ function make({ path, content }: Placeholder): boolean {
   }
 }
 
-/** What somebody made of it meanwhile is theirs, and stays. */
+/** A file that somebody else wrote there meanwhile is theirs, and stays. */
 function remove({ path, content }: Placeholder): void {
   try {
     if (content === undefined) rmdirSync(path);

@@ -10,7 +10,7 @@ import type { Confining } from "./confined-start.ts";
 const PATIENCE_MS = 20_000;
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** What root could have the kernel start a program with, outside of every sandbox. */
+/** The setting by which root could have the kernel start a program, outside of every sandbox. */
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 
 /**

@@ -4,7 +4,7 @@ import { isWithin, realPath } from "../../system/real-path.ts";
 import { gitSteering, type Placeholder } from "./git-steering.ts";
 import type { PathEntry, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
 
-/** What the user says about the sandbox, and where it stands. */
+/** The user's settings of the sandbox, and where it stands. */
 export interface SandboxPlace {
   /** Folders commands may write to. */
   readonly workspace: readonly string[];
@@ -94,7 +94,7 @@ export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
 }
 
 /**
- * What is there of the files that steer. One that is not there would have to be guarded by something in its
+ * The steering files that are there. One that is not there would have to be guarded by something in its
  * place, which `git add` and others stumble over.
  */
 function steeringFiles(folder: string): readonly string[] {

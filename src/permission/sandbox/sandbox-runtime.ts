@@ -22,7 +22,7 @@ export interface SandboxRuntime {
   reset(): Promise<void>;
 }
 
-/** What the runtime is told. Paths are absolute, links resolved. */
+/** The settings of the runtime. Paths are absolute, links resolved. */
 export interface SandboxRuntimeConfig {
   network: { allowedDomains: string[]; deniedDomains: string[] };
   filesystem: {

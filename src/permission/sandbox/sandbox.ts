@@ -60,9 +60,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 
 /** Most times the runtime looks for its programs. */
 const LOOKS = 20;
-/**
- * What it gives each of them, which is too little on a busy machine; one that is not there is missed sooner.
- */
+/** The time it gives each of them: too little on a busy machine. One that is not there is missed sooner. */
 const LOOK_MS = 1_000;
 
 function missingFor(runtime: SandboxRuntime): readonly string[] {
@@ -104,19 +102,13 @@ export class Sandbox {
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
   }
 
-  /**
-   * What the process that the runtime keeps beside all commands has on its command line; undefined where
-   * there is none.
-   */
+  /** The command line of the process that the runtime keeps beside all commands; undefined: there is none. */
   get companion(): string | undefined {
     const socket = this.#runtime.getLinuxHttpSocketPath?.();
     return socket === undefined ? undefined : basename(socket);
   }
 
-  /**
-   * How to start a command inside. Rejects when the sandbox is closed or the runtime refuses: then it must
-   * not be started at all.
-   */
+  /** How to start a command inside. Rejects when closed or refused by the runtime: do not start it then. */
   async wrap(start: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const { protect = [] } = start;
@@ -202,10 +194,7 @@ function missingPrograms(errors: readonly string[]): string {
   return `The sandbox needs what is not there: ${errors.join("; ")}.${install}`;
 }
 
-/**
- * A guarded folder of the user's own that is not there could be made by a command: it is made first, where
- * this user can make it at all.
- */
+/** A guarded folder of the user's that does not exist could be made by a command: it is made first. */
 function makeProtected(place: SandboxPlace): void {
   const { writable } = sandboxLimits(place);
   for (const path of place.protect ?? []) {
@@ -214,16 +203,13 @@ function makeProtected(place: SandboxPlace): void {
       makePrivateFolders(path);
     } catch (error) {
       const code = systemCode(error);
-      // What we may not make, no command of the same user makes.
+      // A folder that we may not make, no command of the same user makes.
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
     }
   }
 }
 
-/**
- * Settings of the kernel belong to root, who could have it start a program outside through them: they are
- * mounted to be read only.
- */
+/** Mounts the kernel's settings read-only: through them root could have a program started outside. */
 function withFixedSettings(word: string): string {
   const end = word.indexOf(DEVICES);
   if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;

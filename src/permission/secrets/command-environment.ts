@@ -6,7 +6,7 @@ import { holdsUrlLogin } from "./url-credentials.ts";
 /** Variables of a process. */
 export type Variables = { readonly [name: string]: string | undefined };
 
-/** What the user says about the variables of commands. */
+/** The user's settings of the variables of commands. */
 export interface CommandEnvironmentOptions {
   /**
    * Names to pass beside the built-in ones. A name in full passes whatever it holds, a credential too; with

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ALNUM, noise } from "../../../test/permission/noise.ts";
 import { ENCODINGS, numbersFrom, randomSecret } from "../../../test/permission/secret-encodings.ts";
+import { createRedaction } from "./create-redaction.ts";
 import { secretsOf } from "./known-values.ts";
-import { createRedaction } from "./redaction.ts";
 
 describe("known values", () => {
   test.each(ENCODINGS)("whatever they are made of, written with %s", (_name, encode) => {

@@ -24,10 +24,7 @@ const MIN_LETTERS = 12;
 const MAX_PLACES = 4;
 /** A shorter piece at the end of a longer one, with a quote or a line end in between, is chance. */
 const MIN_PIECE = 4;
-/**
- * What may stand between two characters of a secret and go with them: nothing that gives the text around it
- * its form.
- */
+/** Characters that may stand between a secret's and go with them: none that give the text its form. */
 const GLUE = /^[^\s"'`\\,:;&<>()[\]{}|«»]*$/;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -81,7 +78,7 @@ interface Forms {
   /** Values of which these would say too little, without blanks. */
   readonly symbols: FormIndex;
   readonly hasSymbols: boolean;
-  /** Whether a value holds a character that begins an escape. */
+  /** True when a value holds a character that begins an escape. */
   readonly hasEscapes: boolean;
 }
 
@@ -136,10 +133,7 @@ function longest(text: string, at: number, places: readonly Place[] | undefined)
   return best;
 }
 
-/**
- * Quotes and backslashes at the ends may be those of the text around it: without them JSON would not be JSON
- * any more.
- */
+/** Quotes and backslashes at the ends may belong to the text around: JSON must stay JSON. */
 function withoutQuotes(text: string, { start, end, name }: SecretRange): SecretRange {
   let [first, last] = [start, end];
   while (first < last && /["\\]/.test(text[first] ?? "")) first++;
@@ -147,10 +141,7 @@ function withoutQuotes(text: string, { start, end, name }: SecretRange): SecretR
   return { start: first, end: last, name };
 }
 
-/**
- * The stretches of the source that a stretch of a view comes from, without what stands in between and gives
- * it its form.
- */
+/** The stretches of the source behind a stretch of a view, without what gives the text its form. */
 function inSource(text: string, view: TextView, { start, end, name }: SecretRange): readonly SecretRange[] {
   const ranges: SecretRange[] = [];
   for (let at = start; at < end; at++) {
@@ -210,7 +201,7 @@ function indexesOf(secrets: readonly Secret[]): Forms {
   };
 }
 
-/** Whether letters and digits alone say too little of it. */
+/** True when letters and digits alone say too little of it. */
 function isSymbolic(value: string): boolean {
   const letters = squeezed(value).text;
   return !isTelling(letters) || (letters.length < value.length && letters.length < MIN_PART);
@@ -247,10 +238,7 @@ function squeezedForms(value: string): readonly string[] {
   ];
 }
 
-/**
- * Base64 of the bytes when `shift` unknown bytes stand before them; the characters that depend on neighbours
- * are left out.
- */
+/** Base64 of the bytes behind `shift` unknown ones, without the characters that depend on neighbours. */
 function base64At(bytes: Buffer, shift: number): string {
   const text = Buffer.concat([Buffer.alloc(shift), bytes])
     .toString("base64")

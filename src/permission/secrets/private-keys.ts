@@ -8,10 +8,7 @@ const BODY = /[A-Za-z0-9+/]{40}/;
 /** The last run of a line of a key, with whatever a listing put before it. */
 const BODY_LINE = /(?:^|[^A-Za-z0-9+/=])[A-Za-z0-9+/=]{16,100}["',\\]{0,3}$/;
 
-/**
- * Whether a text ends inside a private key. Then more of it may come. Returns where the key began, -1 when
- * there is none.
- */
+/** Where a private key begins in which a text ends, so that more of it may come; -1 when there is none. */
 export function openKeyStart(text: string): number {
   const start = text.lastIndexOf("-----BEGIN ");
   if (start === -1 || text.length - start > MAX_BLOCK) return -1;
@@ -43,8 +40,8 @@ export function replacePrivateKeys(text: string, mark: string): string {
 }
 
 /**
- * What can belong to a block: up to the next one, and never past the end of a text in quotes, unless it goes
- * on behind a plus sign. A JSON text so keeps its form.
+ * The text that can belong to a block: up to the next one, and never past the end of a text in quotes, unless
+ * it goes on behind a plus sign. A JSON text so keeps its form.
  */
 function bodyAfter(text: string, start: number): string {
   const next = text.indexOf("-----BEGIN ", start);

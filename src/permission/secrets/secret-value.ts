@@ -8,7 +8,7 @@ const PLACE =
   /^(?:~$|~\/[\w./@ -]*$|\.{1,2}\/[\w./@ -]*$|[A-Za-z]:\\[\w .\\-]*$|file:|\/(?:[\w.@-]+\/)*[\w.@-]*\.[a-z]{1,5}$)/;
 const KNOWN_FOLDER =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
-/** What a shell, a template or a program puts something else for, and marks of this package. */
+/** Text that a shell, a template or a program puts something else for, and marks of this package. */
 const EXPANSION =
   /\$\{|\$\(|\{\{|<%|\$[A-Z_][A-Z0-9_]{2,}|^\$\w+$|^%\w+%$|^<[^>]*>?$|^\[[^\]]*\]?$|\{[\w.]+\}|^\{[^}]*$|\[\w-\w|[«»…]/;
 const BLANKED = /^(.)\1*$|[*x•]{4,}|\.{3}/i;
@@ -19,7 +19,7 @@ const PLAIN = /^(?:[A-Za-z]+\d{0,4}|\d{1,6})$/;
 const STAND_IN =
   /^(?:my|the|some|tests?|foo|bar|baz|demo|here|your[a-z]*|insert[a-z]*|enter[a-z]*|examples?|sample[a-z]*|dummy[a-z]*|fake[a-z]*|todo|placeholder|change(?:me|it|this)?|replace(?:me|this)?|secret|password)\d{0,4}$/i;
 
-/** Whether a value under a credential's name is a secret: not a place, a number, a word, or a stand-in. */
+/** True when a value under a credential's name is a secret: not a place, a number, a word, or a stand-in. */
 export function looksSecret(value: string): boolean {
   if (value.length < SHORTEST || isPlace(value) || isStandIn(value)) return false;
   if (new Set(value).size < 5) return false;
@@ -28,10 +28,7 @@ export function looksSecret(value: string): boolean {
   );
 }
 
-/**
- * The stricter question for a text whose name alone speaks for it: mixed characters, and nothing that stands
- * for something else.
- */
+/** The stricter question where only the name speaks for it: mixed characters, and no stand-in. */
 export function looksRandom(value: string): boolean {
   return (
     (isMixed(value) || isJumbled(value, 0.7)) && isVaried(value) && !isPlace(value) && !isPlaceholder(value)
@@ -45,23 +42,17 @@ export function looksGenerated(value: string): boolean {
   return isJumbled(value, 0.6) || parts.some((part) => part.length >= SHORTEST_RUN && isTangled(part));
 }
 
-/** Whether a value is a stand-in: `YOUR_KEY`, `${TOKEN}`, `<token>`, `****`. */
+/** True when a value is a stand-in: `YOUR_KEY`, `${TOKEN}`, `<token>`, `****`. */
 export function isPlaceholder(value: string): boolean {
   return EXPANSION.test(value) || BLANKED.test(value) || IN_CODE.test(value) || isStandIn(value);
 }
 
-/**
- * A name in a program, called or looked into: `base64Encode(user)`, `tokens[0]`. `next` is the character
- * behind it.
- */
+/** A name in a program, called or looked into: `base64Encode(user)`, `tokens[0]`. `next` follows it. */
 export function isCode(value: string, next = ""): boolean {
   return /[([]/.test(next) && /^[A-Za-z_$][\w$.]*$/.test(value);
 }
 
-/**
- * Three words and more, small and joined: `kafka.message.key`. Nobody's token, and a password only where the
- * name says so.
- */
+/** Three or more small words, joined: `kafka.message.key`. No token; a password only if the name says so. */
 export function isPhrase(value: string): boolean {
   return /^[a-z]+\d{0,4}(?:[-_./:][a-z]+\d{0,4}){2,}$/.test(value);
 }
@@ -80,10 +71,7 @@ function isMixed(value: string): boolean {
   return /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
-/**
- * Digits among letters and not behind them: `a8f3c9`. A digit between two words (`base64Encode`, `utf8To16`)
- * is none.
- */
+/** Digits among letters and not behind them: `a8f3c9`; not one between two words: `base64Encode`. */
 function isTangled(part: string): boolean {
   const changes = part.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0;
   return (
@@ -93,9 +81,7 @@ function isTangled(part: string): boolean {
   );
 }
 
-/**
- * Letters that follow each other in words and in names of programs: behind each first letter its next ones.
- */
+/** Letters that follow each other in words and in names of programs: each first one with its next. */
 const PAIRS: ReadonlySet<string> = new Set(
   `abcdgiklmnprstuy baeilosu caehiklortu dadeiosu eabcdefgilmnpqrstvwxy faefioru gaehinrs haeiot iabcdefglmnoprstvz je ke
   ladeilostuy mabeimop nacdefgilnostuv obcdfgiklmnoprstuvw paeiloprtuy qu racdegimnorstuy sacehiopstuy tacehiloprstuy
@@ -130,10 +116,7 @@ const ANY_KEY = /key$/i;
 const SECRET_KEY = /(?:api|app|secret|private|access|signing|encryption|master|auth|license|account)_?key$/i;
 const KEY_ID = /access_?key_?id$/i;
 
-/**
- * Whether the name of a variable or setting says that its value is a credential: `GITHUB_TOKEN`,
- * `db_password`, `clientSecret`.
- */
+/** True when a name says that its value is a credential: `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
   if (KEY_ID.test(words)) return true;
@@ -142,10 +125,7 @@ export function isCredentialName(name: string): boolean {
   return KEY.test(words) && !HARMLESS_KEY.test(words);
 }
 
-/**
- * Whether a name of {@link isCredentialName} says it only by a `key` that may be one of anything:
- * `storageKey`.
- */
+/** True when a {@link isCredentialName} is one only by a `key` that may be of anything: `storageKey`. */
 export function isAnyKey(name: string): boolean {
   return ANY_KEY.test(name) && !SECRET_KEY.test(name.replaceAll(/[.-]/g, "_"));
 }

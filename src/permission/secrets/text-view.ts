@@ -7,10 +7,7 @@ export interface TextView {
   readonly ends: Uint32Array;
 }
 
-/**
- * What programs write for a character, by its first sign: percent signs, backslashes of JSON, C and shells,
- * entities of HTML.
- */
+/** How programs write a character, by first sign: percent, backslashes (JSON, C, shells), HTML entities. */
 const ESCAPES: { readonly [sign: string]: string } = {
   "%": "%(?<percent>[0-9A-Fa-f]{2})",
   "\\": "\\\\(?:u(?<unicode>[0-9A-Fa-f]{4})|u\\{(?<braces>[0-9A-Fa-f]{1,6})\\}|x(?<byte>[0-9A-Fa-f]{2})|(?<octal>[0-3][0-7]{2})|(?<letter>[\\s\\S]))",
@@ -41,20 +38,14 @@ const ENTITIES: { readonly [name: string]: string } = {
 /** A text may be encoded within an encoding. */
 const MAX_DEPTH = 3;
 
-/**
- * The views of a text with one kind of its escapes decoded, where it has it: for a value that holds
- * characters which other kinds would take for theirs.
- */
+/** A text with one kind of its escapes decoded: for a value whose characters other kinds would decode too. */
 export function singleViews(text: string): readonly TextView[] {
   return Object.entries(ESCAPES).flatMap(([sign, escape]) =>
     text.includes(sign) ? [decoded(text, new RegExp(escape, "g"))] : [],
   );
 }
 
-/**
- * The views of a text with its escapes decoded: once, then what is still escaped in there. None where nothing
- * is escaped.
- */
+/** The views of a text with its escapes decoded once, then what is escaped in there. None without escapes. */
 export function decodedViews(text: string): readonly TextView[] {
   const views: TextView[] = [];
   let last = text;
@@ -67,10 +58,7 @@ export function decodedViews(text: string): readonly TextView[] {
   return views;
 }
 
-/**
- * The letters and digits of a view alone, small: whatever stands between them, and however they are spelled,
- * is passed over.
- */
+/** The letters and digits of a view alone, small, whatever stands between and however they are spelled. */
 export function squeezed(text: string, view?: TextView): TextView {
   return kept(text, view, (code) => {
     if ((code >= 97 && code <= 122) || (code >= 48 && code <= 57)) return code;
@@ -83,7 +71,7 @@ export function unspaced(text: string, view?: TextView): TextView {
   return kept(text, view, (code) => (code <= 32 || code === 160 ? 0 : code));
 }
 
-/** What `codeOf` makes of each character; 0 leaves it out. */
+/** The characters that `codeOf` keeps; 0 leaves one out. */
 function kept(text: string, view: TextView | undefined, codeOf: (code: number) => number): TextView {
   const starts = new Uint32Array(text.length);
   const ends = new Uint32Array(text.length);

@@ -3,12 +3,9 @@ import { isCode, isPlaceholder, looksGenerated, looksRandom } from "./secret-val
 
 /** One format of a credential, by which it is known without its value. */
 export interface TokenShape {
-  /** What stands in the mark. */
+  /** The kind that stands in the mark. */
   readonly kind: string;
-  /**
-   * Texts of which one is in every match: a text without any of them is not searched. Absent: always
-   * searched.
-   */
+  /** One of these is in every match: a text without any is not searched. Absent: always searched. */
   readonly hints?: readonly string[];
   /**
    * Global. Without groups the whole match is the secret; with two groups the first stays and the second is
@@ -16,10 +13,7 @@ export interface TokenShape {
    * bounded repetitions.
    */
   readonly pattern: RegExp;
-  /**
-   * A last look at what was found: the secret, what stood before it, and the character behind it. Default: it
-   * counts.
-   */
+  /** A last look at a match: the secret, what stood before, the character behind. Default: it counts. */
   readonly accepts?: (secret: string, before: string, next: string) => boolean;
 }
 
@@ -47,7 +41,7 @@ function isLogin(secret: string): boolean {
   return /^[ -~]+:[ -~]+$/.test(Buffer.from(secret, "base64").toString("latin1"));
 }
 
-/** Whether a text has a digit beside letters: words joined by dashes have none. */
+/** True when a text has a digit beside letters: words joined by dashes have none. */
 const hasDigit = (secret: string): boolean => /\d/.test(secret) && !isPlaceholder(secret);
 
 const VENDORS: readonly TokenShape[] = [

@@ -8,15 +8,12 @@ import { isPlaceholder, looksGenerated } from "./secret-value.ts";
 const CREDENTIALS = /(:\/\/[^\s/?#@:"'`<>«»]{0,128}:)([^\s@"'`<>\\«»]{1,256})@(?=[\w.[-])/g;
 /** A token in the place of the user: `://token@host`. */
 const USER_ALONE = /(:\/\/)([^\s/?#@:"'`<>\\«»]{16,512})(?::|:x-oauth-basic)?@(?=[\w.[-])/g;
-/** What looks like a password is the port and the path of an address: `localhost:8080/a@b`. */
+/** The port and path of an address that look like a password: `localhost:8080/a@b`. */
 const PORT = /^\d{1,5}[/?#,;:)\]]/;
 const DEFAULTS: ReadonlySet<string> = wordSet(`
   password pass passwd secret postgres root admin guest example changeme test x-oauth-basic`);
 
-/**
- * The passwords in the addresses of a text, as they stand there and decoded where that is another text.
- * Stand-ins and the defaults of the field are none.
- */
+/** Passwords in a text's addresses, as written and decoded if that differs. No stand-ins, no defaults. */
 export function urlPasswords(text: string): readonly string[] {
   if (!text.includes("://")) return [];
   const found = [
@@ -26,10 +23,7 @@ export function urlPasswords(text: string): readonly string[] {
   return [...new Set(found.flatMap((secret) => [secret, decoded(secret)]))];
 }
 
-/**
- * Whether an address in the text holds any password or token at all: for what is handed on and not only
- * shown.
- */
+/** True when any address in the text holds a password or token: for what is handed on, not only shown. */
 export function holdsUrlLogin(text: string): boolean {
   return /:\/\/[^\s/?#@]*:[^\s@]+@/.test(text) || urlPasswords(text).length > 0;
 }

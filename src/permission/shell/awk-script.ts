@@ -1,10 +1,7 @@
 import { wordSet } from "../match-text.ts";
 import { isPlainRegex } from "./sed-script.ts";
 
-/**
- * What an awk program does beside printing: nothing, it `reads` what it names itself, or it cannot be read
- * and counts as `runs`.
- */
+/** The effect of awk beside printing: none, `reads` files it names, or `runs`, also when unreadable. */
 export type AwkEffect = "none" | "reads" | "runs";
 
 /**
@@ -22,10 +19,7 @@ export function awkEffect(program: string): AwkEffect {
   }
 }
 
-/**
- * Ends the reading. One for all: where it was thrown says nothing, and finding that out takes longer than
- * reading.
- */
+/** Ends the reading. One for all: where it was thrown says nothing, and a stack takes longer than reading. */
 const UNKNOWN_FORM = new Error("an unknown form");
 
 /** Functions that calculate, or look at the clock. */
@@ -54,10 +48,7 @@ const READS = /^(?:getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)$/;
 const NEVER = /^(?:system|extension|include|load|namespace)$/;
 const MAX_LENGTH = 20_000;
 
-/**
- * What a token leaves the reader with: an operand behind which `/` divides, a place where `/` begins an
- * expression, or neither.
- */
+/** The state behind a token: an operand (`/` divides), a place where `/` opens an expression, or neither. */
 type After = "operand" | "start" | "unclear";
 
 class AwkReader {

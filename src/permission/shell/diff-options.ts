@@ -5,10 +5,7 @@ import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
 import { START } from "./work-folders.ts";
 
-/**
- * What keeps git from running programs that configuration names for differences: for whole diffs, and for
- * each kind of file.
- */
+/** Keeps git from running configured programs for differences: for whole diffs, and for kinds of files. */
 export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv"];
 
 /** Wrappers that are looked through. */
@@ -32,7 +29,7 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
   return word === undefined ? undefined : words[read.indexOf(word)];
 }
 
-/** Whether one of the words of a command could be a sub-command of git that shows differences. */
+/** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {
   return words.some((word) => SHOWING.has(word));
 }

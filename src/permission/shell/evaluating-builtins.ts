@@ -4,10 +4,7 @@ import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 const EVALUATING = wordSet(`
   test [ printf read unset declare typeset local export readonly let wait mapfile readarray getopts`);
 
-/**
- * Why nobody can see what a builtin runs: it evaluates a text it is given as if that stood in the line, or
- * calls back.
- */
+/** Why nobody can see what a builtin runs: it evaluates a given text as part of the line, or calls back. */
 export function evaluates(name: string, words: readonly ShellWord[]): string | undefined {
   const reason = callsBack(name, words);
   if (reason !== undefined) return reason;

@@ -21,10 +21,7 @@ export function expandBraces(parts: readonly WordPart[]): readonly string[] | un
   return texts;
 }
 
-/**
- * What one pair of braces stands for, in order; `undefined` for anything but a flat list of plain texts or a
- * range.
- */
+/** The choices in one pair of braces, in order; `undefined` if no flat list of plain texts or range. */
 export function braceChoices(text: string): readonly string[] | undefined {
   const list = LIST.exec(text)?.[1];
   if (list !== undefined) return list.split(",");

@@ -16,15 +16,10 @@ const LONG =
 const HARMLESS_LONG = wordSet("text to cc config show verify index");
 /** A format that shows signatures, which gpg is started for. */
 const SHOWS_SIGNATURE = /^--(?:for|pre)[a-z]*=.*%[-+ ]?G|%\(\*?signature/s;
-/**
- * Shows commits or differences within submodules, where git goes by the settings there, and fetches what they
- * miss.
- */
+/** Shows commits or differences in submodules: git goes by the settings there, and fetches objects. */
 const ENTERS_SUBMODULES = /^--sub(?:m[a-z]*)?(?:$|=(?!short$))/;
 
-/**
- * Short options that do, by sub-command; of the others those that take the rest of their word for a value.
- */
+/** Short options that do, by sub-command; of the others those whose value is the rest of their word. */
 const SHORT: ReadonlyMap<string, readonly [letters: string, valued: string]> = new Map([
   ["clone", ["uc", "boj"]],
   ["ls-remote", ["u", "o"]],
@@ -77,27 +72,21 @@ const WHOLE = wordSet(`
   merge-index range-diff verify-commit verify-tag mailinfo cvsexportcommit`);
 /** Parts of git that others of it call, with what these have read as arguments. */
 const INNER = /--|^(?:credential|remote)-/;
-/**
- * Git looks for a program of that name, and a name with a slash is a path: `git x/evil` runs `git-x/evil` of
- * the working folder.
- */
+/** Git runs a program of that name, and one with a slash is a path here: `git x/evil` runs `git-x/evil`. */
 const PATH_NAME = /\//;
 
 /** Ways of merging that git itself has; any other is the name of a program, or of a path to one. */
 export const STRATEGIES: ReadonlySet<string> = wordSet("ort recursive resolve octopus ours subtree");
 /** Sub-commands that take one. */
 const MERGING: ReadonlySet<string> = wordSet("merge rebase pull cherry-pick revert");
-/**
- * Of those that have a short option for it, the other short ones that take the rest of their word for a
- * value.
- */
+/** If there is a short option for it: the other short ones whose value is the rest of their word. */
 const SHORT_STRATEGY: ReadonlyMap<string, string> = new Map([
   ["merge", "FSXm"],
   ["rebase", "CSXx"],
   ["pull", "SXjor"],
 ]);
 
-/** What the words of a git command run or write beside their purpose. */
+/** The guards for words of a git command that run or write something beside its purpose. */
 export function gitGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   const { guards, at } = globalGuards(words);
   const sub = textAt(words, at);
@@ -149,10 +138,7 @@ function isGuardedArgument(sub: string, text: string): boolean {
   return LONG_OF.get(sub)?.test(text) === true || RUNNING.get(sub)?.test(text) === true;
 }
 
-/**
- * What stands behind the first of these letters in a bundle of short options; digits and letters nobody knows
- * may be options too.
- */
+/** The text behind the first of these letters in a bundle; digits and unknown letters may be options too. */
 function behindLetter(text: string, letters: string, valued: string): string | undefined {
   if (!/^-[^-]/.test(text)) return undefined;
   for (let at = 1; at < text.length; at++) {
@@ -162,7 +148,7 @@ function behindLetter(text: string, letters: string, valued: string): string | u
   return undefined;
 }
 
-/** Whether an option names a way of merging that is a program of somebody else's. */
+/** True when an option names a way of merging that is a program of somebody else's. */
 function namesStrategy(sub: string, text: string, next: string): boolean {
   const long = /^--str[a-z]*(?:=(.*))?$/s.exec(text);
   const valued = SHORT_STRATEGY.get(sub);
@@ -178,10 +164,7 @@ function isLong(text: string): boolean {
   return !HARMLESS_LONG.has(name) && hasBeginning(LONG, name);
 }
 
-/**
- * Keys of the configuration that only change how git looks or what it does by default; any other may name a
- * program, or more configuration.
- */
+/** Settings of how git looks or its defaults; any other may name a program or more configuration. */
 export const PLAIN_KEY: RegExp =
   /^(?:user\.(?:name|email)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|longpaths|abbrev|precomposeunicode|symlinks|whitespace)|color\..*|column\..*|advice\..*|status\..*|push\.(?:default|autosetupremote|followtags)|pull\.(?:rebase|ff)|fetch\.(?:prune|prunetags)|init\.defaultbranch|merge\.(?:conflictstyle|ff)|rebase\.(?:autostash|autosquash|updaterefs)|rerere\.(?:enabled|autoupdate)|log\.(?:date|decorate|abbrevcommit)|diff\.(?:algorithm|colormoved|renames|mnemonicprefix)|branch\..*\.(?:remote|merge|rebase|description)|branch\.(?:sort|autosetuprebase|autosetupmerge)|tag\.sort|commit\.(?:verbose|gpgsign)|tag\.gpgsign|versionsort\..*)$/i;
 const READING = optionTable(
@@ -190,10 +173,7 @@ const READING = optionTable(
   "ordered",
 );
 
-/**
- * Whether a setting only changes how git looks or what it does by default. The remote of a branch may be a
- * path.
- */
+/** True when a setting only changes git's looks or defaults. The remote of a branch may be a path. */
 function isPlainSetting(words: readonly ShellWord[], at: number, value: number | undefined): boolean {
   const key = textAt(words, at);
   const isPlain = words[at]?.literal === true && PLAIN_KEY.test(key);
@@ -216,15 +196,12 @@ function configGuards(sub: string, words: readonly ShellWord[], at: number): rea
   return [{ from, to: words.length, reason }];
 }
 
-/**
- * Whether a format of `git log` and its like only prints fields of commits: none that runs gpg (`%G?`) or is
- * not known.
- */
+/** True when a format of `git log` only prints fields of commits: not gpg's (`%G?`), nor an unknown one. */
 export function isPlainLogFormat(format: string): boolean {
   return !format.includes("%") || LOG.test(format);
 }
 
-/** Whether a format of `git branch`, `git tag` or `git for-each-ref` only prints fields of references. */
+/** True when a format of `git branch`, `git tag` or `git for-each-ref` only prints fields of references. */
 export function isPlainRefFormat(format: string): boolean {
   return !format.includes("%") || REF.test(format);
 }

@@ -1,7 +1,7 @@
 import { wordSet } from "../match-text.ts";
 
 /**
- * Whether a jq filter only works on its input: every token of it is known. Not the environment (`env`,
+ * True when a jq filter only works on its input: every token of it is known. Not the environment (`env`,
  * `$ENV`), other files (`import`, `include`, `modulemeta`), nor any name that jq may have and nobody here
  * knows.
  */

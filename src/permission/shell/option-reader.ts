@@ -32,10 +32,7 @@ export function optionTable(text: string, traits = ""): OptionTable {
 
 const GROUPS = /^(?:-([\w@]+)(?: |$))?(?:-([\w@]+)=(?: |$))?(?:-([\w@]+)\?(?: |$))?(.*)$/;
 
-/**
- * The cells of a table, a line each, which ` | ` parts; a line that begins with blanks goes on with the one
- * before.
- */
+/** A table's cells, a line each, parted by ` | `; a line that begins with blanks continues the last. */
 export function tableRows(table: string): readonly (readonly string[])[] {
   const lines = table.replaceAll(/\n +/g, " ").trim().split("\n");
   return lines.map((line) => line.split(/ \|(?= |$)/).map((cell) => cell.trim()));
@@ -57,24 +54,15 @@ export interface FoundWords {
   readonly options: readonly FoundOption[];
   /** Indexes of words that are no options. */
   readonly operands: readonly number[];
-  /**
-   * Indexes of words that look like options and are none that is known, or that an expansion could turn into
-   * one.
-   */
+  /** Indexes of words that look like unknown options, or that an expansion could turn into one. */
   readonly unknown: readonly number[];
   /** The {@link operands} in front of a `--` that ends the options; all where none does. */
   readonly open: readonly number[];
-  /**
-   * A glob is the value of an option: the first operand of the line may not be the first that the program
-   * finds.
-   */
+  /** A glob is an option's value: the line's first operand may not be the first the program finds. */
   readonly shifts: boolean;
 }
 
-/**
- * Sorts the words of a command from the `from`th on into options, their values, and operands. Abbreviations
- * of long options are unknown.
- */
+/** Sorts words from the `from`th on into options, values and operands. Abbreviated options are unknown. */
 export function readOptions(words: readonly ShellWord[], table: OptionTable, from = 1): FoundWords {
   const options: FoundOption[] = [];
   const operands: number[] = [];
@@ -132,10 +120,7 @@ function optionAt(
   return word.text.startsWith("--") ? longAt(words, at, table) : shortAt(words, at, table);
 }
 
-/**
- * An option that expands to nothing else: a glob may stand behind `=`, where every name it finds begins as it
- * does.
- */
+/** An option that expands to nothing else: after `=` a glob is fine, all it finds begins the same. */
 function isWhole({ text, literal, glob, names, substitutions, braces, tilde }: ShellWord): boolean {
   if (literal) return true;
   const plain = names.length === 0 && substitutions.length === 0 && !braces && !tilde;
@@ -212,9 +197,7 @@ function wordAt(
   return hasWord(table.long, `${text}=`) ? withNext(words, { option, count: 1 }, table) : undefined;
 }
 
-/**
- * An option whose value is the next word, or the next two: words that stay one each, whatever they expand to.
- */
+/** An option whose value is the next word or two: words that stay one each, whatever they expand to. */
 function withNext(
   words: readonly ShellWord[],
   { option, count }: { readonly option: FoundOption; readonly count: 1 | 2 },
@@ -238,7 +221,7 @@ function valueOf(word: ShellWord | undefined, from: number): ShellWord {
   return { ...(word ?? literalWord("")), text: text.slice(from), resolved: resolved.slice(from) };
 }
 
-/** Whether a list of words between blanks holds `word`. */
+/** True when a list of words between blanks holds `word`. */
 export function hasWord(list: string, word: string): boolean {
   if (word === "" || word.includes(" ")) return false;
   for (let at = list.indexOf(word); at !== -1; at = list.indexOf(word, at + 1)) {
@@ -248,7 +231,7 @@ export function hasWord(list: string, word: string): boolean {
   return false;
 }
 
-/** Whether a word of a list between blanks begins with `start`. */
+/** True when a word of a list between blanks begins with `start`. */
 export function hasBeginning(list: string, start: string): boolean {
   return !start.includes(" ") && (list.startsWith(start) || list.includes(` ${start}`));
 }

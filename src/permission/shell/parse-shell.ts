@@ -1,19 +1,13 @@
 import { type ParsedScript, parse } from "unbash";
 
-/**
- * What {@link parseShell} makes of a command line. `problem` says, in a few words, why it cannot be read with
- * certainty.
- */
+/** Result of {@link parseShell}. `problem`: in a few words, why the line cannot be read with certainty. */
 export interface ParsedShell {
   /** As much as could be read, also when there is a problem. */
   readonly script?: ParsedScript;
   readonly problem?: string;
 }
 
-/**
- * Levels of brackets a command line may open before nobody tries to read it: the parser's time grows faster
- * than they do.
- */
+/** Deeper nested brackets are not read: the parser's time grows faster than their number. */
 const MAX_DEPTH = 50;
 const MAX_HEREDOC_MARKS = 400;
 const MAX_BACKTICKS = 10_000;

@@ -1,6 +1,6 @@
 /**
- * Whether a calculation is nothing but names, numbers and operators, brackets paired: then it is the same to
- * every reader, and runs nothing as long as its names hold numbers.
+ * True when a calculation is nothing but names, numbers and operators, brackets paired: then it is the same
+ * to every reader, and runs nothing as long as its names hold numbers.
  */
 export function isPlainArithmetic(text: string): boolean {
   if (!PLAIN.test(text)) return false;

@@ -29,10 +29,7 @@ export interface ShellPlan {
   readonly units: readonly ShellUnit[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
-  /**
-   * The line itself, and those that its commands hand to a shell: what is allowed to run has to be printed
-   * anew.
-   */
+  /** The line and those that its commands hand to a shell: what is allowed to run is printed anew. */
   readonly lines: readonly JudgedLine[];
   /** Variables of the line itself, with their values where they are known. */
   readonly variables: KnownVariables;
@@ -57,11 +54,11 @@ export function planShell(line: string, options: PlanShellOptions = {}): ShellPl
   return planner.plan;
 }
 
-/** What {@link planShell} may leave out. */
+/** Options of {@link planShell}. */
 export interface PlanShellOptions {
-  /** Whether to look for what may run besides, for deny and ask rules. Default true. */
+  /** True to look for commands that may run besides, for deny and ask rules. Default true. */
   readonly guesses?: boolean;
-  /** Whether another shell than Bash reads the line. Default false. */
+  /** True when another shell than Bash reads the line. Default false. */
   readonly posix?: boolean;
 }
 
@@ -149,7 +146,7 @@ class Planner {
     this.#sink.push({ ...NO_PROGRAM, text, guards, judged });
   }
 
-  /** What could be commands in a text that was not read, for deny and ask rules. */
+  /** Finds texts that could be commands in one that was not read, for deny and ask rules. */
   #roughly(text: string, level: Level): void {
     if (!this.#guesses) return;
     for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
@@ -196,7 +193,7 @@ class Planner {
     if (!words.every(isLiteral)) this.#guessResolved(command, level);
   }
 
-  /** What a command runs that runs others. */
+  /** Reads the command that another one runs. */
   #inside(
     name: string,
     command: SimpleCommand,
@@ -247,7 +244,7 @@ class Planner {
     return units;
   }
 
-  /** Whether the line itself can choose what a word becomes. */
+  /** True when the line itself can choose what a word becomes. */
   readonly #isChosen = ({ names }: ShellWord): boolean =>
     names.some((name) => {
       if (/^(?:[@*!1-9]|\d\d+)$/.test(name)) return true;
@@ -258,10 +255,7 @@ class Planner {
       );
     });
 
-  /**
-   * What programs that hand commands on (to a container, another machine, a git alias) may run: for deny and
-   * ask rules.
-   */
+  /** Guesses what programs that hand commands on (container, machine, alias) may run: deny and ask only. */
   #guessInside(name: string, words: readonly ShellWord[], level: Level): void {
     if (PASSING_PROGRAMS.has(name)) {
       let rest = resolvedText(words);
@@ -282,10 +276,7 @@ class Planner {
     if (run !== -1) this.#guess(resolvedText(words.slice(run + 1)), level);
   }
 
-  /**
-   * Deny rules see a command with its expansions resolved as far as the line tells, with every value that a
-   * variable may have.
-   */
+  /** Deny rules see a command with its expansions resolved where known, with every value of a variable. */
   #guessResolved(command: SimpleCommand, level: Level): void {
     const { words } = command;
     if (!this.#guesses || words.length > 2000 || level.depth > MAX_DEPTH || words.every(isAsWritten)) return;
@@ -328,7 +319,7 @@ function asGuess({ depth }: Level, folders: WorkFolders): Level {
   return { judged: false, depth: depth + 1, folders, posix: false };
 }
 
-/** Whether a command that depends on nothing before it stands in the line already. */
+/** True when a command that depends on nothing before it stands in the line already. */
 function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
   if (command.folders !== START || !standsAlone(command)) return false;
   const { source, words } = command;
@@ -340,7 +331,7 @@ function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
 
 type Resolved = Pick<ShellWord, "resolved" | "literal">;
 
-/** What words come to, taken apart at blanks where the shell does so. */
+/** The arguments that words come to, taken apart at blanks where the shell does so. */
 function argumentsFrom(words: readonly Resolved[]): readonly string[] {
   const pieces: string[] = [];
   for (const { resolved, literal } of words) {
@@ -350,7 +341,7 @@ function argumentsFrom(words: readonly Resolved[]): readonly string[] {
   return pieces.includes("") ? pieces.filter((piece) => piece !== "") : pieces;
 }
 
-/** What hands a line to Bash itself; whatever else runs one may take another shell. */
+/** Commands that hand a line to Bash itself; whatever else runs one may take another shell. */
 const READ_BY_BASH: ReadonlySet<string> = new Set(["bash", "eval", "trap", "alias"]);
 
 const isLiteral = ({ literal }: ShellWord): boolean => literal;
@@ -381,7 +372,7 @@ const NOTHING = {
   folders: START,
 } satisfies Partial<SimpleCommand>;
 
-/** What changes the shell, and runs no program. */
+/** Commands that change the shell, and run no program. */
 const NO_PROGRAM = {
   text: "",
   name: "",

@@ -38,7 +38,7 @@ function printLine(
     : { part: source, reason: "it reads differently once it is printed anew" };
 }
 
-/** Whether a line is one command of words that everybody reads as they stand. */
+/** True when a line is one command of words that everybody reads as they stand. */
 function isPlain(line: string): boolean {
   return WORDS.test(line) && line.split(" ").every((word) => shellLiteral(word) === word);
 }

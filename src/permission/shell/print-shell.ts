@@ -27,7 +27,7 @@ export type PrintedShell =
   | { readonly text: string }
   | { readonly text?: undefined; readonly part: string; readonly reason: string };
 
-/** What may be printed. */
+/** The forms that may be printed. */
 export interface PrintShellOptions {
   /** Only what every POSIX shell reads like Bash. Default false. */
   readonly posix?: boolean;
@@ -209,7 +209,7 @@ class ShellPrinter implements CommandPrinter {
     }
   }
 
-  /** What Bash alone reads. */
+  /** Prints the forms that Bash alone reads. */
   #bashNode(node: CommandNode): string {
     const { cursor } = this;
     if (this.posix) cursor.fail(`${node.type} is read by Bash alone`);
@@ -326,7 +326,7 @@ class ShellPrinter implements CommandPrinter {
   #command(command: Command): string {
     const { cursor } = this;
     const source = cursor.slice(command.pos, command.end);
-    // What spans lines, and what ends in backticks, is read where it stands.
+    // Text that spans lines or ends in backticks is read where it stands.
     if (!source.includes("$(") || /[`\n]|<</.test(source)) return this.#simpleCommand(command);
     const known = this.#known.get(source);
     if (known !== undefined && known.depth >= this.#depth && cursor.at === command.pos) {
@@ -354,7 +354,7 @@ class ShellPrinter implements CommandPrinter {
     return text;
   }
 
-  /** What parts a word from those before it. */
+  /** The blank between a word and those before it. */
   #blank(before: string): string {
     if (before === "") return "";
     this.cursor.blank();

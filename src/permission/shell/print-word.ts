@@ -23,7 +23,7 @@ export const PLACES: Readonly<Record<"argument" | "program" | "pattern" | "value
   value: { isValue: true },
 };
 
-/** What words need of whoever prints commands. */
+/** The parts that words need of whoever prints commands. */
 export interface CommandPrinter {
   readonly cursor: SourceCursor;
   /** Only what every POSIX shell reads alike. */
@@ -32,10 +32,7 @@ export interface CommandPrinter {
   commands(part: CommandExpansionPart | ProcessSubstitutionPart): string;
 }
 
-/**
- * Prints words anew: every literal in single quotes, what expands as it was written, and nothing that two
- * readers could take for different things.
- */
+/** Prints words anew: literals quoted, expansions as written, nothing that two readers read differently. */
 export class WordPrinter {
   readonly #printer: CommandPrinter;
   readonly #cursor: SourceCursor;
@@ -74,7 +71,7 @@ export class WordPrinter {
       if (part.type === "BraceExpansion" && parts[index - 1]?.type === "SimpleExpansion")
         this.#cursor.fail("its braces could be part of a variable's name");
       const isGlued = part.type === "Literal" && index < parts.length - 1;
-      // What follows could make more of these than they are by themselves.
+      // A later character could make more of these than they are by themselves.
       if (isGlued && (part.text.endsWith("$") || (index === 0 && part.text === "~")))
         this.#cursor.fail("something follows that could belong to it");
       this.#part(part, printed, place);

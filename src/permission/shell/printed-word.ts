@@ -2,15 +2,12 @@ import { MAX_BRACE_WORDS } from "./expand-braces.ts";
 import { quoted, shellLiteral } from "./shell-literal.ts";
 import type { SourceCursor } from "./source-cursor.ts";
 
-/**
- * A word that is being printed: texts, and what stays as it is written, one behind the other. Braces make
- * several words of it.
- */
+/** A word being printed: texts and parts that stay as written, in order. Braces make several words of it. */
 export class PrintedWord {
   #forms: Form[] = [new Form()];
   #count = 1;
 
-  /** Whether nothing was added yet. */
+  /** True when nothing was added yet. */
   get isEmpty(): boolean {
     return this.#forms[0]?.isEmpty === true;
   }
@@ -46,10 +43,7 @@ export class PrintedWord {
   }
 }
 
-/**
- * One of the words. What it begins with is kept apart: alone it may stay without quotes, and a tilde is only
- * one there.
- */
+/** One word. Its beginning is apart: alone it may stay unquoted, and only there a tilde is one. */
 class Form {
   #head: string | undefined;
   #isQuoted = false;
@@ -108,7 +102,7 @@ class Form {
     return this.#behind;
   }
 
-  /** What stands behind the text it begins with. */
+  /** The text behind the one it begins with. */
   get #behind(): string {
     return this.#tail === undefined ? this.#rest : this.#rest + quoted(this.#tail);
   }

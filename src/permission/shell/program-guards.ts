@@ -135,7 +135,7 @@ const PLAIN_WORDS = /^[\w./+@%:-]+(?: [\w./+@%:,-]+)*$/;
 
 const NO_OPTIONS: ProgramOptions = { ...optionTable(""), harmless: "" };
 
-/** Whether a word is an option that makes a program run another one or write a file. */
+/** True when a word is an option that makes a program run another one or write a file. */
 export function isGuardedOption(name: string, text: string, options: ProgramOptions): boolean {
   if (options.word?.test(text) === true) return true;
   if (text.startsWith("--") || (options.traits.has("dashes") && /^-\w{2}/.test(text)))
@@ -149,10 +149,7 @@ export function isGuardedOption(name: string, text: string, options: ProgramOpti
   return false;
 }
 
-/**
- * What npm takes for the name of an option: any number of dashes go, and so do negations that cancel each
- * other.
- */
+/** An option's name as npm takes it: all dashes go, and negations that cancel each other. */
 function optionName(text: string, { traits }: ProgramOptions): string {
   const name = traits.has("dashes") ? text.replace(/^-+(?:no-no-)*-*/, "") : text.slice(2);
   return name.split("=", 1)[0] ?? "";
@@ -164,10 +161,7 @@ function isGuardedLong(program: string, name: string, options: ProgramOptions): 
   return !hasWord(options.harmless, name) && hasBeginning(options.long, name);
 }
 
-/**
- * An expansion that could become an option: not by chance of file names, but because the line can make it
- * one.
- */
+/** An expansion that could become an option by the line itself, not by chance of file names. */
 function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boolean {
   if (word.braces) return true;
   if (word.glob) return /^[-[?+@!]/.test(word.text);
@@ -183,7 +177,9 @@ function couldBeOption(name: string, word: ShellWord, isChosen: IsChosen): boole
 const REPORTERS = wordSet("pwd date ls find which nproc hostname whoami id uname mktemp wc seq");
 const GIT_REPORTS = wordSet("merge-base rev-parse rev-list symbolic-ref describe branch ls-files diff");
 
-/** Whether the output of a substitution is facts about the machine, not texts that the line itself spells. */
+/**
+ * True when the output of a substitution is facts about the machine, not texts that the line itself spells.
+ */
 function reports(outer: string, commands: readonly SimpleCommand[]): boolean {
   return (
     commands.length > 0 &&
@@ -277,9 +273,7 @@ function fdGuards(words: readonly ShellWord[]): readonly WordGuard[] {
   return [{ from: index, to: words.length, reason: `${words[index]?.text ?? ""} runs a program`, program }];
 }
 
-/**
- * Guards options that are not known to be harmless, and scripts of sed and awk that may do more than print.
- */
+/** Guards options not known to be harmless, and scripts of sed and awk that may do more than print. */
 function scriptGuards(words: readonly ShellWord[], program: ScriptProgram): readonly WordGuard[] {
   const { scripts, unknown } = readScripts(program, words);
   const options = unknown.map((from): WordGuard => {

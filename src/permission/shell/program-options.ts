@@ -90,10 +90,7 @@ function byName(patterns: Readonly<Record<string, RegExp>>): ReadonlyMap<string,
   );
 }
 
-/**
- * Names · options · harmless ones · traits, see {@link ProgramOptions}. With `--transform` tar may put any
- * file of an archive anywhere.
- */
+/** As in {@link ProgramOptions}: names · options · harmless · traits. `--transform`: tar writes anywhere. */
 const TABLE = `
 sort | -o -kStTo= output compress-program | | ends
 shuf | -o -iNno= output | | ends
@@ -159,10 +156,7 @@ cpio | rsh-command rmt-command
 lftp | -ecf
 fzf | preview bind history become listen | preview-window`;
 
-/**
- * The options that an allow rule's `*` does not cover, by program. `git`, `find`, `fd`, sed and awk scripts
- * are judged by code of their own besides.
- */
+/** Options an allow rule's `*` does not cover, by program. Own code judges `git`, `find`, `fd`, sed, awk. */
 export const PROGRAM_OPTIONS: ReadonlyMap<string, ProgramOptions> = new Map(
   tableRows(TABLE).flatMap(([names = "", options = "", harmless = "", traits = ""]) =>
     names.split(", ").map((name): [string, ProgramOptions] => [

@@ -267,9 +267,7 @@ class ShellReader {
       this.#found.change(`for ${name}`, `it sets ${name}, which programs may look at`);
   }
 
-  /**
-   * Commands with substitutions come again and again in long lines: reading these once more takes longest.
-   */
+  /** Commands with substitutions recur in long lines: reading these again and again takes longest. */
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
     if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))

@@ -1,4 +1,4 @@
-/** What could be commands in a text that does not parse: cut at every operator, quotes taken away. */
+/** The texts that could be commands in one that does not parse: cut at every operator, quotes taken away. */
 export function roughCommands(text: string): ReadonlySet<string> {
   const commands = new Set<string>();
   for (const piece of text.split(/[;&|\n(){}<>`]+|\$\(/)) {

@@ -3,14 +3,11 @@ import { type OptionTable, optionTable, readOptions } from "./option-reader.ts";
 import { sedEffect } from "./sed-script.ts";
 import { literalWord, type ShellWord } from "./shell-command.ts";
 
-/**
- * A program that is given programs in a language of its own, with all of its options that neither run nor
- * write anything.
- */
+/** A program that is given programs in its own language, with all options that run and write nothing. */
 export interface ScriptProgram extends OptionTable {
   /** Options whose value is a script; without one of them the first operand is. */
   readonly scripts: readonly string[];
-  /** What a script does beside printing. */
+  /** The effect of a script beside printing. */
   readonly effect: (script: string) => "none" | "reads" | "runs";
 }
 

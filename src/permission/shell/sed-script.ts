@@ -1,7 +1,4 @@
-/**
- * What a sed script does beside editing the stream: nothing, it `reads` another file, or it cannot be read
- * and counts as `runs`.
- */
+/** The effect of a sed script beside editing: none, `reads` another file, or `runs`, also if unreadable. */
 export type SedEffect = "none" | "reads" | "runs";
 
 /**
@@ -116,7 +113,7 @@ function past(pattern: RegExp, script: string, at: number): number {
 }
 
 /**
- * Whether a regular expression, cut out at the first delimiter without a backslash, ends there for every
+ * True when a regular expression, cut out at the first delimiter without a backslash, ends there for every
  * reader: no bracket expression in it that some close later than others, and none that is left open.
  */
 export function isPlainRegex(text: string): boolean {

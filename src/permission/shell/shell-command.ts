@@ -20,7 +20,7 @@ export interface ShellWord {
   readonly substitutions: readonly (readonly SimpleCommand[])[];
   /** `name=…` as the shell itself takes it apart (prefix, or argument of `export` and its like). */
   readonly assigns?: string;
-  /** What it could be when resolved as far as the line itself tells: for deny rules only. */
+  /** The word as it could be when resolved as far as the line itself tells: for deny rules only. */
   readonly resolved: string;
 }
 
@@ -60,7 +60,7 @@ export interface ShellObstacle {
   readonly reason: string;
 }
 
-/** What is known of a variable that the line itself sets: its possible values, or nothing (`undefined`). */
+/** The possible values of a variable that the line itself sets, or `undefined` when nothing is known. */
 export type VariableValues = readonly ShellWord[] | undefined;
 
 /** Everything a command line does, taken apart. */
@@ -68,10 +68,7 @@ export interface ShellReading {
   readonly commands: readonly SimpleCommand[];
   readonly redirects: readonly ShellRedirect[];
   readonly obstacles: readonly ShellObstacle[];
-  /**
-   * Function definitions and other changes of the shell, as written: only a rule that spells them out covers
-   * them.
-   */
+  /** Function definitions and other changes of the shell, as written: only a rule in full covers them. */
   readonly changes: readonly ShellObstacle[];
   /** Texts that run and were not read, each with its obstacle. */
   readonly unread: readonly string[];
@@ -109,7 +106,7 @@ export function textAt(words: readonly ShellWord[], index: number): string {
   return words[index]?.text ?? "";
 }
 
-/** Whether a word is, as far as the line tells, what stands there. */
+/** True when a word is, as far as the line tells, what stands there. */
 export function isAsWritten({ text, resolved }: ShellWord): boolean {
   return text === resolved;
 }
@@ -126,7 +123,7 @@ export function resolvedText(words: readonly ShellWord[]): string {
   return words.map(({ resolved }) => resolved).join(" ");
 }
 
-/** Whether nothing that stands before a command decides what it does. */
+/** True when nothing that stands before a command decides what it does. */
 export function standsAlone({ words, assignments, piped, input }: SimpleCommand): boolean {
   return (
     assignments.length + piped.length + input.length === 0 && words.every(({ names }) => names.length === 0)
@@ -135,16 +132,13 @@ export function standsAlone({ words, assignments, piped, input }: SimpleCommand)
 
 /** Variables that a command line, or one that it is part of, sets. */
 export interface KnownVariables {
-  /** Whether the line sets it. */
+  /** True when the line sets it. */
   has(name: string): boolean;
   /** Its possible values; `undefined` when they are not known. */
   get(name: string): VariableValues;
 }
 
-/**
- * The variables of a nested line before those of the line around it. Costs nothing to make, however many
- * there are.
- */
+/** A nested line's variables before those around it. Costs nothing to make, however many there are. */
 export class VariableScope implements KnownVariables {
   readonly #own: ReadonlyMap<string, VariableValues>;
   readonly #outer: KnownVariables | undefined;

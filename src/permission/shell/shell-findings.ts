@@ -12,7 +12,7 @@ import type {
 /** Values of one variable that are told apart, when it is set more than once. */
 const MAX_VALUES = 1024;
 
-/** What is found while a command line is read. */
+/** The findings while a command line is read. */
 export class ShellFindings implements ShellReading {
   readonly commands: SimpleCommand[] = [];
   readonly redirects: ShellRedirect[] = [];
@@ -22,7 +22,7 @@ export class ShellFindings implements ShellReading {
   script?: ParsedScript;
   /** The values of each variable, the latest first. A line can hold thousands of others that set none. */
   #variables: Map<string, ShellWord[] | undefined> | undefined;
-  /** What a variable was set to last, for deny rules. */
+  /** The last value of each variable, for deny rules. */
   #latest: Map<string, string | undefined> | undefined;
   #calculated: { readonly name: string; readonly part: string }[] | undefined;
   /** How much was found besides commands. */
@@ -86,7 +86,7 @@ export class ShellFindings implements ShellReading {
     (this.#variables ??= new Map()).set(name, [value]);
   }
 
-  /** What a variable was set to last. */
+  /** The last value of a variable. */
   valueOf(name: string): string | undefined {
     return this.#latest?.get(name) ?? (name === "IFS" ? " " : undefined);
   }

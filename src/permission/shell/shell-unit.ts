@@ -7,7 +7,7 @@ export interface TextGuard {
   readonly reason: string;
   /** The guarded words, where they are arguments: the first, and one behind the last. */
   readonly words?: readonly [from: number, to: number];
-  /** What the guarded words run: nothing is left to guard when all of it is allowed. */
+  /** The commands that the guarded words run: nothing is left to guard when all of them are allowed. */
   readonly program?: readonly ShellUnit[];
 }
 

@@ -89,9 +89,7 @@ export class SourceCursor {
     if (isContinued && this.hasPending) this.fail("a here-document begins on a continued line");
   }
 
-  /**
-   * Skips blanks, ends of lines and, outside of substitutions, comments; here-documents that begin there too.
-   */
+  /** Skips blanks and, outside of substitutions, line ends and comments; here-documents that begin there. */
   breaks(): void {
     for (;;) {
       this.blank();

@@ -5,7 +5,7 @@ import type { Unwrapped } from "./unwrapped.ts";
 import { isRiskyVariable } from "./variable-names.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
-/** What the guards of a command depend on. */
+/** The facts that the guards of a command depend on. */
 export interface TextGuardOptions {
   /** The program, without its folder. */
   readonly name: string;
@@ -15,10 +15,7 @@ export interface TextGuardOptions {
   readonly plan: (program: readonly ShellWord[]) => readonly ShellUnit[];
 }
 
-/**
- * The guards of a command's text: assignments, changes of the shell, files of commands, and options that run
- * or write something.
- */
+/** The guards of a command's text: assignments, shell changes, command files, options that run or write. */
 export function textGuards(command: SimpleCommand, options: TextGuardOptions): readonly TextGuard[] {
   const { words, assignments } = command;
   const { name, unwrapped, isChosen, plan } = options;
@@ -64,10 +61,7 @@ function isGuardedWrapper(unwrapped: Unwrapped | undefined): boolean {
   return unwrapped?.file !== undefined || (unwrapped?.assigns?.length ?? 0) > 0;
 }
 
-/**
- * Whether a command has no guard but those of its program and of what it wraps: most commands, so it is found
- * out first.
- */
+/** True when only its program and what it wraps guard a command: true for most, so found out first. */
 function isUnguarded(name: string, { words, assignments }: SimpleCommand): boolean {
   return (
     assignments.length === 0 &&

@@ -2,7 +2,7 @@ import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import type { Wrapper } from "./wrappers.ts";
 
-/** What a shell runs: the script behind `-c`, a file, or its standard input. */
+/** The command that a shell runs: the script behind `-c`, a file, or its standard input. */
 export function unwrapShell({ words, input, piped }: SimpleCommand): Unwrapped {
   const options = shellOptions(words);
   if (options.result !== undefined) return options.result;
@@ -23,7 +23,7 @@ interface ShellOptions {
   readonly command: boolean;
   /** `-s` is among them. */
   readonly stdin: boolean;
-  /** What the options alone decide. */
+  /** The result that the options alone decide. */
   readonly result?: Unwrapped;
 }
 
@@ -66,7 +66,7 @@ function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): 
   return { scripts: [...input, ...texts], unseen: "the shell reads its commands from its input" };
 }
 
-/** What `su` and `runuser` run: the command line behind `-c`. */
+/** The command that `su` and `runuser` run: the line behind `-c`. */
 export function unwrapSu(name: string, words: readonly ShellWord[], su: Wrapper): Unwrapped {
   const { scripts, operands, unknown, looksUp } = readWrapper(words, su);
   if (looksUp) return {};

@@ -5,7 +5,9 @@ import { unwrapShell, unwrapSu } from "./unwrap-shell.ts";
 import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import { LOOSE_WRAPPERS, OTHER_SHELLS, SHELLS, WRAPPERS, type Wrapper } from "./wrappers.ts";
 
-/** What the program `name` runs, if it is one that runs others; `words[0]` is the program itself. */
+/**
+ * The command that the program `name` runs, if it is one that runs others; `words[0]` is the program itself.
+ */
 export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefined {
   const { words } = command;
   if (SHELLS.has(name)) return unwrapShell(command);
@@ -33,8 +35,7 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
 }
 
 function unwrapUser(name: string, words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
-  // With a user named by an option the words behind are the program of runuser, and nothing is read by a
-  // shell.
+  // With a user named by an option the words behind are runuser's program, and no shell reads them.
   if (name === "runuser" && words.some(({ text }) => /^(?:-u|--user)/.test(text)))
     return unwrapWith(name, wrapper, words);
   return unwrapSu(name, words, WRAPPERS.get("su") ?? wrapper);
@@ -71,9 +72,7 @@ function placeOf({ text }: ShellWord): string {
   return text.startsWith("~") ? `./${text}` : text;
 }
 
-/**
- * Whatever has a `=` in it is an assignment to `env` and `sudo`, not only what the shell would take for one.
- */
+/** Any word with a `=` is an assignment to `env` and `sudo`, not only what the shell takes for one. */
 function countAssignments(
   words: readonly ShellWord[],
   places: readonly number[],
@@ -132,10 +131,7 @@ function placeholderOf({ value }: FoundOption): string {
 const FEEDS_PLAINLY: ReadonlySet<string> = wordSet("-n -P -r -t --max-args --max-procs --no-run-if-empty");
 const PLAIN_ARGUMENTS = /^[\w./@:+,%][\w./@:+,%=-]*(?:[ \n]+[\w./@:+,%][\w./@:+,%=-]*)*\n*$/;
 
-/**
- * The arguments, where the line itself spells all of them: `echo a b | xargs …`,
- * `printf '%s\n' a b | xargs …`, `xargs … <<< 'a b'`.
- */
+/** Arguments that the line itself spells: `printf '%s\n' a b | xargs …`, `xargs … <<< 'a b'`. */
 function fedWords(
   piped: readonly SimpleCommand[],
   input: readonly string[],

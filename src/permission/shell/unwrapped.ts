@@ -2,7 +2,7 @@ import { type FoundOption, readOptions } from "./option-reader.ts";
 import { resolvedText, type ShellWord } from "./shell-command.ts";
 import type { Wrapper } from "./wrappers.ts";
 
-/** What a wrapper runs. */
+/** The command inside a wrapper. */
 export interface Unwrapped {
   /** The program it runs, with its arguments. */
   readonly words?: readonly ShellWord[];
@@ -18,10 +18,7 @@ export interface Unwrapped {
   readonly file?: number;
 }
 
-/**
- * A wrapper whose program cannot be told: every word from `from` on could be where it begins. `unseen` says
- * why.
- */
+/** A wrapper whose program is unknown: it may begin at any word from `from` on. `unseen` says why. */
 export function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): Unwrapped {
   const scripts: string[] = [];
   const long = words.length > 200;

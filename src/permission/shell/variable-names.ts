@@ -1,9 +1,9 @@
-/** Whether a variable decides which programs run, or what programs do. */
+/** True when a variable decides which programs run, or what programs do. */
 export function isRiskyVariable(name: string): boolean {
   return RISKY.test(name);
 }
 
-/** Whether no program looks at a variable of this name: a loop may set it without a rule. */
+/** True when no program looks at a variable of this name: a loop may set it without a rule. */
 export function isOrdinaryVariable(name: string): boolean {
   return ORDINARY.test(name) || ORDINARY_CAPITALS.has(name);
 }

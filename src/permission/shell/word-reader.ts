@@ -11,7 +11,7 @@ import { expandBraces } from "./expand-braces.ts";
 import { compact, literalWord, type ShellWord, type SimpleCommand } from "./shell-command.ts";
 import type { ShellFindings } from "./shell-findings.ts";
 
-/** What is known of a word while its parts are read. */
+/** The state of a word while its parts are read. */
 interface WordDraft {
   literal: boolean;
   glob: boolean;
@@ -189,7 +189,7 @@ export class WordReader {
         draft.substitutions.push(...operand.substitutions);
         if (operation.operator.includes("=")) this.#found.assigns(name, `\${${name}${operation.operator}…}`);
         if (operation.operator.includes("+") || this.#found.valueOf(name) === undefined) {
-          // What stands in the default can be anything: as good as a value the line sets.
+          // The text of a default can be anything: as good as a value the line sets.
           if (operand.text !== "") draft.names.push("@");
           draft.resolved += operand.resolved;
         }
@@ -339,7 +339,7 @@ export class WordReader {
   }
 }
 
-/** Whether a text would run something if it were evaluated once more. */
+/** True when a text would run something if it were evaluated once more. */
 export function hidesCommand(text: string): boolean {
   return text.includes("$(") || text.includes("`") || text.includes("${");
 }

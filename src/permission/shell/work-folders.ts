@@ -34,7 +34,7 @@ export function foldersFrom(outer: WorkFolders, inner: WorkFolders): WorkFolders
   return all.size > MAX_FOLDERS ? undefined : [...all];
 }
 
-/** Whether a text has a word in it that could change the folder of the shell. */
+/** True when a text has a word in it that could change the folder of the shell. */
 function mayMove(text: string): boolean {
   return /\b(?:cd|pushd|popd|chdir)\b/.test(text);
 }
@@ -88,7 +88,7 @@ function isHome({ text, tilde, glob, braces, names, substitutions }: ShellWord):
 export class FolderWalk {
   /** Where the next command may run. */
   folders: WorkFolders = START;
-  /** What the last simple command left of that. */
+  /** The folders behind the last simple command. */
   #last: FoldersBehind | undefined;
 
   command({ words, assignments }: SimpleCommand): void {
@@ -97,17 +97,14 @@ export class FolderWalk {
     this.folders = anyOf(this.#last.yes, this.#last.no);
   }
 
-  /** What runs in a shell of its own changes no folder for what follows. */
+  /** A part that runs in a shell of its own changes no folder for those behind it. */
   apart(run: () => void): void {
     const [folders, last] = [this.folders, this.#last];
     run();
     [this.folders, this.#last] = [folders, last];
   }
 
-  /**
-   * What stands behind `&&` runs where the success of what is before it leads, behind `||` where failure
-   * does.
-   */
+  /** Behind `&&` a command runs where the success of the one before leads, behind `||` where failure does. */
   chain<Node extends { readonly type: string }>(
     nodes: readonly Node[],
     operators: readonly string[],
@@ -138,7 +135,7 @@ export class FolderWalk {
     }
   }
 
-  /** What runs again and again may begin in another folder each time. */
+  /** A part that runs again and again may begin in another folder each time. */
   again(text: string): void {
     if (mayMove(text)) this.folders = undefined;
   }

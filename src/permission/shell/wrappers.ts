@@ -85,18 +85,13 @@ function wrapperOf(options: string, about: string): Wrapper {
   };
 }
 
-/**
- * Programs that run others in ways too many to list: with options in front, what they run is taken as unseen.
- */
+/** Programs that run others in too many ways to list: with options in front, what they run is unseen. */
 export const LOOSE_WRAPPERS: ReadonlySet<string> = wordSet(`
   unshare nsenter strace ltrace valgrind systemd-run bwrap firejail proot setpriv prlimit setarch linux64
   linux32 numactl chpst rlwrap torsocks torify proxychains proxychains4 start-stop-daemon daemonize entr
   hyperfine perf runcon sg capsh cpulimit faketime tmux screen expect dtach at batch`);
 
-/**
- * Programs that pass commands on to a package, a container or another machine: looked through by deny and ask
- * rules only.
- */
+/** They pass commands to a package, a container or another machine: for deny and ask rules only. */
 export const PASSING_PROGRAMS: ReadonlySet<string> = wordSet(`
   ssh npx pnpx bunx uvx npm pnpm yarn bun uv poetry pipenv bundle docker podman kubectl direnv mise conda
   nix-shell`);

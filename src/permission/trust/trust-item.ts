@@ -12,22 +12,18 @@ export const TRUST_KINDS = [
 ] as const;
 
 /**
- * What of a project can act: settings that widen, hooks, MCP servers, skills with scripts, subagents with
- * tools, commands that run something, extensions.
+ * The parts of a project that can act: settings, hooks, MCP servers, skills, subagents, commands, extensions.
  */
 export type TrustKind = (typeof TRUST_KINDS)[number];
 
 /** One thing a project brings that can act. */
 export interface TrustItem {
   readonly kind: TrustKind;
-  /**
-   * The file it stands in, relative to the project's folder and with `/`, and behind `#` its name there:
-   * `.mcp.json#db`.
-   */
+  /** The file, relative to the project and with `/`, and behind `#` its name there: `.mcp.json#db`. */
   readonly path: string;
-  /** What {@link contentHash} makes of the content that would act. */
+  /** The {@link contentHash} of the content that would act. */
   readonly hash: string;
-  /** What it would do, in one line for people. */
+  /** Its effect, in one line for people. */
   readonly does: string;
   /** Why it can never be approved, where that is so. */
   readonly blocked?: string;

@@ -5,7 +5,7 @@ import { itemKey, type TrustItem } from "./trust-item.ts";
 /** Contents that were approved in one folder: hash by item. */
 export type TrustedContents = ReadonlyMap<string, string>;
 
-/** What a user has approved, by the real path of the folder. Immutable. */
+/** The approvals of a user, by the real path of the folder. Immutable. */
 export class TrustRecord {
   readonly #folders: ReadonlyMap<string, TrustedContents>;
 
@@ -18,15 +18,12 @@ export class TrustRecord {
     return [...this.#folders.keys()].sort();
   }
 
-  /** What was approved in a folder. */
+  /** The contents that were approved in a folder. */
   contentsOf(folder: string): TrustedContents {
     return this.#folders.get(folder) ?? new Map();
   }
 
-  /**
-   * The record with these items approved in `folder`, and nothing else there. Items that are blocked are left
-   * out.
-   */
+  /** The record with exactly these items approved in `folder`. Items that are blocked are left out. */
   approve(folder: string, items: readonly TrustItem[]): TrustRecord {
     const contents = items
       .filter(({ blocked }) => blocked === undefined)
@@ -52,10 +49,7 @@ export class TrustRecord {
 const VERSION = 1;
 const HASH = /^[0-9a-f]{64}$/;
 
-/**
- * The record a text holds; `path` names it in messages. Throws `invalid_config` for anything that was not
- * written by {@link TrustRecord}.
- */
+/** The record a text holds; `path` is for messages. Throws `invalid_config` for what is not its format. */
 export function parseTrustRecord(text: string, path: string): TrustRecord {
   const parsed = safeParse(text);
   const value = parsed.ok ? parsed.value : undefined;

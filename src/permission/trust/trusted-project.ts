@@ -1,11 +1,11 @@
 import { itemKey, type TrustItem, type TrustKind } from "./trust-item.ts";
 import type { TrustedContents } from "./trust-record.ts";
 
-/** What a {@link TrustedProject} knows. */
+/** The facts a {@link TrustedProject} starts from. */
 export interface TrustedProjectOptions {
   /** The project's folder, links resolved: the root of its repository, else the working folder. */
   readonly folder: string;
-  /** What the user approved there. Default: nothing. */
+  /** The contents the user approved there. Default: nothing. */
   readonly approved?: TrustedContents;
 }
 
@@ -23,15 +23,12 @@ export class TrustedProject {
     this.#approved = approved;
   }
 
-  /** What was asked for with {@link admits} and may not act, in the order it was asked for. */
+  /** The parts that were asked for with {@link admits} and may not act, in the order they were asked for. */
   get leftOut(): readonly TrustItem[] {
     return [...this.#leftOut.values()];
   }
 
-  /**
-   * Whether a content was approved. `path` as in {@link TrustItem.path}, `hash` of the content that would
-   * act.
-   */
+  /** True when a content was approved. `path`: {@link TrustItem.path}; `hash`: of what would act. */
   isTrusted(kind: TrustKind, path: string, hash: string): boolean {
     return this.#approved.get(itemKey({ kind, path })) === hash;
   }

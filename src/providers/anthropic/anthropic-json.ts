@@ -41,7 +41,7 @@ export interface AnthropicDelta {
   readonly partial_json?: string;
   readonly citation?: unknown;
   readonly stop_reason?: string | null;
-  /** What the provider says about a refusal. */
+  /** The provider's words about a refusal. */
   readonly stop_details?: { readonly explanation?: string | null; readonly category?: string | null } | null;
 }
 

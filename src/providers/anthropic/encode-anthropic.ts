@@ -34,7 +34,9 @@ class AnthropicEncoder {
   readonly #url: string;
   readonly #headers: WireRequest["headers"];
   readonly #interleaved: WireRequest["headers"];
-  /** Whether thinking that the conversation no longer fits is dropped, which only a beta can be asked for. */
+  /**
+   * True when thinking that the conversation no longer fits is dropped, which only a beta can be asked for.
+   */
   readonly #dropsUnbound: boolean;
   readonly #traits: ThinkingTraits;
   /** The mark for caching with its leading comma; empty when caching is off. */
@@ -136,7 +138,7 @@ class AnthropicEncoder {
   #adaptive(effort: ModelRequest["effort"], forced: boolean): Thinking {
     const { standard, highest, sampling } = this.#traits;
     const adaptive = this.#dropsUnbound ? BOUND : { type: "adaptive" };
-    // What these models do unless told otherwise.
+    // The default of these models.
     const thinking = this.#dropsUnbound && !forced ? { thinking: adaptive } : {};
     if (effort === undefined) return { ...OFF, fields: thinking };
     if (effort === "none") {
@@ -265,7 +267,7 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
   });
 }
 
-/** What is known about the model, and what the quirks say instead. */
+/** The known traits of the model, and what the quirks say instead. */
 function traitsOf({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];

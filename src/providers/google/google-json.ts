@@ -46,7 +46,7 @@ export interface GooglePart {
   readonly functionResponse?: GoogleFunctionResponse;
   readonly inlineData?: GoogleBlob;
   readonly fileData?: GoogleFileData;
-  /** What the provider did by itself: code it ran, a search, generated media. */
+  /** Parts of the provider's own doing: code it ran, a search, generated media. */
   readonly [own: string]: unknown;
 }
 

@@ -4,7 +4,7 @@ import { bytesOfKey, nativePath, type PathKey } from "./path-key.ts";
 
 /** A folder that cannot be exchanged for a link while it is in use. */
 export interface AnchoredFolder {
-  /** What the file system takes for an entry of it. */
+  /** The path of an entry for the file system. */
   readonly entry: (name: PathKey) => Buffer;
   readonly close: () => void;
 }

@@ -56,8 +56,7 @@ export function entriesOf(
   root: string,
   { changes, omitted }: Observation,
 ): Checkpoint[] {
-  // A folder that there was no time for will be known later, and what the call did there will look as if it
-  // had always been so.
+  // A folder there was no time for will be known later, as if this call had done nothing there.
   const isUntold = omitted.some(({ changed, reason }) => changed === true || reason === "no_time");
   if (changes.length === 0 && !isUntold) return [];
   const entries: Checkpoint[] = [];

@@ -1,10 +1,7 @@
 import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
 import { subagentEntries } from "../session-steps.ts";
 
-/**
- * A place in a session: the run, counting from 1, and the turn within it, which is the number of the model's
- * answer; 0: before the first.
- */
+/** A place in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */
 export interface TurnPlace {
   readonly run: number;
   readonly turn: number;
@@ -27,7 +24,7 @@ export interface HistoryMessage extends TurnPlace {
 /** Everything a session did to files. */
 export interface CheckpointHistory {
   readonly steps: readonly HistoryStep[];
-  /** What the user said, oldest first. */
+  /** The messages of the user, oldest first. */
   readonly messages: readonly HistoryMessage[];
   /** Runs that changed files and are not taken back, oldest first. */
   readonly inEffect: readonly number[];
@@ -44,13 +41,13 @@ export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHi
   return fold.history;
 }
 
-/** What a session did to files at a place and after it. */
+/** The changes of a session to files at a place and after it. */
 export function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): readonly HistoryStep[] {
   const first = steps.findIndex((step) => step.run > run || (step.run === run && step.turn >= turn));
   return first === -1 ? [] : steps.slice(first);
 }
 
-/** What a subagent writes that would begin or end a turn of the conversation. */
+/** Entries of a subagent that would begin or end a turn of the conversation. */
 const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
 
 class HistoryFold {

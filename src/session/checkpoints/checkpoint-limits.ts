@@ -4,10 +4,7 @@ export interface CheckpointLimits {
   readonly maxFileBytes: number;
   /** Files and folders of the workspace that are looked at. Default 200,000. */
   readonly maxEntries: number;
-  /**
-   * Entries of one folder of dependencies or build output (`node_modules` and the like) that are looked at.
-   * Default 5,000.
-   */
+  /** Most entries looked at in one folder like `node_modules` or of build output. Default 5,000. */
   readonly maxBulkEntries: number;
   /** Bytes on disk for one workspace. Default 1 GiB. */
   readonly maxStoreBytes: number;

@@ -34,7 +34,7 @@ const BUSY_MS = 5_000;
 const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
- * What is kept for the undo of one workspace, in one database: the bytes of files by their hash, the newest
+ * The store for the undo of one workspace, in one database: the bytes of files by their hash, the newest
  * state of every path, and the sessions that need it. A damaged database is set aside and a new one begun,
  * with a notice. Throws `checkpoint` for what the system refuses.
  */
@@ -276,10 +276,7 @@ function unpacked(bytes: Uint8Array): Buffer | undefined {
   }
 }
 
-/**
- * Makes a folder with those around it, for this user alone. Throws what the file system says, and for a link
- * in its place.
- */
+/** Makes a folder and its parents, for this user alone. Throws system errors, and for a link there. */
 export function makePrivateFolder(folder: string): void {
   makePrivateFolders(folder);
   const stats = lstatSync(folder);

@@ -10,10 +10,7 @@ export interface CollectOptions {
   readonly workspace: Workspace;
   /** Journal of the session at work, which nothing is taken from; undefined when none is. */
   readonly own?: string | undefined;
-  /**
-   * Bytes the store may take. What the oldest sessions need goes first. Default: only what no session needs
-   * goes.
-   */
+  /** Most bytes of the store: the oldest sessions' go first. Default: only what no session needs goes. */
   readonly maxBytes?: number;
 }
 

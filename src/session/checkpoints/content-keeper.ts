@@ -36,10 +36,7 @@ export class ContentKeeper {
     this.#passed += bytes;
   }
 
-  /**
-   * The state of a path now; the bytes of a file are added to the store. Undefined when it vanished. Throws
-   * `checkpoint`.
-   */
+  /** A path's state now, adding a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`. */
   stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     if (stats.isDirectory())
@@ -73,10 +70,7 @@ export class ContentKeeper {
     return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
   }
 
-  /**
-   * Why a file of this size, of which nothing is kept, is not read. Half of the space is for what stands,
-   * half for what stood.
-   */
+  /** Why an unkept file of this size is not read. Half of the space is for what stands, half for the past. */
   #refusal(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";

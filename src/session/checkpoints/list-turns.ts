@@ -16,7 +16,7 @@ export interface ChangedTurn {
 export interface ChangedRun {
   /** Counts from 1. */
   readonly run: number;
-  /** What started it; empty when it went on without input. */
+  /** The input that started it; empty when it went on without one. */
   readonly input: string;
   /** When it changed something first, in milliseconds since the epoch. */
   readonly time: number;

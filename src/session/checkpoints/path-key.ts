@@ -20,7 +20,7 @@ export function bytesOfKey(key: PathKey): Buffer {
   return key.startsWith(RAW) ? Buffer.from(key.slice(1), "latin1") : Buffer.from(key, "utf8");
 }
 
-/** What the file system takes for a key below `root`, an absolute path. */
+/** The path for the file system of a key below `root`, an absolute path. */
 export function nativePath(root: string, key: PathKey): string | Buffer {
   if (key === "") return root;
   const folder = root === "/" ? "" : root;
@@ -69,10 +69,7 @@ export function isWithin(key: PathKey, folder: PathKey): boolean {
   return !folder.startsWith(RAW) && foldersAbove(key).includes(folder);
 }
 
-/**
- * True when a key names something that may be put back: below the root, by plain parts, and not in a
- * repository's own folder.
- */
+/** True for a key that may be put back: plain parts below the root, not in a repository's own folder. */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
   return partsOf(key).every(

@@ -2,10 +2,10 @@ import type { Stats } from "node:fs";
 import type { FileVersion, Omission, OmissionReason } from "../../core/agent/file-change.ts";
 import type { PathKey } from "./path-key.ts";
 
-/** What the file system tells of a path without reading it. */
+/** The facts the file system tells of a path without reading it. */
 export type FileFacts = Pick<Stats, "mode" | "size" | "mtimeMs" | "ctimeMs" | "ino">;
 
-/** What was last seen at a path: the facts of the file system, and what they stand for. */
+/** The last known state of a path: the facts of the file system, and what they stand for. */
 export interface FileState extends FileFacts {
   /** When the content was looked at, in milliseconds since the epoch. */
   readonly checkedAt: number;
@@ -106,9 +106,7 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/**
- * True when nothing changed between two looks: by what stands there or, where it is not kept, by its facts.
- */
+/** True when nothing changed between two looks: by content or, where none is kept, by its facts. */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

@@ -3,12 +3,14 @@ import type { HistoryStep } from "./checkpoint-history.ts";
 import { isSafeKey, isWithin, type PathKey } from "./path-key.ts";
 import { isSameVersion } from "./path-state.ts";
 
-/** What the journal says about a path from some point on. */
+/** The journal's story of a path from some point on. */
 export interface PathStory {
   readonly path: PathKey;
-  /** What stood there at that point. */
+  /** The state it had at that point. */
   readonly target: FileVersion | null;
-  /** What must stand there now, if nobody else changed it; several where a rollback was cut in the middle. */
+  /**
+   * The state it must have now, if nobody else changed it; several where a rollback was cut in the middle.
+   */
   readonly expected: readonly (FileVersion | null)[];
   /** True when somebody else changed it between two calls, or it cannot be told whether they did. */
   readonly isDisturbed: boolean;
@@ -22,7 +24,7 @@ export type Obstacle =
   | "changed_between"
   /** It would be removed, and is not kept so that it could come back. */
   | "not_kept"
-  /** What stood there is not kept. */
+  /** Its state at that point is not kept. */
   | "lost";
 
 /** Plan for one path. */
@@ -38,10 +40,7 @@ export interface SeenPath {
   readonly mark: string | undefined;
 }
 
-/**
- * The stories of all paths in some steps of one root, or of those `within` some paths, each once, in the
- * order they were first touched.
- */
+/** Stories of all paths, or those `within` some, in steps of one root: each once, in order of first touch. */
 export function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
   for (const { entry, failed, isEnded } of steps) {
@@ -64,8 +63,8 @@ export function pathStories(steps: readonly HistoryStep[], within?: readonly Pat
 }
 
 /**
- * What putting a path back means, given what stands there now; undefined when nothing is to be done. `isKept`
- * tells whether the bytes of a hash are there.
+ * The steps to put a path back, given its state now; undefined when nothing is to be done. `isKept` tells
+ * whether the bytes of a hash are there.
  */
 export function planPath(
   story: PathStory,

@@ -13,10 +13,7 @@ export type ReadFile =
 /** Times a file is read again that is being written meanwhile. */
 const MAX_TRIES = 3;
 
-/**
- * Reads all of a regular file and nothing else: follows no link, waits for no other end. Never throws for the
- * file system.
- */
+/** Reads a whole regular file: follows no link, waits for no other end. System errors never throw. */
 export function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile {
   let descriptor: number;
   try {

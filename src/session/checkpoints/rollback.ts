@@ -60,10 +60,10 @@ export interface RollbackReport {
    */
   readonly status: "done" | "refused" | "nothing" | "finished";
   readonly direction: "undo" | "redo";
-  /** What was gone back to. */
+  /** The place that was gone back to. */
   readonly to?: TurnPlace;
   readonly root: string;
-  /** What was done, or would be: `before` is what stood there just now. */
+  /** The changes that were made, or would be: `before` is the state just now. */
   readonly changes: readonly FileChange[];
   readonly left: readonly LeftPath[];
   readonly failed: readonly FailedPath[];
@@ -227,10 +227,7 @@ function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
-/**
- * Brings a rollback to its end that was cut: what stands as before it is done, what somebody changed
- * meanwhile is left.
- */
+/** Ends a rollback that was cut: does what stands as before it, leaves what changed meanwhile. */
 async function finish(
   place: RollbackPlace,
   { entry }: { readonly entry: RollbackEntry },
@@ -337,7 +334,7 @@ function note(text: string): NewEntry {
 
 const MAX_NAMED = 30;
 
-/** What the model is told after files were put back or forth. */
+/** The remark for the model after files were put back or forth. */
 function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]): string {
   const files = changes.filter(({ before, after }) => after?.type !== "folder" && before?.type !== "folder");
   const lines = files.slice(0, MAX_NAMED).map((change) => `- ${describeChange(change)}`);
@@ -349,7 +346,7 @@ function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]
   return `${what}\n${lines.join("\n")}\nRead a file again before you change it, and do not repeat what was taken back unless you are asked to.]`;
 }
 
-/** What happened to a path, in a few words. */
+/** The change of a path, in a few words. */
 export function describeChange({ path, before, after }: FileChange): string {
   const shown = shownPath(path);
   const kind = (after ?? before)?.type === "folder" ? `${shown}/` : shown;

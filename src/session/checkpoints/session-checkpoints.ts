@@ -19,9 +19,7 @@ import { type Observation, type Patience, Workspace, type WorkspaceOptions } fro
 export interface SessionCheckpointsOptions {
   /** Folder that holds one folder for each workspace. */
   readonly folder: string;
-  /**
-   * The folders looked after: absolute, links resolved. One that stands in another counts as a part of it.
-   */
+  /** The folders looked after: absolute, links resolved. One within another counts as a part of it. */
   readonly roots: readonly string[];
   readonly sessionId: string;
   /** File of the session's journal. */
@@ -84,10 +82,7 @@ export class SessionCheckpoints implements Checkpointer {
     this.#interrupted = isOwn ? interrupted : undefined;
   }
 
-  /**
-   * Looks at what was never looked at, ahead of the first call that needs it, until one waits. Never rejects:
-   * the call itself will tell.
-   */
+  /** Looks at what is new ahead of the first call, until one waits. Never rejects: the call will tell. */
   prepare(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#workspaces.every(({ isNew }) => !isNew)) return;
@@ -276,7 +271,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 }
 
-/** What a call is answered with whose changes could not be taken back. */
+/** The answer to a call whose changes could not be taken back. */
 function cannotKeep(error: unknown): Error {
   return new Error(
     `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,

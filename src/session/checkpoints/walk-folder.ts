@@ -148,7 +148,7 @@ function isBulk(key: PathKey): boolean {
   return BULK_FOLDERS.has(key.slice(key.lastIndexOf("/") + 1));
 }
 
-/** What a name that is not UTF-8 shows where its bytes were. */
+/** The character that a name that is not UTF-8 shows where its bytes were. */
 const REPLACEMENT = "\uFFFD";
 
 function namesIn(path: string | Buffer): readonly PathKey[] {

@@ -42,7 +42,7 @@ export interface Patience {
 
 const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 
-/** What a look found to be different from the look before. */
+/** The differences between two looks. */
 export interface Observation {
   readonly changes: readonly FileChange[];
   /** Places that were not looked into; `changed` where its own folder was touched. */
@@ -66,7 +66,7 @@ export class Workspace {
   readonly #touched = new Set<PathKey>();
   /** True when one of them differs in more than the time at which it was looked at. */
   #isChanged = false;
-  /** What the look at work found: it counts when the bytes behind it are on the disk. */
+  /** The findings of the look at work: they count when the bytes behind them are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   /** True when the store holds the index as it was when {@link save} was called last. */
@@ -114,10 +114,7 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /**
-   * Looks at everything. What was never looked at before may have to wait, as `patience` has it; it changes
-   * nothing.
-   */
+  /** Looks at everything, changing nothing. What is new may have to wait, as `patience` has it. */
   async scan(patience: Patience = PATIENT): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
@@ -177,7 +174,7 @@ export class Workspace {
   }
 
   /**
-   * What tells the version of a path, when it was last looked at, from others; undefined where nothing stood.
+   * A mark that tells the version of a path, at the last look, from others; undefined where nothing stood.
    */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
@@ -313,7 +310,7 @@ interface Noting {
 
 interface FoundNoting extends Pick<Noting, "changes"> {
   readonly state: FileState | undefined;
-  /** Whether it is seen for the first time, so that nothing of it is a change. */
+  /** True when it is seen for the first time, so that nothing of it is a change. */
   readonly isFirst: boolean;
 }
 

@@ -24,10 +24,7 @@ export function imageFromUrl(value: unknown): ImageBlock | TextBlock {
   return { type: "text", text: "[an image that cannot be sent]" };
 }
 
-/**
- * Text and images of a content field in the spelling of the Anthropic Messages API: a text, or a list of
- * blocks.
- */
+/** A content field's text and images as in the Anthropic Messages API: a text, or a list of blocks. */
 export function contentBlocks(value: unknown, unknown: KindCount): readonly (TextBlock | ImageBlock)[] {
   if (typeof value === "string") return textBlocks(value);
   return listOf(value).flatMap((each): readonly (TextBlock | ImageBlock)[] => {

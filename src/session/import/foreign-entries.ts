@@ -35,10 +35,7 @@ type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
 type User = Extract<ForeignItem, { readonly type: "user" }>;
 type Result = Extract<ForeignItem, { readonly type: "result" }>;
 
-/**
- * The entries a conversation from elsewhere stands for: runs with input, answers, calls and results, every
- * call answered once.
- */
+/** The entries of a foreign conversation: runs with input, answers, calls; every call answered once. */
 export function foreignEntries(
   session: ForeignSession,
   options: EntryOptions,

@@ -45,13 +45,13 @@ export interface ForeignRecord {
   readonly fields: { readonly [key: string]: unknown };
 }
 
-/** What a parser counts on its way. */
+/** The counts of a parser on its way. */
 export interface Counts {
   readonly leftOut: KindCount;
   readonly unknown: KindCount;
 }
 
-/** What a parser finds. */
+/** The findings of a parser. */
 export type ParsedSession = Pick<ForeignSession, "sessionId" | "cwd" | "items">;
 
 /** Reads the records of one program's files. */

@@ -117,7 +117,7 @@ function importedBefore(store: SessionStore, session: ForeignSession, cwd: strin
   return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
 }
 
-/** What the first record of a session says it was imported from. */
+/** The origin of an imported session, in its first record. */
 function originOf(path: string): { readonly [field: string]: unknown } {
   const descriptor = openSessionFile(path, "read");
   try {

@@ -55,7 +55,7 @@ function wayToLast(entries: readonly Fields[]): readonly Fields[] {
   return way.reverse();
 }
 
-/** What the newest compaction leaves: its summary, what it kept, and what came after it. */
+/** The rest after the newest compaction: its summary, the messages it kept, and those that came after it. */
 function kept(way: readonly Fields[], leftOut: KindCount): readonly Fields[] {
   const at = way.findLastIndex((entry) => entry["type"] === "compaction");
   const compaction = way[at];

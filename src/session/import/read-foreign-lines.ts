@@ -12,10 +12,7 @@ interface ForeignLines {
 
 const MAX_BYTES = 1024 * 1024 * 1024;
 
-/**
- * Reads a file of JSON lines; broken lines are noted and left out. Throws `invalid_argument` for what is no
- * readable file.
- */
+/** Reads JSON lines; broken ones are noted and left out. Throws `invalid_argument`: no readable file. */
 export function readForeignLines(path: string): ForeignLines {
   const descriptor = openNamedFile(path, MAX_BYTES);
   try {

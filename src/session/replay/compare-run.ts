@@ -7,7 +7,7 @@ import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-re
 import type { LiveOutcome, ReplayedRun } from "./replay-run.ts";
 import { beginsNestedRun } from "./run-facts.ts";
 
-/** What a comparison needs beside the two runs. */
+/** The parts a comparison needs beside the two runs. */
 export interface ComparedRun {
   readonly run: RecordedRun;
   readonly before: readonly JournalEntry[];
@@ -19,10 +19,7 @@ export interface ComparedRun {
   readonly findings: ReplayFindings;
 }
 
-/**
- * Compares a run with its record: messages of the requests, arguments and results of the calls, and how it
- * ended.
- */
+/** Compares a run with its record: messages of requests, arguments and results of calls, its ending. */
 export function compareRun(compared: ComparedRun): void {
   const { run, findings } = compared;
   findings.runs++;
@@ -85,10 +82,7 @@ function expectedRequests({ run, before, replayed }: ComparedRun): readonly (rea
   return expected;
 }
 
-/**
- * Conversations of nested runs. What one starts from is not recorded: it is what it starts from now, with the
- * recorded question.
- */
+/** Nested runs. Their start is not recorded: it is taken from now, with the recorded question. */
 class NestedConversations {
   readonly #questions = new Map<string, UserMessage>();
   readonly #states = new Map<string, SessionState>();

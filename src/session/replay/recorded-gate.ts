@@ -20,7 +20,7 @@ export function recordedGate(
   return { gate, approve: ({ callId }) => answerTo(callId, run) };
 }
 
-/** What the record says of calls that waited when the run began. */
+/** The record's approvals of calls that waited when the run began. */
 export function recordedApprovals(run: RecordedRun): Approvals {
   const decided = [...run.calls.values()].filter(({ decision }) => decision?.by === "person");
   return Object.fromEntries(decided.map(({ callId }) => [callId, answerTo(callId, run)]));

@@ -34,8 +34,7 @@ export interface RecordedRun {
   /** Input: what stands before the loop began. */
   readonly opening: readonly JournalEntry[];
   /**
-   * What the loop did, up to the end of the run, without what subagents did: their reports are results of
-   * calls.
+   * The entries of the loop up to the run's end. What subagents did is left out: their reports are results.
    */
   readonly body: readonly JournalEntry[];
   /** Requests that subagents made. */
@@ -107,10 +106,7 @@ function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntr
   return entry.scope === undefined && (entry.type === "run_start" || entry.type === "run_resume");
 }
 
-/**
- * How many entries at the beginning are input: what starts the run, answers to calls that waited, and
- * refusals of those by a message.
- */
+/** Number of leading input entries: the run's start, answers to waiting calls and their refusals. */
 function openingLength(inside: readonly JournalEntry[]): number {
   const loop = inside.findIndex((entry) => !canBeInput(entry));
   const before = loop === -1 ? inside : inside.slice(0, loop);
@@ -140,10 +136,7 @@ function isAnswerFromOutside(entry: JournalEntry, refused: ReadonlySet<string>):
   return entry.status === "ok" || entry.status === "error" || refused.has(entry.callId);
 }
 
-/**
- * Adds the calls that were asked for and of which nothing else is recorded: the caller's, and those a cut run
- * had not come to.
- */
+/** Adds calls of which only the request is recorded: the caller's own, and those a cut run never reached. */
 function withUntraced(
   traced: ReadonlyMap<string, RecordedCall>,
   answers: readonly AssistantEntry[],

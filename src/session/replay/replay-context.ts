@@ -5,7 +5,7 @@ import type { Model } from "../../core/model/model.ts";
 import { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 
-/** What one replay has of its own. */
+/** The parts that one replay has of its own. */
 export interface ReplayParts extends Pick<RunContext, "journal" | "state" | "signal"> {
   readonly model: Model;
   readonly tools: readonly Tool[];

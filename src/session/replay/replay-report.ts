@@ -1,6 +1,6 @@
 import type { Difference } from "../../core/base/first-difference.ts";
 
-/** What is compared when a run is run again. */
+/** The aspects that are compared when a run is run again. */
 export type ReplayAspect =
   | "request"
   | "answer"
@@ -36,7 +36,7 @@ export interface ReplayReport {
   readonly calls: number;
   /** Those of them that ran, instead of being answered from the record. */
   readonly callsRun: number;
-  /** What was taken from the record as it is because nothing could be run again for it, by kind. */
+  /** The parts taken from the record as they are because nothing could be run again for them, by kind. */
   readonly notReplayed: { readonly [kind: string]: number };
 }
 

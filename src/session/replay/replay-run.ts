@@ -19,16 +19,13 @@ import { replayContext } from "./replay-context.ts";
 import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
 import { standInTools } from "./stand-ins.ts";
 
-/**
- * Runs a call of a tool, instead of answering it from the record; resolves to undefined when it did not run.
- * Never rejects.
- */
+/** Runs a call instead of answering it from the record; undefined: it did not run. Never rejects. */
 export type ToolRunner = (
   call: { readonly name: string; readonly input: ToolInput },
   context: ToolContext,
 ) => Promise<ToolResult | undefined>;
 
-/** What a run is run again with. */
+/** The parts a run is run again with. */
 export interface ReplayTools {
   /** Tools whose schemas check the arguments again. Other tools take what is recorded. */
   readonly tools?: readonly Tool[];
@@ -56,7 +53,7 @@ export interface ReplayedRun {
   readonly failure: NanoAgentError | undefined;
 }
 
-/** What a call gave that was run. */
+/** The outcome of a call that was run. */
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
@@ -67,9 +64,7 @@ export interface LiveOutcome {
 /** Endings that come from outside of the loop: a person, a signal, a limit. */
 const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
 
-/**
- * Runs one recorded run again: the real loop with answers, decisions, input and interruptions of the record.
- */
+/** Runs a recorded run again: the real loop with the record's answers, decisions, input, interruptions. */
 export async function replayRun(
   run: RecordedRun,
   before: readonly JournalEntry[],
@@ -194,9 +189,7 @@ class RunReplay {
     if (event.type === "tool_result") this.#settled.get(event.callId)?.resolve();
   }
 
-  /**
-   * The recorded answer to the request that is made now. Throws what ended the run where the record has none.
-   */
+  /** The recorded answer to the current request. Throws what ended the run where there is none. */
   #nextAnswer(request: ModelRequest): AssistantEntry {
     const answer = this.#run.answers[this.#taken];
     if (answer !== undefined) {
@@ -224,7 +217,10 @@ class RunReplay {
     return reason;
   }
 
-  /** What came into the run from outside before the next answer: steering, and records of other kinds. */
+  /**
+   * The entries that came into the run from outside before the next answer: steering, and records of other
+   * kinds.
+   */
   #takeFromOutside(): readonly NewEntry[] {
     const { body, answers } = this.#run;
     const from = this.#taken === 0 ? 0 : body.indexOf(answers[this.#taken - 1] as JournalEntry) + 1;
@@ -277,10 +273,7 @@ class RunReplay {
     return { content, ...(isError === true ? { isError } : {}), ...ends };
   }
 
-  /**
-   * Calls of the last answer that ended by themselves end before the run is stopped; later ones may be
-   * waiting for this one.
-   */
+  /** Calls of the last answer that ended by themselves end before the stop; later ones may await this one. */
   async #othersSettled({ callId }: RecordedCall): Promise<void> {
     const round = [...this.#facts.lastCalls];
     const waited = this.#options.runTool === undefined ? round : round.slice(0, round.indexOf(callId));
@@ -311,10 +304,7 @@ class RunReplay {
   }
 }
 
-/**
- * Calls that a call has made and that can be made again: in order, up to the first whose arguments are not
- * recorded.
- */
+/** A call's own calls that can be made again: in order, up to the first without recorded arguments. */
 export function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
   const inner = [...run.calls.values()].filter(({ parentCallId }) => parentCallId === callId);
   const callable: RecordedCall[] = [];

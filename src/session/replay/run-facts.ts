@@ -2,7 +2,7 @@ import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** What a journal does not say of a run and what follows from what it does say. */
+/** The facts of a run that its journal does not say, and those that follow from it. */
 export interface RunFacts {
   readonly finishTool: string | undefined;
   readonly maxIterations: number;
@@ -37,10 +37,7 @@ export function runFacts(run: RecordedRun): RunFacts {
 
 const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
 
-/**
- * True when the loop or a pattern says this by itself when the run is run again. A warning of the guard,
- * which is off then, is not said.
- */
+/** True when loop or pattern says this again by itself; not a warning of the guard, which is off then. */
 export function isSaidByLoop(entry: UserEntry): boolean {
   return SAID_BY_LOOP.has(entry.code) || beginsNestedRun(entry);
 }
@@ -55,9 +52,7 @@ function asksForSummary(entry: JournalEntry): boolean {
   return entry.type === "user_message" && entry.code === "summarize";
 }
 
-/**
- * A phase that ended while its model still called tools had used up its requests; so had a run that says so.
- */
+/** A phase that ended while calling tools had used up its requests; so had a run that says so. */
 function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
   const own = run.answers.filter(({ scope }) => scope === undefined);
   if (summarizes) return ownAnswersBeforeSummary(run);

@@ -14,17 +14,11 @@ export interface FoundPassage extends SessionPassage {
   readonly path: string;
 }
 
-/**
- * Full-text index of session files in a database of its own. Holds nothing that the session files do not
- * hold.
- */
+/** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
 export class SearchIndex {
   readonly #database: DatabaseSync;
 
-  /**
-   * Opens the index, or makes a new one (0600); without a path one in memory. Throws for a link, and what
-   * SQLite throws.
-   */
+  /** Opens or makes (0600) the index; without a path in memory. Throws for a link, and what SQLite throws. */
   constructor(path?: string) {
     if (path !== undefined) {
       const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -135,8 +129,7 @@ function* readable(path: string): Generator<SessionPassage, void, undefined> {
   try {
     yield* sessionPassages(path);
   } catch {
-    // A file that is gone, linked or of a newer version has no text to be found; whoever opens it is told
-    // why.
+    // A file that is gone, linked or of a newer version has no text to find; opening it tells why.
     return;
   }
 }

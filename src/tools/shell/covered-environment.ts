@@ -7,12 +7,11 @@ const GIT_SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
-  // What a merge changed against what git would have merged: it merges, with the programs for that.
+  // The changes of a merge against the one git would have made: it merges, with the programs for that.
   ["log.diffMerges", "separate"],
   ["format.pretty", "medium"],
   ["commit.verbose", "false"],
-  // Differences within a submodule are shown by a git that starts there, in whatever repository stands where
-  // a commit had one.
+  // Git shows a submodule's differences by starting there, in whatever repository a commit left there.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
   // An index is read from its beginning, not from places that it names itself.

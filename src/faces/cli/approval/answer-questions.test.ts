@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Output } from "../output.ts";
+import type { Output } from "../standard-output.ts";
 import { askAboutServer, canAsk } from "./answer-questions.ts";
 import type { TerminalKeys } from "./terminal-keys.ts";
 

@@ -1,9 +1,9 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { FoundModel } from "../../../app/model-choice.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import type { Output } from "../output.ts";
 import { stdinKind } from "../read-stdin.ts";
 import type { OutputFormat } from "../run-flags.ts";
+import type { Output } from "../standard-output.ts";
 import type { Style } from "../style.ts";
 import type { TerminalKeys } from "./terminal-keys.ts";
 

@@ -1,5 +1,5 @@
 import type { CommandContext } from "../command-context.ts";
-import { isTerminal, type Output } from "../output.ts";
+import { isTerminal, type Output } from "../standard-output.ts";
 import { styleFor } from "../style.ts";
 import { type TerminalKeys, terminalKeys } from "./terminal-keys.ts";
 

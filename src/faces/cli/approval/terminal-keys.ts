@@ -46,7 +46,7 @@ function openTerminal({ onKeys, onEnd }: KeyListener): OpenKeys {
     },
     close: () => {
       stream.removeAllListeners();
-      // What goes wrong while a terminal that is gone is given back concerns nobody.
+      // Failures while a terminal that is gone is given back concern nobody.
       stream.on("error", () => undefined);
       stream.setRawMode(false);
       stream.destroy();

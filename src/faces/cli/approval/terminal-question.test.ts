@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { columnsOf } from "../../terminal/columns.ts";
 import { styleFor } from "../style.ts";
-import { keyLine, questionLines } from "./question-lines.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
 import { TerminalQuestion, type TerminalQuestionOptions } from "./terminal-question.ts";
+import { keyLine, questionLines } from "./terminal-question-lines.ts";
 
 const STYLE = styleFor(false, {});
 

@@ -2,10 +2,10 @@ import type { Question, QuestionReply } from "../../../app/coding-session/questi
 import { terminalLine } from "../../../app/safe-text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { columnsOf, lastColumns } from "../../terminal/columns.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../standard-output.ts";
 import type { Style } from "../style.ts";
-import { keyLine, offersOf, questionLines } from "./question-lines.ts";
 import { CTRL_C, type OpenKeys, type TerminalKeys } from "./terminal-keys.ts";
+import { keyLine, offersOf, questionLines } from "./terminal-question-lines.ts";
 
 export { terminalKeys } from "./terminal-keys.ts";
 
@@ -64,8 +64,7 @@ export class TerminalQuestion {
     const onAbort = (): void => this.#answer.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const release = this.#options.hold();
-    // While the terminal is given back (Ctrl-Z, Ctrl-C) nothing else may be left that keeps the process
-    // alive.
+    // While the terminal is given back (Ctrl-Z, Ctrl-C), nothing else may keep the process alive.
     const alive = setInterval(() => undefined, 60_000);
     try {
       this.#put();

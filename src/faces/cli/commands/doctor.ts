@@ -73,7 +73,7 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   return checks;
 }
 
-/** Whether sessions can be kept, or the folders for them made. */
+/** Checks that sessions can be kept, or the folders for them made. */
 function sessionsCheck(root: string): Check {
   let folder = root;
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
@@ -115,7 +115,7 @@ function variablesSeen({ environment, config }: Settings): string {
 /** Variables of our own that no setting has, besides settings. */
 const OTHER_VARIABLES = ["NANO_AGENT_PLAIN", "NANO_AGENT_PROJECT_DIR", CALL_VARIABLE];
 
-/** What is said of each variable that is named like ours and read by nobody. */
+/** A remark about each variable that is named like ours and read by nobody. */
 function unknownVariables(environment: Environment): readonly string[] {
   const known = [...PLACED_SETTINGS.flatMap(({ setting }) => setting.variable ?? []), ...OTHER_VARIABLES];
   return Object.keys(environment)

@@ -1,6 +1,6 @@
 import { describedTools } from "../../../app/builtin-tools.ts";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { type Extensions, findExtensions } from "../../../app/extensions.ts";
+import { type Extensions, findExtensions } from "../../../app/find-extensions.ts";
 import { findExtensionFiles } from "../../../app/plugins/extension-places.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { extensionTrust } from "../../../app/trust/acting-files.ts";

@@ -38,7 +38,7 @@ export async function importSettings(context: CommandContext, call: CommandCall)
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
     throw misuse("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
   const paths = userPaths(environment);
-  const { applyImport, readForeign } = await import("../../../app/import-settings/import-settings.ts");
+  const { applyImport, readForeign } = await import("../../../app/import-settings/import-parts.ts");
   const plan = await readForeign(source, { home: paths.home, environment });
   const count = plan.items.length;
   if (!json) stdout.write(planText(plan, source, lookOf(context).width));

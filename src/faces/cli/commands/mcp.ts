@@ -16,9 +16,9 @@ import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
-import { mcpLogin, mcpLogout } from "../mcp/login.ts";
+import { mcpLogin, mcpLogout } from "../mcp/mcp-login.ts";
+import { mcpServe } from "../mcp/mcp-serve.ts";
 import { definitionFrom } from "../mcp/new-server.ts";
-import { mcpServe } from "../mcp/serve.ts";
 import { serverLines, serverRow } from "../mcp/server-text.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */

@@ -7,8 +7,8 @@ import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
-import { inputLines } from "../input-messages.ts";
 import { stdinKind } from "../read-stdin.ts";
+import { inputLines } from "../stream-json-input.ts";
 
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,

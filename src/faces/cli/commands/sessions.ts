@@ -1,7 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
-import { removeSession } from "../../../app/undo.ts";
+import { removeSession } from "../../../app/undo-place.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -74,7 +74,7 @@ async function approve(context: CommandContext, call: CommandCall): Promise<numb
     return EXIT.refused;
   }
   if (count > 0 && (yes || !json)) {
-    // What was shown is what is approved: the hashes are those of the contents that were read for it.
+    // The contents that were shown are those that are approved: the hashes are of the texts read for it.
     await changeTrust(paths, (record) => record.approve(folder, items));
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }

@@ -3,7 +3,7 @@ import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo.ts";
+import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo-place.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";

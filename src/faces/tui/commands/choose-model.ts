@@ -27,7 +27,7 @@ async function setModel(control: Control, name: string): Promise<void> {
   control.say(`The model is ${name} from the next request on.`, "good");
 }
 
-/** What can be used first: models with a key, or of a local server. */
+/** The models that can be used first: those with a key, or of a local server. */
 function modelItems(json: string): readonly PickerItem<string>[] {
   const items = recordsIn(json).flatMap((row) => {
     if (!Array.isArray(row["models"])) return [];
@@ -79,7 +79,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
 
 type Mode = CodingSession["view"]["mode"];
 
-/** What each permission mode lets happen, in a few words. */
+/** The effect of each permission mode, in a few words. */
 export const MODE_WORDS: { readonly [mode in Mode]: string } = {
   default: "reads in the workspace, asks for the rest",
   acceptEdits: "edits files of the workspace without asking",

@@ -13,7 +13,7 @@ export interface KnownSession {
   readonly changedAt: number;
 }
 
-/** What reaches beyond the screen; the program brings it. */
+/** The actions that reach beyond the screen; the program brings them. */
 export interface ControlPorts {
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
@@ -36,7 +36,7 @@ export interface ControlPorts {
   readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
 }
 
-/** What commands work with: the screen, and what a person can do on it. */
+/** The screen for commands, and the actions of a person on it. */
 export interface Control {
   readonly screen: ScreenFace;
   readonly keymap: Keymap;
@@ -54,9 +54,7 @@ export interface Control {
   readonly run: (work: Promise<unknown>) => void;
   /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
-  /**
-   * Takes another session in place of this one, which is closed; where that cannot be opened, this one stays.
-   */
+  /** Takes another session and closes this one, which stays where the other cannot be opened. */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
 }
 

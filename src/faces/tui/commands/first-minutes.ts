@@ -5,7 +5,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { columnsOf } from "../../terminal/columns.ts";
 import type { Control } from "./control.ts";
 
-/** What can be done where no model was found. */
+/** Ways to set up where no model was found. */
 export interface SetUp {
   readonly message: string;
   readonly again: () => void;
@@ -22,10 +22,7 @@ const VARIABLES = [
   "OPENROUTER_API_KEY",
 ];
 
-/**
- * Shows what to do when there is no model: which variables hold keys, where a local server is looked for, and
- * the demo.
- */
+/** Ways on without a model: the variables for keys, where a local server is looked for, the demo. */
 export function openSetUp(control: Control, setUp: SetUp): void {
   control.pick<() => void>({
     title: "No model was found",

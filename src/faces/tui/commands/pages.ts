@@ -101,10 +101,7 @@ function changesIn(items: readonly ViewItem[]): readonly FileDiff[] {
   });
 }
 
-/**
- * Shows what runs without asking, what is asked and what is refused: the mode, the rules of the settings, the
- * built-in ones.
- */
+/** Shows what runs, asks and is refused: the mode, the rules of the settings, the built-in ones. */
 export async function showPermissions(control: Control): Promise<void> {
   const { command } = control.ports;
   const [settings, builtIn] = await Promise.all([

@@ -5,10 +5,7 @@ import { textLines } from "../paint/line.ts";
 import { agoText } from "../views/amounts.ts";
 import type { Control } from "./control.ts";
 
-/**
- * Lets a person choose a message to go back to before, and then what goes back: the conversation, the files,
- * or both.
- */
+/** Lets a person choose a message to go back to, and what goes back: conversation, files, or both. */
 export function openRewind(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;
@@ -60,10 +57,7 @@ async function rewind(control: Control, point: RewindPoint, what: What): Promise
   control.screen.draw();
 }
 
-/**
- * Puts files back to how they were before the last run that changed any; `force` also what somebody else
- * changed since.
- */
+/** Puts files back to before the last run that changed any; `force`: also what others changed since. */
 export async function undo(control: Control, args: string): Promise<void> {
   const report = await control.screen.session?.undo(args === "force" ? { force: true } : {});
   if (report !== undefined) printRollback(control, report);

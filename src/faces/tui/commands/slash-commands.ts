@@ -7,14 +7,14 @@ import { chooseMode, chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
 import { openHelp, showDiff, showPermissions } from "./pages.ts";
 import { openRewind, redo, undo } from "./rewind.ts";
-import { openSessions } from "./sessions.ts";
+import { openSessions } from "./session-pickers.ts";
 import { showContext, showCost } from "./show-context.ts";
 
 /** A command of the screen, or of the session, which is then sent as a message. */
 export interface SlashCommand {
   readonly name: string;
   readonly note: string;
-  /** What is to be written behind it; absent where nothing is. */
+  /** The placeholder for the text behind it; absent where there is none. */
   readonly hint?: string;
   /** True: the screen does it. */
   readonly isOwn: boolean;
@@ -171,10 +171,7 @@ async function exportSession(control: Control, args: string): Promise<void> {
   }
 }
 
-/**
- * Writes a text into the project's AGENTS.md, and tells the model; without a text, shows what is remembered
- * across sessions.
- */
+/** Adds a text to the project's AGENTS.md and tells the model; without one, shows long-term memory. */
 async function remember(control: Control, args: string): Promise<void> {
   if (args === "") {
     await control.ports.runOwn(["memory", "list"], "Remembered");

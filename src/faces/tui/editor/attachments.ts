@@ -12,14 +12,13 @@ const MAX_IMAGE_BYTES = 10_000_000;
 
 type ImageBlock = Extract<UserBlock, { type: "image" }>;
 
-/** What marks in an input stand for: long pastes and images. */
+/** The contents behind the marks of an input: long pastes and images. */
 export class Attachments {
   readonly #pastes = new Map<string, string>();
   readonly #images = new Map<string, ImageBlock>();
 
   /**
-   * What is put into the input for a paste: the text itself, a mark for a long one, or one for the image it
-   * is the path of.
+   * The text that a paste puts into the input: its own, a mark for a long one, or for the image at its path.
    */
   paste(text: string, cwd: string): string {
     const clean = cleanPaste(text);
@@ -67,10 +66,7 @@ export class Attachments {
   }
 }
 
-/**
- * A paste without what a terminal would act on: escapes and other control characters, and those that turn
- * text around.
- */
+/** A paste without what a terminal acts on: escapes, control characters, those that turn text around. */
 export function cleanPaste(text: string): string {
   return text
     .replaceAll(/\r\n?/g, "\n")

@@ -1,19 +1,17 @@
 import { graphemes } from "../../terminal/columns.ts";
 
-/**
- * A text being written, with the caret in it. Changed by the functions of this file, which return a new one.
- */
+/** A text being written, with its caret. Changed by this file's functions, which return a new one. */
 export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */
   readonly caret: number;
-  /** What Ctrl+Y puts back. */
+  /** The text that Ctrl+Y puts back. */
   readonly killed: string;
   /** Column that moving up and down keeps to. */
   readonly goal?: number | undefined;
   readonly past: readonly Snapshot[];
   readonly future: readonly Snapshot[];
-  /** What was done last: several of the same make one step of undo. */
+  /** The kind of the last change: several of the same make one step of undo. */
   readonly last?: "type" | "kill" | "other" | undefined;
 }
 
@@ -27,13 +25,13 @@ export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], 
 
 const MAX_PAST = 200;
 
-/** What a key does to a text. */
+/** The effect of a key on a text. */
 export type EditCommand = Move | Change;
 
 type Move = keyof typeof MOVES;
 type Change = keyof typeof CHANGES;
 
-/** Whether a name is that of an {@link EditCommand}. */
+/** True when a name is that of an {@link EditCommand}. */
 export function isEditCommand(name: string): name is EditCommand {
   return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
 }
@@ -209,7 +207,7 @@ function travel(editor: Editor, way: "past" | "future"): Editor {
   return { ...to, killed: editor.killed, past, future, last: undefined };
 }
 
-/** What stands for a paste or an image is one character to the keys. */
+/** A mark of a paste or an image is one character to the keys. */
 const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
 const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
 

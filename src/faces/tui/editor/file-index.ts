@@ -6,10 +6,7 @@ const MAX_FILES = 200_000;
 /** A list older than this is made anew in the background when it is needed again. */
 const FRESH_MS = 15_000;
 
-/**
- * The files of the working folder that no ignore file names, for completion. Read in the background, the
- * first time they are asked for.
- */
+/** The working folder's files that are not ignored, for completion. Read in the background when asked for. */
 export class FileIndex {
   readonly #folder: string;
   readonly #onChange: () => void;

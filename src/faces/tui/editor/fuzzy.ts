@@ -22,7 +22,7 @@ function lettersOf(text: string): number {
   return letters;
 }
 
-/** What a search found: the best ones first, and all that fit, in which a longer query can go on. */
+/** The result of a search: the best ones first, and all that fit, in which a longer query can go on. */
 export interface FuzzyResult {
   readonly best: readonly string[];
   readonly fitting: readonly Candidate[];

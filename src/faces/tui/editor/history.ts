@@ -6,10 +6,7 @@ const MAX_SESSIONS = 30;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 8_000_000;
 
-/**
- * What was typed before, the newest last: in this session, and read when it is first needed, in the ones
- * before it in this folder.
- */
+/** Earlier inputs, newest last: in this session, and before in this folder, read when first needed. */
 export class History {
   readonly #load: () => readonly string[];
   readonly #own: string[] = [];
@@ -31,10 +28,7 @@ export class History {
   }
 }
 
-/**
- * What people typed in the newest sessions of a folder, the newest last. Sessions that cannot be read are
- * passed over.
- */
+/** The inputs of a folder's newest sessions, newest last. Unreadable sessions are passed over. */
 export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;

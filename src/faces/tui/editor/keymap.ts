@@ -1,10 +1,7 @@
 import { parseKeyName, type TerminalEvent } from "../terminal/key.ts";
 import { applyEdit, type Editor, insertText, isEditCommand } from "./editor.ts";
 
-/**
- * What a key can be bound to, in the order of the help: its keys as they are without configuration, and what
- * it does.
- */
+/** The actions for keys, in the help's order: their default keys, and their effect. */
 export const ACTIONS = {
   send: { keys: ["enter"], does: "send; while a run is at work, with its next request" },
   queue: { keys: ["alt+enter"], does: "send when the run has ended" },

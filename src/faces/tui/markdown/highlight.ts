@@ -12,9 +12,7 @@ interface Grammar {
   readonly long?: readonly string[];
 }
 
-/**
- * The colours of a language, named as in a fence or by the ending of a file; undefined when it is not known.
- */
+/** A language's colours, by its name in a fence or a file's ending; undefined when it is not known. */
 export function highlighterFor(language: string): Highlighter | undefined {
   const known = Object.keys(GRAMMARS).find(
     (name) => name === language || ALIASES[name]?.split(" ").includes(language),

@@ -13,9 +13,7 @@ export interface InlinePart {
 /** A paragraph's text with its emphasis, code and links taken apart. */
 export interface InlineText {
   readonly parts: readonly InlinePart[];
-  /**
-   * From here on in the source more text could change how what is there looks; its length when nothing could.
-   */
+  /** From here on in the source more text could change what is there; its length when none could. */
   readonly stableTo: number;
 }
 
@@ -161,8 +159,7 @@ class InlineParser {
     const end = close + 2 + found[0].length;
     const style: Style = { ...this.#base, role: "link", link: target };
     const inner = label === "" ? [span(target, style)] : inlineOf(label, style, this.#depth + 1);
-    // Where a click does not work, and where the text could say another place than the link leads to, the
-    // place is shown.
+    // Where a click does not work, or the text could name another place than the link, the place is shown.
     const shows = /^(?:https?|mailto):/.test(target) && !target.includes(label.trim());
     return this.#part(
       from,
@@ -202,7 +199,7 @@ class InlineParser {
     this.#plainFrom = end;
   }
 
-  /** What follows could make something of this. */
+  /** A later character could make something of this. */
   #maybeMore(at: number): undefined {
     this.#stableTo = Math.min(this.#stableTo, at);
     return undefined;

@@ -3,7 +3,7 @@ import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 import { tableRows } from "./table.ts";
 
-/** What stands before the rows of a block: bars of quotes, indents and bullets of lists. */
+/** The text before the rows of a block: bars of quotes, indents and bullets of lists. */
 export interface Lead {
   readonly first: Line;
   readonly rest: Line;

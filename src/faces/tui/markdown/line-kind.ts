@@ -1,4 +1,4 @@
-/** What a line of Markdown is, without the marks of quotes before it. */
+/** The kind of a line of Markdown, without the marks of quotes before it. */
 export type LineKind =
   | { readonly kind: "blank" }
   | { readonly kind: "fence"; readonly mark: string; readonly language: string }
@@ -9,8 +9,8 @@ export type LineKind =
   | { readonly kind: "text"; readonly text: string };
 
 /**
- * What a line is. `isWhole`: all of it is there; else it goes on, and is something only whole lines can be (a
- * fence, a rule, a row of a table) in no case.
+ * The kind of a line. `isWhole`: all of it is there; else it goes on, and is something only whole lines can
+ * be (a fence, a rule, a row of a table) in no case.
  */
 export function lineKind(text: string, isWhole: boolean): LineKind {
   if (text === "") return { kind: "blank" };
@@ -28,7 +28,7 @@ export function lineKind(text: string, isWhole: boolean): LineKind {
   return { kind: "text", text };
 }
 
-/** Whether it is certain how a line begins, whatever follows. */
+/** True when it is certain how a line begins, whatever follows. */
 export function isDefinite(start: string): boolean {
   const { text } = unquote(start);
   const [first] = text;
@@ -60,7 +60,7 @@ export function unquote(source: string): Unquoted {
   return { text, quotes, column };
 }
 
-/** Whether a line ends a block of code that began with a mark. */
+/** True when a line ends a block of code that began with a mark. */
 export function isFenceEnd(text: string, mark: string): boolean {
   const found = /^\s*(?:>\s?)*\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
   return found?.startsWith(mark) === true;

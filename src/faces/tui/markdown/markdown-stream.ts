@@ -48,9 +48,9 @@ export class MarkdownStream {
   readonly #options: MarkdownOptions;
   #ready: Block[] = [];
   #leaf: Leaf | undefined;
-  /** What stands of the current line and has not been recognised. */
+  /** The beginning of the current line that has not been recognised. */
   #start = "";
-  /** Whether the rest of the current line goes to the open paragraph. */
+  /** True when the rest of the current line goes to the open paragraph. */
   #inText = false;
   #levels: ListLevel[] = [];
   #gap = false;
@@ -142,7 +142,7 @@ export class MarkdownStream {
     }
     if (taken.length === 0) return [];
     leaf.lead = { first: leaf.lead.rest, rest: leaf.lead.rest };
-    // What was handed out is dropped, as far as it can be without cutting through a link or an emphasis.
+    // Text that was handed out is dropped, as far as it can be without cutting through a link or an emphasis.
     let source = 0;
     for (const part of parts) {
       const size = part.spans.reduce((sum, each) => sum + each.text.length, 0);
@@ -180,10 +180,7 @@ export class MarkdownStream {
     this.#start = "";
   }
 
-  /**
-   * Takes a line in. `isWhole`: all of it is there; else it goes on, as text of the paragraph that it begins
-   * or continues.
-   */
+  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of its paragraph. */
   #startLine(source: string, isWhole: boolean): void {
     const leaf = this.#leaf;
     if (leaf?.type === "fence") {

@@ -67,10 +67,7 @@ function records([head = [], ...body]: readonly (readonly Line[])[], width: numb
   ]);
 }
 
-/**
- * Widths that fit, no word torn: short columns whole, the others share what is left. Undefined where there
- * are none.
- */
+/** Widths that tear no word: short columns whole, the rest shared by the others. Undefined: none fit. */
 function columnWidths(cells: readonly (readonly Line[])[], room: number): readonly number[] | undefined {
   const most = (measure: (cell: Line) => number): readonly number[] =>
     (cells[0] ?? []).map((_, column) => Math.max(1, ...cells.map((row) => measure(row[column] ?? []))));

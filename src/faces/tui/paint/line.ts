@@ -23,9 +23,7 @@ export function line(text: string, style: Style = PLAIN): Line {
   return [span(text, style)];
 }
 
-/**
- * The lines of a text: cut at line ends, tabs of four columns, what a carriage return wrote over left out.
- */
+/** A text's lines: cut at line ends, tabs of four columns, without what a carriage return wrote over. */
 export function textLines(text: string): readonly string[] {
   return terminalText(text.replaceAll(/\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
     .split("\n")
@@ -70,19 +68,14 @@ export interface WrapOptions {
   readonly rest?: Line;
 }
 
-/**
- * Spans as rows of at most `width` columns, broken at blanks and between wide letters, inside a word only
- * where it is too long.
- */
+/** Spans as rows of at most `width`, broken at blanks and between wide letters, in words only if too long. */
 export function wrapLine(spans: Line, { width, first = [], rest }: WrapOptions): readonly Line[] {
   const following = rest ?? (first.length === 0 ? [] : [span(" ".repeat(lineColumns(first)))]);
   const room = Math.max(2, width - Math.max(lineColumns(first), lineColumns(following)));
   return wrapSpans(spans, room).map((row, index) => [...(index === 0 ? first : following), ...row.spans]);
 }
 
-/**
- * A row of a text that was broken, and where in the text it ends: before the first character of the next row.
- */
+/** A row of a broken text, and where in the text it ends: before the next row's first character. */
 export interface WrappedRow {
   readonly spans: Line;
   readonly end: number;
@@ -171,7 +164,7 @@ function widthOf(word: readonly Piece[]): number {
   return word.reduce((sum, { columns }) => sum + columns, 0);
 }
 
-/** What must not be torn: words with their punctuation, single wide letters, runs of blanks. */
+/** The parts that must not be torn: words with their punctuation, single wide letters, runs of blanks. */
 function* words(spans: Line): Generator<readonly Piece[]> {
   let word: Piece[] = [];
   for (const { text, style } of spans) {

@@ -21,7 +21,7 @@ export function paintLine(row: Line, look: Look, fromChar = 0): string {
     const target = look.links ? safeLink(style.link) : "";
     if (target !== link) out += `\u001B]8;;${target}\u001B\\`;
     link = target;
-    // What made the spans took care of this; here it holds whatever they do.
+    // The makers of spans took care of this; here it holds whatever they do.
     out += rest.replaceAll(CONTROL, "\uFFFD");
   }
   if (link !== "") out += "\u001B]8;;\u001B\\";

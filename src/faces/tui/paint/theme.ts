@@ -10,14 +10,11 @@ export interface Look {
   readonly colour: boolean;
   /** False: marks and borders in ASCII. */
   readonly unicode: boolean;
-  /** Whether links may be written as links (OSC 8). */
+  /** True when links may be written as links (OSC 8). */
   readonly links: boolean;
 }
 
-/**
- * The codes of a role in each theme. Those of `ansi` are the terminal's own palette, which fits every
- * background.
- */
+/** A role's codes in each theme. Those of `ansi` are the terminal's palette, fit for every background. */
 const COLOURS = {
   accent: ["38;5;80", "38;5;30", "36"],
   muted: ["38;5;245", "38;5;243", "90"],
@@ -39,7 +36,7 @@ const COLOURS = {
   plan: ["38;5;111", "38;5;25", "34"],
 } as const;
 
-/** What a colour means; a theme says how it looks. */
+/** The meaning of a colour; a theme says how it looks. */
 export type Role = keyof typeof COLOURS;
 
 /** How a piece of text looks. */

@@ -4,7 +4,7 @@ import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
-/** What a {@link Pager} shows. */
+/** The contents of a {@link Pager}. */
 export interface PageOptions {
   readonly title: string;
   readonly rows: (context: ViewContext) => readonly Line[];

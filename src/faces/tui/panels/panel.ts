@@ -2,7 +2,7 @@ import type { Line } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import type { ViewContext } from "../views/view-context.ts";
 
-/** What a panel looks like now. */
+/** The rows of a panel as it is now. */
 export interface PanelRows {
   readonly rows: readonly Line[];
   /** Where its caret is; undefined: it takes no text, and the cursor rests at the end of its first row. */
@@ -22,6 +22,6 @@ export interface Panel {
   /** At most `maxRows` rows. */
   draw(context: ViewContext, maxRows: number): PanelRows;
   handle(event: TerminalEvent): void;
-  /** What it offers, where it is a list: for a screen of lines, on which the choices are numbered. */
+  /** Its choices, where it is a list: for a screen of lines, on which they are numbered. */
   readonly choices?: PanelChoices;
 }

@@ -17,7 +17,7 @@ export interface PickerItem<T> {
   readonly preview?: () => readonly string[];
 }
 
-/** What is offered in a list. */
+/** The choices in a list. */
 export interface PickOptions<T> {
   readonly title: string;
   readonly items: readonly PickerItem<T>[];
@@ -29,7 +29,7 @@ export interface PickOptions<T> {
   readonly marked?: number;
 }
 
-/** What a {@link Picker} works with. */
+/** Options of a {@link Picker}. */
 export interface PickerOptions<T> extends PickOptions<T> {
   readonly onCancel: () => void;
   readonly onChange: () => void;

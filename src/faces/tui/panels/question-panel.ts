@@ -10,13 +10,10 @@ import { questionLines, questionOptions, tooSmallLines } from "../views/question
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
-/**
- * A question takes keys only after so long without one, so that nothing typed for something else is an
- * answer.
- */
+/** A question takes keys only after so long without one: nothing typed for something else is an answer. */
 export const QUIET_MS = 200;
 
-/** What a {@link QuestionPanel} works with. */
+/** Options of a {@link QuestionPanel}. */
 export interface QuestionPanelOptions {
   readonly question: Question;
   readonly answer: CodingSession["answer"];
@@ -37,7 +34,7 @@ export class QuestionPanel implements Panel {
   /** When it became visible, or a key came too early. */
   #quietSince: number | undefined;
   #reason: Editor | undefined;
-  /** Whether the window has room for the question: a yes covers what was shown. */
+  /** True when the window has room for the question: a yes covers what was shown. */
   #isShown = true;
 
   constructor(options: QuestionPanelOptions) {

@@ -5,7 +5,7 @@ import { keysLine, listLines } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
-/** What a {@link QueuePanel} works with. */
+/** Options of a {@link QueuePanel}. */
 export interface QueuePanelOptions {
   readonly queue: MessageQueue;
   readonly onEdit: (id: string) => void;

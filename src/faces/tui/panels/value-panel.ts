@@ -21,7 +21,7 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** What a {@link ValuePanel} works with. */
+/** Options of a {@link ValuePanel}. */
 export interface ValuePanelOptions {
   readonly question: Question;
   readonly answer: (id: string, reply: QuestionReply) => void;

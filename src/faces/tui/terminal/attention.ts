@@ -5,7 +5,7 @@ import { type Environment, variable } from "../../../app/config/env.ts";
 /** Whoever pressed no key for so long looks at something else. */
 const AWAY_MS = 10_000;
 
-/** What an {@link Attention} works with. */
+/** Options of an {@link Attention}. */
 export interface AttentionOptions {
   readonly terminal: { readonly write: (text: string) => void; readonly setTitle: (title: string) => void };
   readonly environment: Environment;
@@ -13,15 +13,12 @@ export interface AttentionOptions {
   readonly elapsed: () => number;
 }
 
-/** What of a session an {@link Attention} looks at. */
+/** The parts of a session that an {@link Attention} looks at. */
 type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };
 
-/**
- * Says in the title of the window what goes on, and calls a person who is away when there is a question or a
- * run has ended.
- */
+/** Tells in the window's title what goes on; calls a person away at questions and when a run ends. */
 export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;

@@ -16,12 +16,12 @@ export class KeyDecoder {
   #paste: string[] | undefined;
   #pasted = 0;
 
-  /** Whether something begun waits for its end; {@link flush} takes it as it is. */
+  /** True when something begun waits for its end; {@link flush} takes it as it is. */
   get isWaiting(): boolean {
     return this.#text !== "" && this.#paste === undefined;
   }
 
-  /** What the next bytes mean. */
+  /** The events in the next bytes. */
   push(bytes: Uint8Array): readonly TerminalEvent[] {
     this.#text += this.#bytes.write(bytes);
     return this.#read(false);
@@ -90,7 +90,7 @@ export class KeyDecoder {
   }
 }
 
-/** What begins a sequence that goes on to a terminator, behind the escape. */
+/** The beginnings of sequences that go on to a terminator, behind the escape. */
 const STRINGS = "]P_^X";
 
 interface Sequence {

@@ -29,19 +29,13 @@ const MODIFIERS: readonly (readonly [bit: number, name: string])[] = [
   [8, "super"],
 ];
 
-/**
- * The name of a key with its modifiers: `ctrl+alt+x`, `shift+enter`. `modifiers` as terminals count them,
- * without the one they add.
- */
+/** A key's name with modifiers: `ctrl+alt+x`. `modifiers` as terminals count them, less the one they add. */
 export function keyName(key: string, modifiers: number): string {
   const names = MODIFIERS.filter(([bit]) => (modifiers & bit) !== 0).map(([, name]) => name);
   return [...names, key].join("+");
 }
 
-/**
- * A key as people write it, in the form that {@link keyName} gives: `Ctrl-X`, `control+x` and `^X` are
- * `ctrl+x`. Undefined: no key.
- */
+/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` are `ctrl+x`. Undefined: no key. */
 export function parseKeyName(written: string): string | undefined {
   const text = written
     .trim()

@@ -4,7 +4,7 @@ import { paintLine } from "../paint/paint-line.ts";
 import type { Look, Style } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
-/** What the screen shows now: lines that are final, and the rows below them that may still change. */
+/** The contents of the screen now: lines that are final, and the rows below them that may still change. */
 export interface Frame {
   /** Lines that are printed once and never touched again. */
   readonly final: readonly Line[];
@@ -14,17 +14,17 @@ export interface Frame {
   readonly caret: { readonly row: number; readonly column: number };
 }
 
-/** What a {@link Renderer} draws on. */
+/** The parts a {@link Renderer} draws with. */
 export interface RendererOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
-  /** What the terminal does with its lines when it becomes narrower. */
+  /** The terminal's way with its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
   readonly rows: number;
 }
 
 /**
- * What a terminal does when it becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
+ * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
  * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
  * came to be, those behind it too.
  */
@@ -43,7 +43,7 @@ export class Renderer {
   #out = "";
   #row = 0;
   #column = 0;
-  /** Whether text that is wider than the window is cut there, in the frame so far. */
+  /** True when text that is wider than the window is cut there, in the frame so far. */
   #cuts = false;
 
   constructor(options: RendererOptions) {
@@ -97,10 +97,7 @@ export class Renderer {
     this.#wipe(this.#caret.row);
   }
 
-  /**
-   * Draws everything anew with the next frame, on a cleared screen: what stood there scrolls away and is not
-   * lost.
-   */
+  /** Draws all anew with the next frame, on a cleared screen: what stood there scrolls away, not lost. */
   clearScreen(): void {
     this.#wipe(this.#caret.row);
     this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
@@ -160,10 +157,7 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /**
-   * Moves the cursor: down by line feeds alone. At the lower edge they scroll, where a movement would stay
-   * and what follows be written over that row.
-   */
+  /** Down by line feeds: at the lower edge they scroll, where a movement would stay on the row. */
   #moveTo(row: number, column: number): void {
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
@@ -189,10 +183,7 @@ export class Renderer {
 /** One update: the terminal shows it whole (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
-/**
- * Erases the row of the cursor and all below. Not all of it from the first column on: in the first row tmux
- * would keep that in its scrollback.
- */
+/** From the cursor's row down, but not from column one: tmux would move a first row to its scrollback. */
 const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
@@ -202,10 +193,7 @@ interface Start {
   readonly columns: number;
 }
 
-/**
- * How much of two lines is the same from the beginning on, cut between graphemes; undefined when they are
- * equal.
- */
+/** How much two lines share from the beginning, cut between graphemes; undefined when they are equal. */
 function sameStart(old: Line, row: Line): Start | undefined {
   let chars = 0;
   const before = cellsOf(old);
@@ -217,14 +205,13 @@ function sameStart(old: Line, row: Line): Start | undefined {
   const text = row.map((each) => each.text).join("");
   if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
-  // A joiner, a mark or half a pair belongs to what stands before it; behind one of them the same text may
-  // look otherwise.
+  // A joiner, mark or half a pair belongs to what precedes it; behind one the same text may look otherwise.
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
 }
 
-/** Whether every terminal gives a text the width that it has here. */
+/** True when every terminal gives a text the width that it has here. */
 function isMeasured(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
   return true;

@@ -2,13 +2,13 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { Size, TerminalEvent, TerminalListener } from "./key.ts";
 import { KeyDecoder } from "./key-decoder.ts";
 
-/** What a screen draws on and hears. */
+/** The terminal a screen draws on and hears. */
 export interface ScreenTerminal {
   readonly size: Size;
-  /** Whether output still waits to be taken: another frame would only make it later. */
+  /** True when output still waits to be taken: another frame would only make it later. */
   readonly isBusy: boolean;
   write(text: string): void;
-  /** Whether the window has another size than at the last look; the listener was told then. */
+  /** True when the window has another size than at the last look; the listener was told then. */
   checkSize(): boolean;
   setTitle(title: string): void;
   enter(listener: TerminalListener): void;
@@ -71,7 +71,7 @@ export class TtyTerminal implements ScreenTerminal {
     return this.#size;
   }
 
-  /** Whether output still waits to be taken: another frame would only make it later. */
+  /** True when output still waits to be taken: another frame would only make it later. */
   get isBusy(): boolean {
     return this.#options.output.writableNeedDrain;
   }
@@ -88,9 +88,7 @@ export class TtyTerminal implements ScreenTerminal {
     this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
   }
 
-  /**
-   * Puts everything back and waits a moment for answers that are on their way, so that no shell gets them.
-   */
+  /** Puts everything back and waits a moment for answers on their way, so that no shell gets them. */
   async leave(): Promise<void> {
     if (!this.#isIn) return;
     this.#listener = undefined;

@@ -9,10 +9,7 @@ const MAX_CHARS = 2_000;
 /** Lines that have less in common than this are shown as wholly different. */
 const MIN_COMMON = 0.4;
 
-/**
- * The lines of a change, with their numbers, what was taken away and what was added, and within changed lines
- * the part that changed.
- */
+/** A change's lines with numbers, removed and added ones, and in changed lines the part that changed. */
 export function diffLines(
   diff: FileDiff,
   context: Pick<ViewContext, "width" | "marks" | "highlight">,
@@ -108,7 +105,7 @@ interface ChangedParts {
   readonly added: Line;
 }
 
-/** What differs between two lines, by words. */
+/** The difference between two lines, by words. */
 function changedParts(before: string, after: string): ChangedParts | undefined {
   const [left, right] = [wordsOf(before), wordsOf(after)];
   let start = 0;

@@ -1,10 +1,7 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 
-/**
- * How to go on with a session in which something was said, and what still waits to be sent: `isStored` says
- * whether it is there the next time.
- */
+/** How to go on with a session that said something, and what still waits; `isStored`: it is kept. */
 export function goOnLines(
   session: CodingSession | undefined,
   { isStored, width }: { readonly isStored: boolean; readonly width: number },

@@ -25,7 +25,7 @@ export function itemLines(
   return before !== undefined && standsApart(item.type, before) ? [[], ...rows] : rows;
 }
 
-/** Whether an empty row belongs between two kinds of items. */
+/** True when an empty row belongs between two kinds of items. */
 export function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean {
   if (type === "tool" || type === "notice" || type === "thinking")
     return before !== type && before !== "thinking";
@@ -52,7 +52,7 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
     case "shell":
       return shellLines(item, context);
     case "notice": {
-      // What it brings is a list of its own, to decide on.
+      // An untrusted project brings a list of its own, to decide on.
       if (item.notice.code === "untrusted") return [];
       const role = LEVELS[item.notice.level];
       return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], {

@@ -15,15 +15,12 @@ export interface ListLook {
   readonly marks: Marks;
 }
 
-/** What the keys do, below what they do it to. */
+/** The effect of the keys, below the list they work on. */
 export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
-/**
- * Rows of a list around the marked one, each with its note where there is room, and how many there are beside
- * them.
- */
+/** Rows around the marked one, each with its note where there is room, and how many are beside them. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,

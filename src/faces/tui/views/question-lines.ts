@@ -93,7 +93,7 @@ function waitingLine(more: number, { marks, width }: ViewContext): Line {
   return fitLine(line(text, { role: "muted" }), width);
 }
 
-/** What stands in the place of a question that a window has no room for. */
+/** The lines in the place of a question that a window has no room for. */
 export function tooSmallLines(question: Question, { width }: ViewContext): readonly Line[] {
   const what = line(`? ${withHiddenShown(question.tool ?? "A question")}: `, { role: "warning" });
   const text = "make the window larger to answer, v shows all, esc stops the run";

@@ -55,7 +55,7 @@ export class Scroll {
     this.#before ??= "notice";
   }
 
-  /** What there is to show now. `isOver`: tells whether an item cannot change any more. */
+  /** The rows to show now. `isOver`: tells whether an item cannot change any more. */
   advance(
     items: readonly ViewItem[],
     context: ViewContext,
@@ -100,7 +100,7 @@ export class Scroll {
     stream.chars = item.text.length;
     if (item.state !== "streaming") stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
-    // What an attempt wrote before it failed stays where it was read; the next one writes all of it again.
+    // Text an attempt wrote before it failed stays where it was read; the next one writes all of it again.
     if (item.isVoid === true) rows.push(line("(broken off)", { role: "warning" }));
     else if (item.state === "interrupted") rows.push(interruptedLine());
     return rows;
@@ -126,7 +126,7 @@ function fitting(row: Line, width: number): readonly Line[] {
   return wrapLine(row, { width, rest: line(margin.slice(0, width / 2)) });
 }
 
-/** Whether an item cannot change any more. */
+/** True when an item cannot change any more. */
 export function isFinal(item: ViewItem): boolean {
   switch (item.type) {
     case "answer":

@@ -4,7 +4,7 @@ import { fitLine, type Line, lineColumns, span } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 import { costText, secondsText, tokensText } from "./amounts.ts";
 
-/** What the last row of the screen says. */
+/** The facts in the last row of the screen. */
 export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd" | "usage"> | undefined;
   /** Branch, else the name of the folder. */
@@ -65,7 +65,7 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
   return windowTokens !== undefined && usedTokens > windowTokens * 0.8;
 }
 
-/** What the run at work does, in one row: phase, time, tokens, a retry with the seconds left. */
+/** The activity of the run at work, in one row: phase, time, tokens, a retry with the seconds left. */
 export function activityLine(
   view: SessionView,
   { now, marks, width }: { readonly now: number; readonly marks: Marks; readonly width: number },

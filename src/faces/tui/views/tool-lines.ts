@@ -33,7 +33,7 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
     span(item.name, { bold: true }),
     span(title === "" ? "" : ` ${title.replaceAll(/\s+/g, " ")}`),
   ];
-  // What a long title leaves is at least half of the row.
+  // The room a long title leaves is at least half of the row.
   const end = fitLine(
     [span(stateText(item, context), { role: FAILED.has(item.state) ? "bad" : "muted" })],
     Math.max(Math.floor(width / 2), width - lineColumns(head) - 2),
@@ -41,7 +41,7 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
   return [...fitLine(head, Math.max(10, width - lineColumns(end) - 2)), span("  "), ...end];
 }
 
-/** What a call is about; arguments that are no line to read are left to the details. */
+/** The subject of a call; arguments that are no line to read are left to the details. */
 function titleOf({ name, title }: ToolItem): string {
   const text = title.startsWith(name) ? title.slice(name.length).trim() : title;
   return /^[{[]/.test(text) ? "" : text;
@@ -78,15 +78,12 @@ function stateText(item: ToolItem, { now, marks }: ViewContext): string {
   }
 }
 
-/** Whether its result in a few words is not just how the rows below begin. */
+/** True when its result in a few words is not just how the rows below begin. */
 function saysMore(item: ToolItem): boolean {
   return item.state !== "error" || !tailOf(item).startsWith((item.brief ?? "").replace(/…$/, ""));
 }
 
-/**
- * The end of what a call wrote, without what its first line says: that it failed, was refused, or its exit
- * code.
- */
+/** The end of a call's output, without what its first line says: failed, refused, its exit code. */
 function tailOf({ tail = "" }: ToolItem): string {
   return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
 }

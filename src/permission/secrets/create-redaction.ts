@@ -2,15 +2,15 @@ import type { Redaction, RedactionStream } from "../../core/base/redaction.ts";
 import { redactionMark } from "../../core/base/redaction-mark.ts";
 import { KnownSecrets, type Secret } from "./known-secrets.ts";
 import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
-import { replaceSettings } from "./settings.ts";
+import { replaceSettings } from "./replace-settings.ts";
 import { replaceTokens } from "./token-shapes.ts";
 import { replaceUrlPasswords } from "./url-credentials.ts";
 
-/** What {@link createRedaction} looks for. */
+/** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
   /** Values that must not be shown: see {@link import("./known-values.ts").secretsOf}. Default: none. */
   readonly secrets?: readonly Secret[];
-  /** Whether texts with the shape of a credential are taken out too. Default true. */
+  /** True when texts with the shape of a credential are taken out too. Default true. */
   readonly shapes?: boolean;
 }
 
@@ -19,7 +19,7 @@ const MAX_HELD = 16_000;
 /** A longer text is looked at in pieces. */
 const MAX_PIECE = 400_000;
 /**
- * What is left may hold what only now stands alone: looked at again until nothing changes, and no more often.
+ * The rest may hold a secret that only now stands alone: looked at until nothing changes, at most so often.
  */
 const MAX_ROUNDS = 8;
 /** Of a private key that is not at its end yet. */

@@ -17,13 +17,13 @@ import type { Settings } from "./settings.ts";
 export interface Extensions {
   readonly agents: readonly LoadedSubagent[];
   readonly skills: readonly Skill[];
-  /** What a person should know of the subagents, and of the skills. */
+  /** Remarks for a person about the subagents, and about the skills. */
   readonly findings: { readonly agents: readonly Finding[]; readonly skills: readonly Finding[] };
   /** `skill`; undefined where there is none for the model. */
   readonly skillTool: Tool | undefined;
 }
 
-/** What {@link findExtensions} works with. */
+/** Options of {@link findExtensions}. */
 export interface FindExtensionsOptions {
   readonly tools: readonly Tool[];
   /** Default: nothing that a project brings may act. */

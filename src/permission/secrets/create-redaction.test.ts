@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ALNUM, BASE64, HEX, noise, TOKEN, UPPER } from "../../../test/permission/noise.ts";
 import { numbersFrom, PLACES, randomSecret } from "../../../test/permission/secret-encodings.ts";
-import { createRedaction } from "./redaction.ts";
+import { createRedaction } from "./create-redaction.ts";
 
 const FORMATS: readonly (readonly [name: string, token: string])[] = [
   ["Anthropic", `sk-ant-api03-${noise(80, TOKEN)}-${noise(6, TOKEN)}AA`],

@@ -1,8 +1,8 @@
 import { isAnyKey, isCode, isCredentialName, isPhrase, looksGenerated, looksRandom } from "./secret-value.ts";
 
 /**
- * What follows a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded, so
- * that no text makes it slow. A quote that is not closed ends with the JSON string it stands in.
+ * The text behind a name: a colon, an equals sign or an arrow, and a value with or without quotes. Bounded,
+ * so that no text makes it slow. A quote that is not closed ends with the JSON string it stands in.
  */
 const VALUE =
   /[:=]>?[ \t]{0,4}(?:"((?:[^"\\\n«»]|\\[^\n«»]){8,512})(?=")|'((?:[^'"\n«»]|"(?![ \t]*[,:}\]])){8,512})(?='|"[ \t]*[,:}\]])|([^\s"'`;,&|<>(){}[\]«»\\=]{8,512}={0,2}))/g;
@@ -10,10 +10,7 @@ const NAME = /([A-Za-z_][\w.-]{1,63})\\?["']?[ \t]{0,4}$/;
 const LONGEST_NAME = 80;
 /** Under a name that says little a value has to say more. */
 const LONG = 24;
-/**
- * What people think of: a word with a digit and one of these in it, which stand in a value of code together
- * as rarely as in a word.
- */
+/** Passwords people think of: a word, a digit and one of these, rarely together in code or in a word. */
 const PASSWORD = /passw(?:or)?d$|passphrase$/i;
 const SYMBOL = /[!@#$%^*?~]/;
 const CAPITALS = /^[A-Z][A-Z0-9_.-]*$/;
@@ -63,7 +60,7 @@ function saysEnough(name: string, value: string): boolean {
   return looksGenerated(value) && (value.length >= LONG || !isAnyKey(name));
 }
 
-/** Whether a bare value and its name are all of their line. */
+/** True when a bare value and its name are all of their line. */
 function isAlone(text: string, { value, start }: Pick<Setting, "value" | "start">): boolean {
   const line = text.slice(Math.max(0, start - LONGEST_NAME), start);
   const before = line.slice(line.lastIndexOf("\n") + 1);

@@ -8,7 +8,7 @@ export interface CompletionItem {
   readonly text: string;
 }
 
-/** What is offered for the word at the caret. */
+/** The offers for the word at the caret. */
 export interface Completion {
   readonly items: readonly CompletionItem[];
   readonly from: number;
@@ -23,7 +23,7 @@ export interface CompletionSources {
 
 const MOST = 50;
 
-/** What is offered now; undefined where nothing is. */
+/** The offers now; undefined where there are none. */
 export function completionFor({ text, caret }: Editor, sources: CompletionSources): Completion | undefined {
   const before = text.slice(0, caret);
   const command = /^\/([\w:.-]*)$/.exec(before);

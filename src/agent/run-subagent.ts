@@ -72,7 +72,10 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
 }
 
-/** What a task does not say is that of the run around it, also when it changes there. */
+/**
+ * The model and effort of a task: those it does not say itself are of the run around it, also when it changes
+ * there.
+ */
 function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
   const { effort } = task;
   const model = task.model && wrapModel(task.model);

@@ -27,8 +27,7 @@ export function standardOutput(descriptor: 1 | 2): Output {
 /** True when a person sits at the other end of a standard descriptor (0 to 2). */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
-    // Most descriptors that are no terminal are told by their kind, which is far cheaper than loading the
-    // terminal code.
+    // The kind of a descriptor mostly tells that it is no terminal, without loading the terminal code.
     if (!fstatSync(descriptor).isCharacterDevice()) return false;
   } catch {
     // Closed by the caller.
