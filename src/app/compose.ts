@@ -138,8 +138,9 @@ async function composeConfined(
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
     newAgent({ ...fixed, tools: offered(choice.model) }, { pattern: config.pattern, mcp, session, choice });
+  const agent = await renew();
   return {
-    agent: await renew(),
+    agent,
     session,
     renew,
     modelWhy,
@@ -156,7 +157,7 @@ async function composeConfined(
     status: plugins.status,
     systemPrompt: prompt,
     commands: () => commandsOf([...plugins.commands, extended.commands, mcp.commands]),
-    toolNames: [...namesOf(offered(model).filter(isOffered)), ...memory.toolNames, ...namesOf(mcp.tools())],
+    toolNames: namesOf(agent.tools.list().filter(isOffered)),
     sandbox: confined.sandbox,
     ...aroundCalls({ builtin, checkpoints, memory, confined, mcp, hooks }),
     tidy: () => tidy(cwd),

@@ -6,7 +6,7 @@ import type { Tool } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
 import { createFindTools } from "./find-tools.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, toMcpTools, toolCost } from "./mcp-tools.ts";
+import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
@@ -54,7 +54,7 @@ export interface McpServerStatus {
   /** Why it failed. */
   readonly reason?: string;
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
-  readonly tools: readonly { readonly name: string; readonly tokens: number }[];
+  readonly tools: readonly Pick<McpTool, "as" | "tokens">[];
   readonly dropped: readonly DroppedTool[];
 }
 
@@ -148,7 +148,7 @@ export class McpHub {
         name: definition.name,
         status: definition.enabled ? STATUS[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools: tools.map(toolCost),
+        tools,
         dropped,
       };
     });

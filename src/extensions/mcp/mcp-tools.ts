@@ -111,16 +111,6 @@ function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
   };
 }
 
-/** The tokens that offering a tool costs, counted when somebody asks. */
-export function toolCost(tool: McpTool): { readonly name: string; readonly tokens: number } {
-  return {
-    name: tool.as,
-    get tokens() {
-      return tool.tokens;
-    },
-  };
-}
-
 /** Why a tool cannot be used, if that is so. */
 function faultOf(listed: ListedTool): string | undefined {
   const { inputSchema } = listed;

@@ -1,5 +1,5 @@
 import { hashText } from "../../core/base/hash-text.ts";
-import { canonicalJson, isRecord } from "../../core/base/json.ts";
+import { isRecord } from "../../core/base/json.ts";
 import { type ExpandedText, expandVariables, variablesIn } from "./expand-variables.ts";
 
 /** The fields of all servers. */
@@ -100,7 +100,7 @@ type Expand = (text: string, where: string) => string;
 
 function expander({ variables, withheld }: DefinitionPlace): Expand {
   return (text, where) => {
-    if (variables === undefined) return text;
+    if (variables === undefined || !text.includes("${")) return text;
     const key = variablesIn(text).find((name) => withheld?.has(name) === true);
     if (key !== undefined)
       throw new DefinitionFault(
@@ -118,17 +118,13 @@ function commonFields(name: string, value: Fields, { source }: DefinitionPlace):
   return {
     name,
     source,
-    hash: nameOf(canonicalJson(value)),
+    // A cryptographic hash would hold the first request up, and a name protects nothing here.
+    hash: hashText(JSON.stringify(value)).toString(36).padStart(11, "0"),
     enabled: value["disabled"] !== true && value["enabled"] !== false,
     timeoutMs: milliseconds(value, "timeout") ?? DEFAULT_TIMEOUT_MS,
     startupTimeoutMs: milliseconds(value, "startupTimeout") ?? DEFAULT_STARTUP_TIMEOUT_MS,
     sampling: value["sampling"] === true,
   };
-}
-
-/** Loading a cryptographic hash would hold the first request up, and a name protects nothing here. */
-function nameOf(text: string): string {
-  return [text, `${text} `].map((each) => hashText(each).toString(36).padStart(11, "0")).join("");
 }
 
 function milliseconds(value: Fields, key: string): number | undefined {

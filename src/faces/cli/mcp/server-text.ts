@@ -17,7 +17,7 @@ export interface ServerRow {
   readonly source: string;
   /** Tokens that offering all of its tools costs in each request, estimated. */
   readonly tokens: number;
-  readonly tools: McpServerStatus["tools"];
+  readonly tools: readonly { readonly name: string; readonly tokens: number }[];
   readonly dropped: McpServerStatus["dropped"];
 }
 
@@ -34,7 +34,7 @@ export function serverRow(server: McpServerDefinition, status: McpServerStatus):
     given: Object.keys(isProcess ? server.env : server.headers),
     source: server.source,
     tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
-    tools,
+    tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
     dropped,
   };
 }
