@@ -12,7 +12,7 @@ import { type RunByGit, runByGit } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
-import type { ShellRedirect } from "./shell/shell-command.ts";
+import type { ShellRedirect, WorkFolders } from "./shell/shell-command.ts";
 import { type ShellUnit, type TextGuard, withoutPrograms } from "./shell/shell-unit.ts";
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
@@ -217,9 +217,7 @@ class ShellJudge {
 
   /** The verdict of rules about a command that may run in these places. */
   #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
-    const guards = unit.guards.every(({ program }) => program === undefined)
-      ? unit.guards
-      : unit.guards.filter((guard) => !this.#isProgramAllowed(guard));
+    const guards = unit.guards.length === 0 ? unit.guards : this.#guardsOf(unit);
     const rule = this.#allow.find(unit.text, guards);
     const any = rule && this.#runByGit(unit, places, isInner)?.any;
     if (rule !== undefined && any === undefined) {
@@ -241,7 +239,15 @@ class ShellJudge {
     return undefined;
   }
 
+  /** The guards that no rule about the programs behind them takes away. */
+  #guardsOf({ guards }: ShellUnit): readonly TextGuard[] {
+    return guards.every(({ program }) => program === undefined)
+      ? guards
+      : guards.filter((guard) => !this.#isProgramAllowed(guard));
+  }
+
   #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
+    if (!unit.name.endsWith("git")) return undefined;
     const { programsOf } = this.#judgement;
     return runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
   }
@@ -267,7 +273,10 @@ class ShellJudge {
 
   /** The workspace as a command sees it from wherever it may run, or why that cannot be told. */
   #placesOf({ folders }: ShellUnit): readonly PathSpace[] | string {
-    if (folders === START) return this.#start;
+    return folders === START ? this.#start : this.#placesFrom(folders);
+  }
+
+  #placesFrom(folders: WorkFolders): readonly PathSpace[] | string {
     const { space } = this.#judgement;
     if (folders === undefined) return "nobody can tell which folder it runs in";
     const outside = folders.find((folder) => folder !== "" && !this.#isInside(folder, space));

@@ -1,10 +1,10 @@
 import type { Command, Word, WordPart } from "unbash";
 import { wordSet } from "../match-text.ts";
 import { lastPart } from "../paths/match-path.ts";
+import { bareCommand } from "./bare-command.ts";
 import { subcommandAt } from "./git-guards.ts";
 import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
-import { START } from "./work-folders.ts";
 
 /** Keeps git from running configured programs for differences: for whole diffs, and for kinds of files. */
 export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv"];
@@ -22,7 +22,7 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
   const read = words.map(shellWord);
   let git: readonly ShellWord[] = read;
   for (let count = 0; nameOf(git) !== "git"; count++) {
-    const inner = unwrap(nameOf(git), { ...NOTHING, words: git })?.words;
+    const inner = unwrap(nameOf(git), bareCommand(git, ""))?.words;
     if (inner === undefined || count === MAX_WRAPPERS) return undefined;
     git = inner;
   }
@@ -47,8 +47,6 @@ export function isShownPlainly(words: readonly ShellWord[]): boolean {
 export function mayShowDiffs(words: readonly string[]): boolean {
   return words.some((word) => SHOWING.has(word));
 }
-
-const NOTHING = { assignments: [], input: [], piped: [], folders: START, source: "" } as const;
 
 /** A quick look, at what is written before the parser has to take the word apart. */
 function namesGit(part: Command["suffix"][number] | undefined): boolean {

@@ -11,7 +11,8 @@ export interface ParsedShell {
 const MAX_DEPTH = 50;
 const MAX_HEREDOC_MARKS = 400;
 const MAX_BACKTICKS = 10_000;
-const MAX_LENGTH = 1_000_000;
+/** Characters of a command line that are read. */
+export const MAX_LENGTH = 1_000_000;
 
 /**
  * Reads a command line as Bash. Never throws, and takes linear time: what is nested too deeply, or too long,
@@ -29,7 +30,8 @@ export function parseShell(source: string): ParsedShell {
   }
 }
 
-function excess(source: string): string | undefined {
+/** Why nobody tries to read a command line; `undefined` for all but the strangest. */
+export function excess(source: string): string | undefined {
   if (source.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`;
   let depth = 0;
   let backticks = 0;

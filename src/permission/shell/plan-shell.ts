@@ -1,5 +1,6 @@
 import type { ParsedScript } from "unbash";
 import { lastPart } from "../paths/match-path.ts";
+import { bareCommand, plainWords } from "./bare-command.ts";
 import { evaluates } from "./evaluating-builtins.ts";
 import { readShell } from "./read-shell.ts";
 import { roughCommands } from "./rough-commands.ts";
@@ -38,7 +39,8 @@ export interface ShellPlan {
 /** A command line with its tree. */
 export interface JudgedLine {
   readonly source: string;
-  readonly script: ParsedScript;
+  /** Absent for one command of plain words, which needs none. */
+  readonly script: ParsedScript | undefined;
   /** Another shell than Bash reads it. */
   readonly posix: boolean;
 }
@@ -119,14 +121,15 @@ class Planner {
       return;
     }
     const reading = readShell(line);
-    const { script } = reading;
-    if (level.judged && script !== undefined) this.#lines.push({ source: line, script, posix: level.posix });
+    const { script, obstacles } = reading;
+    if (level.judged && (script !== undefined || obstacles.length === 0))
+      this.#lines.push({ source: line, script, posix: level.posix });
     for (const each of reading.redirects)
       if (level.judged || each.writes)
         this.#redirects.push({ ...each, folders: foldersFrom(level.folders, each.folders) });
-    if (level.judged) for (const obstacle of reading.obstacles) this.#obstacles.push(obstacle);
+    if (level.judged) for (const obstacle of obstacles) this.#obstacles.push(obstacle);
     for (const { part, reason } of reading.changes) this.#change(part, reason, level);
-    if (reading.obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
+    if (obstacles.length > 0) this.#roughly(line.slice(0, MAX_BROKEN), level);
     for (const text of reading.unread) this.#roughly(text, level);
     const outer = this.#variables;
     if (reading.variables.size > 0) this.#variables = new VariableScope(reading.variables, outer);
@@ -152,8 +155,7 @@ class Planner {
     for (const source of roughCommands(text.slice(0, this.#roughLeft))) {
       if (this.#guessed.has(source)) continue;
       this.#guessed.add(source);
-      const words = source.split(" ").map(literalWord);
-      this.#words({ ...NOTHING, words, source }, asGuess(level, level.folders));
+      this.#words(bareCommand(plainWords(source), source), asGuess(level, level.folders));
     }
     this.#roughLeft = Math.max(0, this.#roughLeft - text.length);
   }
@@ -204,7 +206,7 @@ class Planner {
     const folders = folder === undefined ? start : foldersFrom(start, [folder]);
     const inner = { ...level, depth: level.depth + 1, folders };
     if (words !== undefined && file === undefined)
-      this.#words({ ...command, words, assignments: NOTHING.assignments, folders: START }, inner);
+      this.#words({ ...command, words, assignments: [], folders: START }, inner);
     for (const script of scripts) {
       if (unseen === undefined)
         this.line(script, { ...inner, posix: level.posix || !READ_BY_BASH.has(name) });
@@ -239,7 +241,7 @@ class Planner {
     const outer = this.#sink;
     const units: ShellUnit[] = [];
     this.#sink = units;
-    this.#words({ ...NOTHING, words, source: textOf(words) }, { ...level, depth: level.depth + 1 });
+    this.#words(bareCommand(words, textOf(words)), { ...level, depth: level.depth + 1 });
     this.#sink = outer;
     return units;
   }
@@ -304,7 +306,7 @@ class Planner {
     const source = texts.join(" ");
     if (texts.length === 0 || this.#guessedWords.has(source)) return;
     this.#guessedWords.add(source);
-    const command = { ...NOTHING, words: texts.map(literalWord), source };
+    const command = bareCommand(texts.map(literalWord), source);
     this.#words(command, asGuess(level, foldersFrom(level.folders, folders)));
   }
 
@@ -364,19 +366,11 @@ function aliasesOf(name: string, bare: string, assigned: boolean): readonly stri
 }
 
 const NO_ALIASES: readonly string[] = [];
-const NOTHING = {
-  words: [],
-  assignments: [],
-  input: [],
-  piped: [],
-  folders: START,
-} satisfies Partial<SimpleCommand>;
-
 /** Commands that change the shell, and run no program. */
 const NO_PROGRAM = {
   text: "",
   name: "",
-  words: NOTHING.words,
+  words: [],
   guards: [],
   judged: false,
   folders: START,

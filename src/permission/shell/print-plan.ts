@@ -1,8 +1,9 @@
 import { mayShowDiffs } from "./diff-options.ts";
-import { parseShell } from "./parse-shell.ts";
+import { excess, parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
 import { type PrintedShell, type PrintShellOptions, printShell } from "./print-shell.ts";
-import { shellLiteral } from "./shell-literal.ts";
+import { isSettled } from "./settled-form.ts";
+import { isPlainCommand } from "./shell-literal.ts";
 
 /**
  * The form in which a judged line may run: printed anew from the tree it was judged by. What it hands to
@@ -26,24 +27,20 @@ function printLine(
   { plainDiffs = false }: PrintShellOptions,
 ): PrintedShell {
   // Most lines are words with a blank between them, which are printed as they stand.
-  if (isPlain(source, plainDiffs)) return { text: source };
-  const printed = printShell(script, source, { posix, plainDiffs });
-  if (printed.text === undefined || printed.text === source || isPlain(printed.text, plainDiffs))
-    return printed;
+  if (isPlainCommand(source) && !(plainDiffs && mayShowDiffs(source.split(" ")))) return { text: source };
+  const options = { posix, plainDiffs };
+  const printed = print(source, options, script);
+  const { text } = printed;
+  if (text === undefined || text === source) return printed;
+  if (isSettled(text) && excess(text) === undefined && !(plainDiffs && text.includes("git"))) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
-  const again = parseShell(printed.text);
-  const reread =
-    again.script === undefined ? undefined : printShell(again.script, printed.text, { posix, plainDiffs });
-  return reread?.text === printed.text
+  return print(text, options).text === text
     ? printed
     : { part: source, reason: "it reads differently once it is printed anew" };
 }
 
-/** True when a line is one command of words that everybody reads as they stand, with nothing to add. */
-function isPlain(line: string, plainDiffs: boolean): boolean {
-  if (!WORDS.test(line)) return false;
-  const words = line.split(" ");
-  return words.every((word) => shellLiteral(word) === word) && !(plainDiffs && mayShowDiffs(words));
+function print(source: string, options: PrintShellOptions, script = parseShell(source).script): PrintedShell {
+  return script === undefined
+    ? { part: source, reason: "it cannot be read" }
+    : printShell(script, source, options);
 }
-
-const WORDS = /^[\w./:,@%+-]+(?: [\w./:,@%+-]+)*$/;

@@ -20,6 +20,7 @@ import { isPlainArithmetic } from "./plain-arithmetic.ts";
 import { printRedirection } from "./print-redirection.ts";
 import { printTest } from "./print-test.ts";
 import { type CommandPrinter, PLACES, WordPrinter } from "./print-word.ts";
+import { isPlainCommand } from "./shell-literal.ts";
 import { NotPlain, SourceCursor } from "./source-cursor.ts";
 
 /** A command line printed anew, or the part that cannot be, and why. */
@@ -285,12 +286,8 @@ class ShellPrinter implements CommandPrinter {
     const { cursor } = this;
     if (cursor.at !== pos) cursor.fail("it is not spelled the way it is read");
     const head = cursor.match(COUNTING);
-    if (
-      !head
-        .slice(head.indexOf("((") + 2, -2)
-        .split(";")
-        .every(isPlainArithmetic)
-    )
+    const parts = head.slice(head.indexOf("((") + 2, -2).split(";");
+    if (!parts.every(isPlainArithmetic))
       cursor.fail("it calculates with more than names, numbers and operators");
     if (!cursor.separator()) cursor.blank();
     cursor.breaks();
@@ -326,12 +323,19 @@ class ShellPrinter implements CommandPrinter {
   #command(command: Command): string {
     const { cursor } = this;
     const source = cursor.slice(command.pos, command.end);
+    if (
+      isPlainCommand(source) &&
+      !(this.#plainDiffs && source.includes("git")) &&
+      cursor.at === command.pos
+    ) {
+      cursor.keyword(source);
+      return source;
+    }
     // Text that spans lines or ends in backticks is read where it stands.
     if (!source.includes("$(") || /[`\n]|<</.test(source)) return this.#simpleCommand(command);
     const known = this.#known.get(source);
     if (known !== undefined && known.depth >= this.#depth && cursor.at === command.pos) {
-      cursor.expect(source);
-      cursor.endOfWord();
+      cursor.keyword(source);
       return known.text;
     }
     const text = this.#simpleCommand(command);

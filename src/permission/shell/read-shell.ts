@@ -10,7 +10,8 @@ import type {
   Statement,
   Word,
 } from "unbash";
-import { parseShell } from "./parse-shell.ts";
+import { bareCommand, plainWords } from "./bare-command.ts";
+import { MAX_LENGTH, parseShell } from "./parse-shell.ts";
 import {
   compact,
   literalWord,
@@ -20,6 +21,7 @@ import {
   standsAlone,
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
+import { isPlainCommand } from "./shell-literal.ts";
 import { isOrdinaryVariable } from "./variable-names.ts";
 import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
 import { FolderWalk, START } from "./work-folders.ts";
@@ -31,6 +33,12 @@ import { FolderWalk, START } from "./work-folders.ts";
  */
 export function readShell(source: string): ShellReading {
   const found = new ShellFindings();
+  if (source.length <= MAX_LENGTH && isPlainCommand(source)) {
+    // What nobody can read in two ways needs no parser.
+    found.commands.push(bareCommand(plainWords(source), source));
+    found.finish();
+    return found;
+  }
   const { script, problem } = parseShell(source);
   if (problem !== undefined) {
     const obstacle = { part: source, reason: `it cannot be read as a command line: ${problem}` };
@@ -270,8 +278,12 @@ class ShellReader {
   /** Commands with substitutions recur in long lines: reading these again and again takes longest. */
   #command(node: Command, piped: readonly SimpleCommand[]): void {
     const source = this.#slice(node);
+    if (isPlainCommand(source)) {
+      const { folders } = this.#walk;
+      return this.#push({ ...bareCommand(plainWords(source), source), piped, folders });
+    }
     if (piped.length > 0 || this.#walk.folders !== START || !source.includes("$("))
-      return this.#simpleCommand(node, piped);
+      return this.#simpleCommand(node, piped, source);
     const { commands, count } = this.#found;
     const known = this.#known?.get(source);
     if (known !== undefined) {
@@ -279,13 +291,13 @@ class ShellReader {
       return;
     }
     const from = commands.length;
-    this.#simpleCommand(node, piped);
+    this.#simpleCommand(node, piped, source);
     if (count !== this.#found.count || this.#walk.folders !== START) return;
     const inner = commands.slice(from);
     if (inner.every(standsAlone)) (this.#known ??= new Map()).set(source, inner);
   }
 
-  #simpleCommand(node: Command, piped: readonly SimpleCommand[]): void {
+  #simpleCommand(node: Command, piped: readonly SimpleCommand[], source: string): void {
     const assignments: ShellWord[] = [];
     const input: string[] = [];
     for (const each of node.prefix) {
@@ -300,14 +312,17 @@ class ShellReader {
       else input.push(...this.#redirection(each));
     }
     if (words.length === 0 && assignments.length === 0) return;
-    const command = {
+    this.#push({
       words: compact(words),
       assignments: compact(assignments),
       input: compact(input),
       piped,
       folders: this.#walk.folders,
-      source: this.#slice(node),
-    };
+      source,
+    });
+  }
+
+  #push(command: SimpleCommand): void {
     this.#found.commands.push(command);
     this.#walk.command(command);
   }

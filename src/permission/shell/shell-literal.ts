@@ -24,6 +24,14 @@ function octal(char: string): string {
   return `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
 }
 
+/** True for one command of words, with a blank between them, that every shell reads as they stand. */
+export function isPlainCommand(text: string): boolean {
+  return PLAIN_COMMAND.test(text);
+}
+
+/** A word that stands for itself wherever it stands, as the source of a pattern. */
+export const PLAIN_WORD: string = `(?!(?:${[...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|")})(?![\\w./:,@%+-]))[\\w./:,@%+-]+`;
+const PLAIN_COMMAND = new RegExp(`^${PLAIN_WORD}(?: ${PLAIN_WORD})*$`);
 /** Options may have a value; elsewhere `=` could make an assignment of a word. */
 const BARE = /^(?:(?:--?[\w-]+=)?[\w./:,@%+-]+|\[|\])$/;
 const CONTROL = /[^\P{Cc}\n\t]/u;

@@ -63,7 +63,7 @@ export class SourceCursor {
     return found;
   }
 
-  /** A reserved word, which nothing may be glued to. */
+  /** Goes behind whole words, a reserved one or a plain command: nothing may be glued to them. */
   keyword(word: string): void {
     this.expect(word);
     this.endOfWord();
