@@ -16,6 +16,7 @@ const LONG =
 const HARMLESS_LONG: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["text", wordSet("diff log show whatchanged reflog stash grep blame annotate format-patch")],
   ["index", wordSet("apply stash")],
+  ["show-current", wordSet("branch")],
   ["verify", wordSet("am commit merge pull push rebase rev-parse show-ref")],
   ["to", wordSet("format-patch")],
   ["cc", wordSet("format-patch")],
