@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/base/json.ts";
 /** A text with its variables put in, or the first variable that is not set. */
 export type ExpandedText = { readonly text: string } | { readonly missing: string };
 
@@ -12,7 +13,7 @@ export function expandVariables(
 ): ExpandedText {
   let missing: string | undefined;
   const expanded = text.replaceAll(VARIABLE, (_whole, name: string, standIn: string | undefined) => {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = ownValue(variables, name);
     if (value !== undefined && (value !== "" || standIn === undefined)) return value;
     if (standIn === undefined) missing ??= name;
     return standIn ?? "";
