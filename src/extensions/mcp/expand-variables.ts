@@ -4,8 +4,7 @@ export type ExpandedText = { readonly text: string } | { readonly missing: strin
 
 /**
  * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is
- * not set or empty. What is put in is not looked at again, and `$` before anything else is an ordinary
- * character.
+ * not set or empty. What is put in is not looked at again, and any other `$` stays.
  */
 export function expandVariables(
   text: string,
