@@ -81,8 +81,7 @@ export function modelChange({ model, effort }: ResolvedOptions): NewEntry {
 
 /**
  * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a
- * tool has the name of that one, and when the model is to call a tool that is not there, which no provider
- * takes.
+ * tool has the name of that one, and when a forced tool is not there, which no provider takes.
  */
 function runTools(
   tools: ToolRegistry,

@@ -139,8 +139,7 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly openCalls?: "close" | "run";
   /**
    * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is
-   * refused is told to the model, what has no answer waits on. Throws `invalid_argument` for an id that does
-   * not wait.
+   * refused is told to the model, the rest waits on. Throws `invalid_argument` for an id that does not wait.
    */
   readonly approvals?: Approvals;
   /** Model requests this run may make, from 1; `Infinity` for no limit. Default: the agent's, 20. */

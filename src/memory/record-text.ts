@@ -7,7 +7,7 @@ import { type StoreSettings, wantedRecords } from "./store-options.ts";
 /** A text as it is kept. */
 export interface RecordText {
   readonly text: string;
-  /** Equal for texts that say the same: compatibility forms, case, blanks and a last full stop are equal. */
+  /** Equal for texts that differ in compatibility forms, case, blanks and a last full stop alone. */
   readonly key: string;
 }
 

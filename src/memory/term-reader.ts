@@ -41,8 +41,7 @@ export class TermReader {
 
   /**
    * The terms a text asks for, each once, at most 96 of a kind: those {@link TermReader.index} would give,
-   * without words that say nothing, unless it has no others. Of a long text the beginning and the end are
-   * read.
+   * without words that say nothing, unless it has no others. Of a long text both ends are read.
    */
   query(text: string): QueryTerms {
     const plain = ends(text.toWellFormed()).normalize("NFKC");

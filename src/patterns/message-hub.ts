@@ -40,9 +40,8 @@ export interface DiscussOptions {
 }
 
 /**
- * Agents that hear each other: what one of them replies, the others observe, so that it stands in their
- * conversations when it is their turn. Nobody replies unasked, so members cannot set each other off
- * endlessly.
+ * Agents that hear each other: what one of them replies, the others observe, so that it is in their
+ * conversations at their turn. Nobody replies unasked, so members cannot set each other off endlessly.
  */
 export class MessageHub {
   readonly #members = new Map<string, Agent>();

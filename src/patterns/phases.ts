@@ -10,8 +10,7 @@ import { type Message, messageText } from "../core/message/message.ts";
 
 /**
  * The phases of one run of a pattern: each a nested run that sees the conversation before the question, and
- * is asked what the pattern makes of the question. The conversation gets the question and, at the end, the
- * answer.
+ * is asked what the pattern makes of the question. The conversation gets question and answer.
  */
 export class Phases {
   /** Text of the message that is to be answered. */

@@ -21,8 +21,7 @@ export interface PlanAndSolveAgentOptions extends AgentOptions {
   readonly synthesize?: boolean;
   /**
    * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up,
-   * or when the model says so by a tool `step_failed { reason }` that it gets while there is a new plan left.
-   * Default 0.
+   * or when the model says so by a tool `step_failed { reason }` it has while a new plan is left. Default 0.
    */
   readonly maxReplans?: number;
   /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */

@@ -20,9 +20,8 @@ const THOUGHT = "Thought";
 /** How a {@link ReActAgent} is made. */
 export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
   /**
-   * True adds a tool `Thought { reasoning }` in which the model can write down what it thinks, for models
-   * without reasoning of their own. Its calls are shown as thinking, and answered with the thought itself.
-   * Default false.
+   * True adds a tool `Thought { reasoning }` for a model without reasoning of its own to write down what it
+   * thinks. Its calls are shown as thinking, and answered with the thought itself. Default false.
    */
   readonly thoughtTool?: boolean;
   /**

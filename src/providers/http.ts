@@ -2,8 +2,7 @@ import type { NanoAgentError } from "../core/base/errors.ts";
 
 /**
  * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any
- * number of models and requests at once. It never keeps a process alive by itself: idle connections do not
- * count.
+ * number of models and requests at once. Idle connections keep no process alive.
  */
 export interface Transport {
   /**

@@ -1,4 +1,5 @@
 import { defined } from "../core/base/defined.ts";
+import { ownValue } from "../core/base/json.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 
 /**
@@ -11,9 +12,9 @@ import type { ModelInfo } from "../core/model/model.ts";
  * the lower one is given.
  */
 export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
-  const models = MODELS[provider];
-  if (models === undefined) return undefined;
-  const row = models[id] ?? models[id.replace(/(?:-latest|-\d{4}-?\d{2}-?\d{2})$/, "")];
+  const models = ownValue(MODELS, provider) ?? {};
+  const undated = id.replace(/(?:-latest|-\d{4}-?\d{2}-?\d{2})$/, "");
+  const row = ownValue(models, id) ?? ownValue(models, undated);
   if (row === undefined) return undefined;
   const [contextWindow, maxOutputTokens, input, output, cacheRead, cacheWrite, cacheWrite1h] = row;
   const price = { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h }) };
@@ -22,7 +23,7 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
 
 /** Ids of the models of a provider that something is known about, as in {@link knownModelInfo}. */
 export function knownModelIds(provider: string): readonly string[] {
-  return Object.keys(MODELS[provider] ?? {});
+  return Object.keys(ownValue(MODELS, provider) ?? {});
 }
 
 /** Context window, largest answer, then USD per million tokens. */

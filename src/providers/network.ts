@@ -6,8 +6,7 @@ import { isLoopback } from "./http.ts";
 export interface NetworkOptions {
   /**
    * Milliseconds until the answer begins, connecting included. Default 120,000; on loopback what
-   * `firstEventTimeoutMs` is, for servers on this machine often answer nothing at all before they have read
-   * the prompt.
+   * `firstEventTimeoutMs` is, as servers here often answer nothing before they have read the prompt.
    */
   readonly headerTimeoutMs?: number;
   /**

@@ -1,4 +1,5 @@
 import { defined } from "../core/base/defined.ts";
+import { ownValue } from "../core/base/json.ts";
 import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
@@ -12,7 +13,7 @@ export async function loadPriceCatalog(): Promise<PriceCatalog> {
   const { calcPrice, findProvider } = await import("@pydantic/genai-prices");
   return {
     find: (provider, id) => {
-      const known = findProvider({ providerId: PROVIDER_IDS[provider] ?? provider });
+      const known = findProvider({ providerId: ownValue(PROVIDER_IDS, provider) ?? provider });
       const found =
         known === undefined
           ? null

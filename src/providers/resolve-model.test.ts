@@ -7,6 +7,14 @@ import { parseModelName } from "./model-name.ts";
 import { loadPriceCatalog } from "./price-catalog.ts";
 import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 
+it.each([
+  ["openai", "constructor"],
+  ["constructor", "name"],
+  ["__proto__", "toString"],
+])("nothing is known of %s/%s", (provider, id) => {
+  expect(knownModelInfo(provider, id)).toBeUndefined();
+});
+
 describe("parseModelName", () => {
   it.each<readonly [string, object]>([
     ["anthropic/claude-sonnet-5", { provider: "anthropic", id: "claude-sonnet-5" }],

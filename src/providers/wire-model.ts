@@ -16,9 +16,8 @@ export interface WireModelOptions {
   readonly id: string;
   readonly info?: ModelInfo;
   /**
-   * Asks for an answer of at most what the window leaves, where a request names no limit: servers of one's
-   * own generate until the window is full, or refuse what cannot fit. Needs `info.contextWindow`. Default
-   * false.
+   * Asks for an answer of at most what the window leaves, where a request names no limit: own servers
+   * generate until the window is full, or refuse what cannot fit. Needs `info.contextWindow`. Default false.
    */
   readonly fillsWindow?: boolean;
   /** The wire format, or how to load it with the first request. */

@@ -48,9 +48,8 @@ export interface WireErrorAnswer extends AnswerHead {
 /** Turns the server-sent events of one answer into parts. */
 export interface WireDecoder {
   /**
-   * One event. `event` is its name (empty when it has none), `data` its joined data lines. Throws a
-   * {@link NanoAgentError} for an error the provider reports inside the stream and for data that is not its
-   * protocol.
+   * One event. `event` is its name (empty when it has none), `data` its joined data lines. Throws a {@link
+   * NanoAgentError} for an error inside the stream and for data that is not its protocol.
    */
   readonly event: (event: string, data: string) => void;
   /**

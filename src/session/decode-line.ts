@@ -24,8 +24,7 @@ export interface DecodedLine {
 
 /**
  * Takes a line apart, without its newline. A blank line is nothing and no damage. Of a damaged line every
- * record in it whose checksum is right is used: two that were merged, or one behind the torn beginning of
- * another.
+ * record in it whose checksum is right is used: two that were merged, or one behind a torn one.
  */
 export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): DecodedLine {
   const bytes = withoutReturn(line);

@@ -1,4 +1,5 @@
 import { errorMessage, type Json, NanoAgentError } from "../core/base/errors.ts";
+import { ownValue } from "../core/base/json.ts";
 import { systemCode } from "../system/system-error.ts";
 
 /** A session cannot be opened, read or written: code `journal`, with the file and the reason. */
@@ -12,7 +13,7 @@ export function sessionError(
 /** The refusal of the file system, in words: `No space left on device (ENOSPC)`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
-  const known = code === undefined ? undefined : REASONS[code];
+  const known = ownValue(REASONS, code);
   return known === undefined ? errorMessage(error) : `${known} (${code})`;
 }
 

@@ -121,9 +121,8 @@ export class SessionStore {
   }
 
   /**
-   * The session with an id or the only one whose id begins with it; those of the working folder, where one is
-   * named, are looked at first. Throws `invalid_argument` for what is no id, `journal` when there is none or
-   * more than one.
+   * The session with an id or the only one whose id begins with it; those of a named working folder come
+   * first. Throws `invalid_argument` for what is no id, `journal` when there is none or more than one.
    */
   find(id: string, cwd?: string): SessionFile {
     assertSessionId(id, "The session id");

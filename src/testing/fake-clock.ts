@@ -68,8 +68,7 @@ export class FakeClock implements Clock {
 
   /**
    * Moves time on by `ms` and wakes whoever is due, the earliest first, at its own time. Between two
-   * sleepers, and at the end, pending work gets to run, so that a sleeper that sleeps again within `ms` is
-   * woken again.
+   * sleepers, and at the end, pending work gets to run, so that who sleeps again within `ms` is woken again.
    */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw misuse(`Time cannot move by ${ms} ms; pass a number from 0.`);

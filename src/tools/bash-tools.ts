@@ -23,8 +23,7 @@ export interface BashTools {
   prepare(): Promise<void>;
   /**
    * Ends jobs, running commands and whatever commands left behind (TERM, then KILL), and removes the
-   * temporary folder. Calls after that are answered with an error. Never rejects for processes that refuse to
-   * end.
+   * temporary folder. Calls after that are answered with an error. Stubborn processes do not make it reject.
    */
   dispose(): Promise<void>;
   /** {@link BashTools.dispose}, for `await using`. */

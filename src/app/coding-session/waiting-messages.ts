@@ -129,8 +129,7 @@ export interface QueuedMessage {
 /**
  * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
  * them is a command (it begins with `/` and names one): that goes by itself, in its place. Every change is
- * told by `onChange` of the session. What still waits when a session is closed is there, held, when it is
- * opened again.
+ * told by `onChange` of the session. What waits when a session is closed is held when it is opened again.
  */
 export interface MessageQueue {
   readonly items: readonly QueuedMessage[];

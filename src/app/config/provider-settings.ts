@@ -9,9 +9,8 @@ const TOKENS = { type: "number", minimum: 1, integer: true } as const;
 const SWITCH = { type: "boolean" } as const;
 
 /**
- * The ways a provider's server may deviate from its wire format, as its definition says them. Each is read by
- * the wire it is meant for alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses,
- * Google.
+ * The ways a provider's server may deviate from its wire format, by its definition. Each is read by its own
+ * wire alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses, Google.
  */
 const QUIRKS = {
   type: "object",

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
 
@@ -128,7 +128,7 @@ function objectMisfit(
   path: readonly string[],
 ): Misfit | undefined {
   for (const [key, item] of Object.entries(value)) {
-    const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
+    const field = ownValue(shape.fields, key);
     if (field === undefined)
       return { path: [...path, key], message: unknownKey(key, Object.keys(shape.fields)) };
     const misfit = findMisfit(item, field, [...path, key]);

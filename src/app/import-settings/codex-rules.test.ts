@@ -14,6 +14,7 @@ host_executable(name = "git", paths = ["/usr/bin/git"])
 prefix_rule(pattern = ["rm"], decision = "forbidden", justification = "no (really), use \\"trash\\"")
 prefix_rule(pattern = WORDS, decision = "allow")
 prefix_rule(pattern = ["sh", "-c", "a b*"])
+prefix_rule(pattern = ["cat"], decision = "constructor")
 `;
   const { rules, unread } = readCodexRules(text);
   expect([rules.map((rule) => [rule.action, commandsOf(rule)]), unread]).toEqual([
@@ -22,7 +23,7 @@ prefix_rule(pattern = ["sh", "-c", "a b*"])
       ["allow", ["ls"]],
       ["deny", ["rm"]],
     ],
-    [8, 10, 11],
+    [8, 10, 11, 12],
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 
 /** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
 export interface CodexRule {
@@ -84,7 +84,7 @@ function ruleOf(call: readonly Token[]): CodexRule | undefined {
   const read = safeParse(words.filter((json, at) => json !== "," || !isLast(at)).join(""));
   if (!read.ok || !isRecord(read.value)) return undefined;
   const { pattern, decision = "allow" } = read.value;
-  const action = typeof decision === "string" ? ACTIONS[decision] : undefined;
+  const action = ownValue(ACTIONS, decision);
   if (action === undefined || !Array.isArray(pattern) || pattern.length === 0) return undefined;
   const parts = pattern.map((each: unknown) => (Array.isArray(each) ? each : [each]));
   return parts.every(isWords) ? { words: parts, action } : undefined;

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import { serverParts } from "../../extensions/mcp/tool-name.ts";
 import type { RuleAction } from "../../permission/rule.ts";
 import { patternKind } from "../../permission/tool-names.ts";
@@ -70,7 +70,7 @@ const SAME_TOOLS: { readonly [name: string]: string | undefined } = {
 /** The tool of that name here. Those of a server are called `server_tool` there. */
 function toolOf(given: string, servers: readonly string[]): string | undefined {
   if (OWN_TOOLS.has(given)) return given;
-  const same = Object.hasOwn(SAME_TOOLS, given) ? SAME_TOOLS[given] : undefined;
+  const same = ownValue(SAME_TOOLS, given);
   if (same !== undefined) return same;
   const server = servers.find((name) => given.startsWith(`${name}_`));
   const part = server === undefined ? undefined : serverParts(servers).get(server);

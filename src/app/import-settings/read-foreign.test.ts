@@ -17,7 +17,7 @@ test("rules of gemini allow no more here than there, and what is switched off st
   const settings = {
     tools: {
       allowed: ["write_file(docs/x.md)", "run_shell_command(echo *)", "run_shell_command(git status)"],
-      exclude: ["read_file(secret)", "run_shell_command(rm *)"],
+      exclude: ["read_file(secret)", "run_shell_command(rm *)", "constructor"],
       core: ["ReadFileTool"],
     },
     mcp: { excluded: ["off"], allowed: ["off", "on"] },
@@ -33,6 +33,7 @@ test("rules of gemini allow no more here than there, and what is switched off st
       "allow: write_file(docs/x.md)",
       "allow: run_shell_command(echo *)",
       "deny: read_file(secret)",
+      "deny: constructor",
       "core",
       "MCP server off",
       "MCP server other",

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
@@ -203,7 +203,7 @@ function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan:
   const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
   const before = plan.items.length;
   for (const [name, groups] of Object.entries(hooks)) {
-    const event = GEMINI_EVENTS[name];
+    const event = ownValue(GEMINI_EVENTS, name);
     if (!Array.isArray(groups) || name === "disabled") continue;
     if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
     else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, isGeminiName);
@@ -215,7 +215,7 @@ function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan:
 }
 
 function isGeminiName(name: string): boolean {
-  return GEMINI_TOOLS[name] !== undefined && /^[a-z]/.test(name);
+  return ownValue(GEMINI_TOOLS, name) !== undefined && /^[a-z]/.test(name);
 }
 
 function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
@@ -247,7 +247,7 @@ function addGeminiRules(settings: Fields, file: ForeignFile): void {
 /** Its names of tools, and of commands: a beginning there, a pattern here. */
 function geminiRule(given: string, action: RuleAction): { readonly rule: string } | { readonly why: string } {
   const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(given) ?? [];
-  const tool = GEMINI_TOOLS[name];
+  const tool = ownValue(GEMINI_TOOLS, name);
   if (tool === undefined) return { why: "there is no such tool here" };
   if (pattern === undefined) return { rule: tool };
   if (tool !== "bash") return { why: `${tool} alone would be more than it says` };

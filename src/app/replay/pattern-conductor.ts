@@ -1,4 +1,5 @@
 import type { RunContext } from "../../core/agent/run-context.ts";
+import { ownValue } from "../../core/base/json.ts";
 import type { RecordedRun } from "../../session/replay/recorded-run.ts";
 import type { Conductor } from "../../session/replay/replay-run.ts";
 import type { PatternName } from "../config/config-schema.ts";
@@ -23,7 +24,7 @@ const FIRST_PHASE: { readonly [phase: string]: PatternName } = {
 
 function patternOf({ body }: RecordedRun): PatternName | undefined {
   const scope = body.find((entry) => entry.scope !== undefined)?.scope?.split("/")[0];
-  return scope === undefined ? undefined : FIRST_PHASE[scope];
+  return ownValue(FIRST_PHASE, scope);
 }
 
 function never(): never {

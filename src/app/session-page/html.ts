@@ -17,8 +17,7 @@ export type HtmlValue = Html | string | number | undefined | readonly HtmlValue[
 
 /**
  * Markup with values in it. Texts are escaped for content and for attributes in double quotes; control
- * characters, escape sequences and marks that turn the direction of text become visible. Undefined is
- * nothing.
+ * characters, escape sequences and marks of text direction become visible. Undefined is nothing.
  */
 export function html(pieces: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = pieces[0] ?? "";

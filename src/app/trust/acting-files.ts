@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { canonicalJson, isRecord, safeParse } from "../../core/base/json.ts";
+import { canonicalJson, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { commandParts } from "../../extensions/commands/expand-command.ts";
 import { field } from "../../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
@@ -60,7 +60,7 @@ function serversOf(root: string, folder: string): readonly ProjectServer[] {
   if (!parsed.ok)
     return [{ path, fault: `is not used: the file is not JSON (${parsed.error}). Correct it.` }];
   const { value } = parsed;
-  const servers = isRecord(value) && Object.hasOwn(value, "mcpServers") ? value["mcpServers"] : undefined;
+  const servers = isRecord(value) ? ownValue(value, "mcpServers") : undefined;
   if (!isRecord(servers))
     return [{ path, fault: 'is not used: the file has no object "mcpServers". Correct or remove it.' }];
   return Object.entries(servers).map(([name, server]) => ({

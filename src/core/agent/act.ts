@@ -27,9 +27,8 @@ type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
- * Runs the admitted calls of one answer, together where they do not conflict, and records exactly one result
- * for each that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the
- * journal.
+ * Runs the admitted calls of one answer, together where they do not conflict, and records one result for each
+ * that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
  */
 export async function act(run: RunContext, admissions: readonly Admission[]): Promise<Finish | undefined> {
   // Nothing could bring an answer into a nested run.

@@ -19,8 +19,7 @@ export interface EntryBase {
   readonly time: number;
   /**
    * Names the nested run the entry belongs to, e.g. `planning` or `execution/2`; absent in the conversation
-   * itself. What a nested run spends counts for the session, what is said in it is no part of the
-   * conversation.
+   * itself. What a nested run spends counts for the session, what it says is not in the conversation.
    */
   readonly scope?: string;
 }

@@ -39,9 +39,8 @@ export interface GateDecision {
 }
 
 /**
- * Why a call was decided about as it was, for programs: a code of the loop, of the permission room
- * (`deny_rule`, `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of
- * your own gate.
+ * Why a call was decided so, for programs: a code of the loop, of the permission room (`deny_rule`,
+ * `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of your own gate.
  */
 export type DecisionCode = LoopDecisionCode | (string & {});
 

@@ -1,5 +1,5 @@
 import { defined } from "../base/defined.ts";
-import { equalJson } from "../base/json.ts";
+import { equalJson, ownValue } from "../base/json.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -72,7 +72,7 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
     const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
     return { type: "refused", call, settled: { status: "aborted", result } };
   }
-  const answer = Object.hasOwn(run.approvals, call.id) ? run.approvals[call.id] : undefined;
+  const answer = ownValue(run.approvals, call.id);
   if (answer === undefined || answer === "later") return { type: "open", call };
   const permission = answeredGate(run.permission, asked);
   return admit({ ...run, permission, approve: answeredBy(asked, answer) }, call);

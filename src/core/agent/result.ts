@@ -106,8 +106,7 @@ export class MaxIterationsError extends NanoAgentError {
 
 /**
  * Thrown by `runOrThrow` and `sendMessage` for a run without an answer; carries everything it produced.
- * `code` is that of the run's error, `aborted` for a run that was stopped, and `incomplete` for every other
- * end.
+ * `code` is that of the run's error, `aborted` for a run that was stopped, else `incomplete`.
  */
 export class RunError extends NanoAgentError {
   readonly result: RunResult;

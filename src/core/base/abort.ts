@@ -83,8 +83,7 @@ function sourceOf(signal: AbortSignal): AbortSource {
 
 /**
  * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is
- * aborted, whichever comes first. The grace lets work that honours the signal end by itself and say how it
- * ended.
+ * aborted, whichever comes first. The grace lets work end by itself and say how it ended.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
   const source = sourceOf(signal);

@@ -5,8 +5,7 @@ import { nearest } from "./text.ts";
 
 /**
  * The check for `type` (a name or several) and `nullable`. A value that fails it is repaired where only one
- * thing can have been meant: the text of a number, of a boolean, or of the JSON array or object that is
- * expected.
+ * thing can have been meant: the text of a number, a boolean, or an expected JSON array or object.
  */
 export function typeCheck(node: SchemaNode): Check | undefined {
   const { type, nullable } = node.schema;

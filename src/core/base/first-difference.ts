@@ -1,4 +1,4 @@
-import { isRecord } from "./json.ts";
+import { isRecord, ownValue } from "./json.ts";
 
 /** Where two values first differ, and what each has there, as short text. */
 export interface Difference {
@@ -24,7 +24,11 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
   }
   if (isRecord(left) && isRecord(right)) {
     for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      const found = differenceAt(path === "" ? key : `${path}.${key}`, field(left, key), field(right, key));
+      const found = differenceAt(
+        path === "" ? key : `${path}.${key}`,
+        ownValue(left, key),
+        ownValue(right, key),
+      );
       if (found !== undefined) return found;
     }
     return undefined;
@@ -36,10 +40,6 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
 /** Characters shown of a value, and of those how many before the difference. */
 const SHOWN = 80;
 const BEFORE = 20;
-
-function field(value: { readonly [key: string]: unknown }, key: string): unknown {
-  return Object.hasOwn(value, key) ? value[key] : undefined;
-}
 
 function commonStart(left: string, right: string): number {
   let at = 0;

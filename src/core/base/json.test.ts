@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, equalJson, isRecord, MAX_JSON_DEPTH, parseToolInput, safeParse } from "./json.ts";
+import {
+  canonicalJson,
+  equalJson,
+  isRecord,
+  MAX_JSON_DEPTH,
+  ownValue,
+  parseToolInput,
+  safeParse,
+} from "./json.ts";
 
 describe("safeParse", () => {
   it("returns the value of valid JSON and a reason for anything else", () => {
@@ -113,4 +121,13 @@ describe("equalJson", () => {
       }),
     );
   });
+});
+
+describe("ownValue", () => {
+  it.each(["constructor", "toString", "__proto__", "hasOwnProperty", "b", 1, undefined])(
+    "finds nothing under %s that only every object has",
+    (key) => {
+      expect([ownValue({ a: 1 }, key), ownValue({ a: 1 }, "a")]).toEqual([undefined, 1]);
+    },
+  );
 });

@@ -54,6 +54,11 @@ export function isRecord(value: unknown): value is { readonly [key: string]: unk
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The own value at a key of an object: never what every object inherits, such as `constructor`. */
+export function ownValue<V>(object: { readonly [key: string]: V }, key: unknown): V | undefined {
+  return typeof key === "string" && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** The same text for equal JSON values, whatever the order of keys; `undefined` fields are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -73,8 +78,7 @@ export function equalJson(one: unknown, other: unknown): boolean {
     return one.every((item, at) => equalJson(item, other[at]));
   }
   if (!isRecord(one) || !isRecord(other)) return false;
-  for (const key in one)
-    if (!equalJson(one[key], Object.hasOwn(other, key) ? other[key] : undefined)) return false;
+  for (const key in one) if (!equalJson(one[key], ownValue(other, key))) return false;
   for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
   return true;
 }

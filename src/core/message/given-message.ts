@@ -1,5 +1,5 @@
 import { misuse, type NanoAgentError } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isRecord, ownValue } from "../base/json.ts";
 import type { UserBlock } from "./block.ts";
 import { type Message, userMessage } from "./message.ts";
 
@@ -93,7 +93,8 @@ function blockFault(block: unknown, role: Message["role"]): string | undefined {
   if (!isRecord(block)) return `is ${nameOf(block)}, not a block`;
   const { type } = block;
   const known = role === "user" ? USER_BLOCKS : ASSISTANT_BLOCKS;
-  if (typeof type === "string" && Object.hasOwn(known, type)) return known[type]?.(block);
+  const faultOf = ownValue(known, type);
+  if (faultOf !== undefined) return faultOf(block);
   const types = Object.keys(known).join(", ");
   return `is of type ${JSON.stringify(type) ?? "undefined"}: in a message of the ${role} use ${types}`;
 }

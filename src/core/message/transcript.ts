@@ -24,8 +24,7 @@ export class Transcript {
 
   /**
    * `closeWith` gives the text of the error result an unanswered call gets. `callIds` are ids in use
-   * elsewhere; the set is kept and added to, so that two transcripts that share one give every call its own
-   * id.
+   * elsewhere; the set is kept and added to, so that transcripts that share one give each call its own id.
    */
   constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN, callIds: Set<string> = new Set()) {
     this.#closeWith = closeWith;

@@ -8,8 +8,7 @@ interface OpenTask {
 
 /**
  * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after
- * the other in the order they came; the rest overlap. A task waits only for earlier ones, so there is no
- * deadlock.
+ * the other in the order they came; the rest overlap. A task waits for earlier ones only: no deadlock.
  */
 export class Scheduler {
   readonly #limit: number;

@@ -164,6 +164,7 @@ test.each([
   ["ba", "bash", false],
   ["mcp__git.*", "mcp__github__search", true],
   ["mcp__git", "mcp__github__search", false],
+  ["bash", "constructor", false],
 ])("the matcher %j fits %s: %s", (matcher, name, fits) => {
   const hook: HookCommand = {
     event: "PreToolUse",

@@ -1,4 +1,4 @@
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { HookCommand, HookVerdict } from "./hook-event.ts";
 import { type HookEnd, MAX_OUTPUT } from "./run-hook.ts";
@@ -82,7 +82,7 @@ function decided(name: string, answer: AnswerFields): HookAnswer {
   const said: HookAnswer = { context: [], problems: [] };
   const problems: string[] = [];
   const word = specific["permissionDecision"] ?? request["behavior"] ?? answer["decision"];
-  const decision = typeof word === "string" && Object.hasOwn(DECISIONS, word) ? DECISIONS[word] : undefined;
+  const decision = ownValue(DECISIONS, word);
   if (decision !== undefined) {
     const reason = firstText(specific["permissionDecisionReason"], request["message"], answer["reason"]);
     Object.assign(said, { decision, by: name }, reason === undefined ? {} : { reason });

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { HOOK_EVENTS, type HookCommand, type HookEvent } from "./hook-event.ts";
 
@@ -110,7 +110,7 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
 export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;
   const pattern = toMatcher(matcher);
-  return [name, ...(SAME_TOOLS[name] ?? [])].find((each) => pattern?.test(each) === true);
+  return [name, ...(ownValue(SAME_TOOLS, name) ?? [])].find((each) => pattern?.test(each) === true);
 }
 
 /**

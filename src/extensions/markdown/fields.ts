@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 
 /** The first of the named fields that has a value, and what it is called. */
 export function field(
@@ -6,7 +6,7 @@ export function field(
   ...names: readonly string[]
 ): { readonly name: string; readonly value: unknown } | undefined {
   for (const name of names) {
-    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const value = ownValue(fields, name);
     if (value !== undefined && value !== null) return { name, value };
   }
   return undefined;

@@ -1,10 +1,10 @@
+import { ownValue } from "../../core/base/json.ts";
 /** A text with its variables put in, or the first variable that is not set. */
 export type ExpandedText = { readonly text: string } | { readonly missing: string };
 
 /**
  * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is
- * not set or empty. What is put in is not looked at again, and `$` before anything else is an ordinary
- * character.
+ * not set or empty. What is put in is not looked at again, and any other `$` stays.
  */
 export function expandVariables(
   text: string,
@@ -12,7 +12,7 @@ export function expandVariables(
 ): ExpandedText {
   let missing: string | undefined;
   const expanded = text.replaceAll(VARIABLE, (_whole, name: string, standIn: string | undefined) => {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = ownValue(variables, name);
     if (value !== undefined && (value !== "" || standIn === undefined)) return value;
     if (standIn === undefined) missing ??= name;
     return standIn ?? "";

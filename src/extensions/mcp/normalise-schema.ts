@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 
 /** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 export interface NormalisedSchema {
@@ -111,7 +111,7 @@ function resolve(reference: unknown, root: Fields): Fields | undefined {
   let at: unknown = root;
   for (const part of reference.slice(2).split("/")) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    at = isRecord(at) ? ownValue(at, key) : undefined;
   }
   return isRecord(at) ? at : undefined;
 }

@@ -94,8 +94,7 @@ interface Line {
 
 /**
  * The versions with `initialize` come first: nearly every server speaks them, and asking for newer ones costs
- * each of these a request, or a wait. A server that knows newer ones alone says so, and is asked in their
- * way.
+ * each of these a request, or a wait. A server that knows newer ones alone says so.
  */
 async function connected(opening: Opening, newLine: () => Line): Promise<Connection> {
   try {

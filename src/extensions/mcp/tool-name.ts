@@ -33,8 +33,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
 
 /**
  * The part for each server in the names of its tools, different for different servers. Two underscores end
- * it, so it has none. A name that can stand as it is does, whatever others come before it: rules are written
- * for it.
+ * it, so it has none. A name that can stand as it is does, whatever comes before it: rules name it.
  */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();

@@ -40,8 +40,7 @@ const MAX_LOAD_MS = 10_000;
 
 /**
  * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, and
- * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items are then
- * switched off.
+ * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items end then.
  */
 export async function loadExtensions(
   files: readonly ExtensionFile[],

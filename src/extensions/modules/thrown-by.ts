@@ -5,8 +5,7 @@ import type { ExtensionFile } from "./extension-files.ts";
 
 /**
  * True when the code of an extension threw an error, in a timer or a promise of its own: of the calls in its
- * stack that are not Node's the outermost is in the extension's file, or in its folder where that is one of
- * its own.
+ * stack that are not Node's the outermost is in the extension's file or own folder.
  */
 export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "path">): boolean {
   const outermost = callsOf(error).at(-1);

@@ -4,8 +4,7 @@ import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
 
 /**
  * The report for the agent that handed on a task: the subagent's last message, and in one last line how it
- * ended and what it took. A subagent that did not come to an end of its own is an error, with what it had
- * written.
+ * ended and what it took. One that did not end by itself is an error, with what it had written.
  */
 export function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import type { ToolItem } from "../../app/coding-session/view.ts";
+import { ownValue } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 
 /** Facts that an editor shows of a call beside its title and state. */
@@ -28,7 +29,7 @@ export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFact
   const isPlace = typeof path === "string" && path !== "";
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
   return {
-    kind: KINDS[name] ?? "other",
+    kind: ownValue(KINDS, name) ?? "other",
     locations: isPlace ? [{ path: resolve(cwd, path), ...line }] : [],
   };
 }

@@ -37,8 +37,7 @@ async function start(words: readonly string[]): Promise<void> {
 
 /**
  * True when the folder Node keeps compiled code in is there or can be made. Node itself would try for ever
- * where the temporary folder refuses new ones with ENOENT. Leaves no folder: Node may be told not to keep any
- * code.
+ * where the temporary folder refuses new ones with ENOENT. Leaves no folder: Node may be told to keep none.
  */
 function hasRoomForCode(): boolean {
   const { existsSync, mkdirSync, rmdirSync } = process.getBuiltinModule("node:fs");

@@ -61,8 +61,7 @@ const MAX_COLUMNS = 90;
 
 /**
  * One line for what a subagent does: each call it begins, and what goes wrong; `undefined` for the rest,
- * since its words are for the agent that asked for them. Several may be at work at once, so each line names
- * its own.
+ * since its words are for the agent that asked for them. Each line names its own: several may be at work.
  */
 export function subagentLine({ agent, event }: SubagentEvent, style: Style): string | undefined {
   let names = terminalLine(agent, 40);

@@ -22,9 +22,8 @@ export function stdinKind(): StdinKind {
 }
 
 /**
- * All text on standard input. `onSilence` is for a run that can do without: it is told when a pipe stayed
- * silent and was left alone. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is
- * not text.
+ * All text on standard input. `onSilence` is for a run that can do without: told when a silent pipe was left
+ * alone. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is not text.
  */
 export async function readStdin(kind: StdinKind, onSilence?: () => void): Promise<string> {
   if (kind === "nothing") return "";

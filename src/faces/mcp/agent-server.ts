@@ -35,9 +35,8 @@ export interface AgentServer {
 type Answer = Awaited<ReturnType<Parameters<McpServer["registerTool"]>[2]>>;
 
 /**
- * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is, and
- * where it is asked for the built-in tools. Nobody can be asked, so what no rule of the start allows is
- * refused.
+ * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is; on
+ * request the built-in tools. Nobody can be asked, so what no rule of the start allows is refused.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const schemas = { jsonSchemaValidator: SCHEMA_VALIDATOR };

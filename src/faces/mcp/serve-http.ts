@@ -30,8 +30,7 @@ const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /**
  * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the
- * token; those that name another host, or come from a page of another origin, are refused. Rejects when the
- * port is taken.
+ * token; those for another host or from another origin are refused. Rejects when the port is taken.
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");

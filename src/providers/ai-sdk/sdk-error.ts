@@ -1,5 +1,5 @@
 import { type ErrorCode, errorMessage, isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import { answerError, changedError, redact, reportedError, wordsOf } from "../provider-errors.ts";
 import type { WireTarget } from "../wire.ts";
 
@@ -44,7 +44,7 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
     const answer = { status, headers: headersOf(error["responseHeaders"]), body: given, target };
     return changedError(answerError(answer), { cause: error });
   }
-  const known = BY_NAME[error.name];
+  const known = ownValue(BY_NAME, error.name);
   if (known !== undefined)
     return new NanoAgentError(known.code, message, { retryable: known.retryable, cause: error });
   if (error.name === "AI_APICallError") {

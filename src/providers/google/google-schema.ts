@@ -1,4 +1,5 @@
 import type { Json } from "../../core/base/errors.ts";
+import { ownValue } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 
 /**
@@ -58,7 +59,7 @@ function convert(given: Json | undefined, scope: Scope): JsonSchema {
   addEnum(out, schema);
   addChildren(out, schema, scope);
   const { type, format } = out;
-  const formats = typeof type === "string" ? FORMATS[type] : undefined;
+  const formats = ownValue(FORMATS, type);
   if (typeof format !== "string" || formats?.includes(format) !== true) delete out["format"];
   return out;
 }
@@ -76,7 +77,7 @@ function resolve(root: JsonSchema, pointer: string): JsonSchema | undefined {
   let at: Json | undefined = root;
   for (const key of pointer.split("/").slice(1)) {
     const name = key.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
+    at = isObject(at) ? ownValue(at, name) : undefined;
   }
   return isObject(at) ? at : undefined;
 }

@@ -1,3 +1,4 @@
+import { ownValue } from "../../core/base/json.ts";
 import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { ForeignItem, KindCount } from "./foreign-session.ts";
@@ -79,7 +80,7 @@ type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
 
 /** Why an answer ended; `stop` for a word that says nothing else. */
 export function finishOf(word: unknown, finishes: Finishes): Assistant["finish"] {
-  return typeof word === "string" && Object.hasOwn(finishes, word) ? (finishes[word] ?? "stop") : "stop";
+  return ownValue(finishes, word) ?? "stop";
 }
 
 /** The fields of a usage report whose input is counted without what was read from and written to a cache. */

@@ -1,5 +1,6 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { ViewItem } from "../../../app/coding-session/view.ts";
+import { ownValue } from "../../../core/base/json.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "../views/diff-lines.ts";
@@ -149,7 +150,7 @@ function fact({ label, text, note }: Fact, { width }: ViewContext): readonly Lin
 function rulesIn(json: string): readonly Fact[] {
   return recordsIn(json).flatMap((row) => {
     if (typeof row["key"] !== "string" || !Array.isArray(row["value"])) return [];
-    const label = LABELS[row["key"]];
+    const label = ownValue(LABELS, row["key"]);
     const rules: readonly unknown[] = row["value"];
     return label === undefined
       ? []

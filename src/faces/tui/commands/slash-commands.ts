@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage } from "../../../core/base/errors.ts";
+import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseMode, chooseModel } from "./choose-model.ts";
@@ -97,7 +98,7 @@ export function slashCommands(control: Control): readonly SlashCommand[] {
 
 /** The command of a name, without its slash; undefined when there is none. */
 export function findCommand(control: Control, name: string): SlashCommand | undefined {
-  const wanted = ALIASES[name] ?? name;
+  const wanted = ownValue(ALIASES, name) ?? name;
   return slashCommands(control).find((each) => each.name === wanted);
 }
 

@@ -1,3 +1,4 @@
+import { ownValue } from "../../../core/base/json.ts";
 /** One key press, or what else comes from a terminal. */
 export type TerminalEvent =
   | { readonly type: "key"; readonly key: string }
@@ -45,12 +46,12 @@ export function parseKeyName(written: string): string | undefined {
   const key = parts.pop() ?? "";
   let modifiers = 0;
   for (const part of parts) {
-    const name = SPELLINGS[part] ?? part;
+    const name = ownValue(SPELLINGS, part) ?? part;
     const bit = MODIFIERS.find(([, known]) => known === name)?.[0];
     if (bit === undefined) return undefined;
     modifiers |= bit;
   }
-  const named = SPELLINGS[key] ?? key;
+  const named = ownValue(SPELLINGS, key) ?? key;
   return [...named].length === 1 || NAMED_KEYS.has(named) || /^f\d\d?$/.test(named)
     ? keyName(named, modifiers)
     : undefined;
