@@ -39,9 +39,13 @@ export class AgentSession {
     this.#state = new SessionState(this.#folds);
     this.#history = options.messages === undefined ? [] : repairTranscript(options.messages);
     this.#journal = options.journal ?? this.#newJournal(options.sessionId);
-    const entries = this.#journal.entries();
-    if (Symbol.iterator in entries) for (const entry of entries) this.#state.apply(entry);
-    else this.#unread = entries;
+    try {
+      const entries = this.#journal.entries();
+      if (Symbol.iterator in entries) for (const entry of entries) this.#state.apply(entry);
+      else this.#unread = entries;
+    } catch (error) {
+      throw notRead(error);
+    }
   }
 
   get journal(): Journal {
@@ -129,11 +133,7 @@ export class AgentSession {
     } catch (error) {
       // Whoever tries again begins at the first entry.
       this.#unread = this.#journal.entries() as AsyncIterable<JournalEntry>;
-      throw isNanoAgentError(error)
-        ? error
-        : new NanoAgentError("journal", `The journal could not be read: ${errorMessage(error)}`, {
-            cause: error,
-          });
+      throw notRead(error);
     }
     this.#state = state;
     this.#unread = undefined;
@@ -143,4 +143,11 @@ export class AgentSession {
     const { clock, newId } = this.#options;
     return new MemoryJournal({ sessionId, newId, ...(clock && { now: () => clock.now() }) });
   }
+}
+
+function notRead(error: unknown): NanoAgentError {
+  if (isNanoAgentError(error)) return error;
+  return new NanoAgentError("journal", `The journal could not be read: ${errorMessage(error)}`, {
+    cause: error,
+  });
 }

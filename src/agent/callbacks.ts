@@ -34,40 +34,55 @@ export function callbackOptions({
 }: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
   return {
     ...defined({ onToken }),
-    ...(onEvent && {
-      onEvent: (event) => {
-        for (const said of toCallbackEvents(event)) onEvent(said);
-      },
-    }),
+    ...(onEvent && { onEvent: toldInCallOrder(onEvent) }),
     ...(onToolCall && { approve: ({ name, input }) => onToolCall(name, input) }),
   };
 }
 
 /**
- * Translates run events into the five: per turn one `text`, then a `tool_use` for each call, then a
- * `tool_result` for each (denied and failed ones too, see `status`); at the end one `done`, with an `error`
- * before it when the run failed.
+ * Tells run events as the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result` for
+ * each (denied and failed ones too, see `status`); at the end one `done`, with an `error` before it when the
+ * run failed. Nothing in them says whose a result is, so those of one answer come in call order.
  */
-export function toCallbackEvents(event: AgentEvent): readonly CallbackEvent[] {
-  switch (event.type) {
-    case "assistant_message": {
-      const content = textOf(event.message.content);
-      const calls = toolCallsOf(event.message).map(
-        ({ name, input }) => ({ type: "tool_use", toolName: name, toolInput: input }) as const,
-      );
-      return content === "" ? calls : [{ type: "text", content }, ...calls];
+function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
+  /** Calls of the newest answer whose result was not told yet. */
+  let open: string[] = [];
+  const held = new Map<string, CallbackEvent>();
+  const tellHeld = (mayStop: boolean): void => {
+    for (const id of open.slice()) {
+      const result = held.get(id);
+      if (result === undefined && mayStop) return;
+      open.shift();
+      held.delete(id);
+      if (result !== undefined) tell(result);
     }
-    case "tool_result": {
-      if (event.parentCallId !== undefined) return [];
-      const { name: toolName, status, result } = event;
-      return [{ type: "tool_result", toolName, toolResult: textOf(result.content, "\n"), status }];
+  };
+  return (event) => {
+    switch (event.type) {
+      case "assistant_message": {
+        tellHeld(false);
+        const content = textOf(event.message.content);
+        if (content !== "") tell({ type: "text", content });
+        const calls = toolCallsOf(event.message);
+        open = calls.map(({ id }) => id);
+        for (const { name, input } of calls) tell({ type: "tool_use", toolName: name, toolInput: input });
+        break;
+      }
+      case "tool_result": {
+        if (event.parentCallId !== undefined) break;
+        const { callId, name: toolName, status, result } = event;
+        if (!open.includes(callId)) open.unshift(callId);
+        held.set(callId, { type: "tool_result", toolName, toolResult: textOf(result.content, "\n"), status });
+        tellHeld(true);
+        break;
+      }
+      case "done": {
+        // A call that waits for somebody has no result, those behind it may have one.
+        tellHeld(false);
+        const { error } = event.result;
+        if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
+        tell({ type: "done" });
+      }
     }
-    case "done": {
-      const { error } = event.result;
-      const said = error === undefined ? [] : [{ type: "error", error: errorMessage(error) } as const];
-      return [...said, { type: "done" }];
-    }
-    default:
-      return [];
-  }
+  };
 }

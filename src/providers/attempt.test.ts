@@ -4,6 +4,7 @@ import { type Answer, type LoopbackServer, startLoopback } from "../../test/loop
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { anthropicWire } from "./anthropic/anthropic-wire.ts";
 import { createTransport } from "./create-transport.ts";
+import type { Fetch } from "./http-fetch.ts";
 import type { Wire } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
@@ -43,6 +44,22 @@ function ask(model: Model, signal?: AbortSignal): AsyncIterator<StreamPart> {
 }
 
 describe("one attempt", () => {
+  it("fails where a fetch of the caller throws at once, or answers with nothing", async () => {
+    const ends = async (fetch: unknown): Promise<unknown> => {
+      const transport = createTransport({ fetch: fetch as Fetch });
+      const target = { provider: "p", modelId: "x", baseUrl: "http://own.test" };
+      const network = { maxRetries: 0 };
+      return ask(
+        createWireModel({ provider: "p", id: "x", wire: anthropicWire, target, transport, network }),
+      ).next();
+    };
+    const broken = (): never => {
+      throw new Error("no network here");
+    };
+    await expect(ends(broken)).rejects.toMatchObject({ code: "network" });
+    await expect(ends(() => undefined)).rejects.toMatchObject({ code: "network" });
+  });
+
   it("leaves no listener at the signal, however it ended", async () => {
     const [model] = await modelAt([begins, refuses]);
     const { signal } = new AbortController();

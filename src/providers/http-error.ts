@@ -7,9 +7,9 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
   if (isNanoAgentError(cause)) return cause;
   const host = hostOf(url);
   const code = causeCode(cause);
-  if (code === "ERR_INVALID_CHAR") {
+  if (code !== undefined && BAD_HEADERS.has(code)) {
     return misuse(
-      `The request to ${host} has a header with characters that HTTP does not allow (${errorMessage(cause)}). Check the API key and the extra headers for line breaks.`,
+      `The request to ${host} has a header that HTTP does not allow (${errorMessage(cause)}). Check the API key and the extra headers for line breaks, blanks and values that are missing.`,
       { cause, details: { host, cause: code } },
     );
   }
@@ -20,6 +20,13 @@ export function networkError(url: string, cause: unknown): NanoAgentError {
     retryable: !certificate,
   });
 }
+
+/** Codes of the system for headers that it does not send, however often it is asked. */
+const BAD_HEADERS: ReadonlySet<string> = new Set([
+  "ERR_INVALID_CHAR",
+  "ERR_INVALID_HTTP_TOKEN",
+  "ERR_HTTP_INVALID_HEADER_VALUE",
+]);
 
 /** The error for an answer whose connection broke before the body was complete. */
 export function cutError(url: string, cause?: unknown): NanoAgentError {

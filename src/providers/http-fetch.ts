@@ -17,8 +17,10 @@ export function postWithFetch(fetch: Fetch): Post {
   return (url, { headers, body }): Connection => {
     const controller = new AbortController();
     const { signal } = controller;
-    const answer = fetch(url, { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" });
-    return { answer: answer.then(openAnswer), close: () => controller.abort() };
+    const init: FetchInit = { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" };
+    // A function of the caller may throw at once, which is a rejection too.
+    const answer = (async () => openAnswer(await fetch(url, init)))();
+    return { answer, close: () => controller.abort() };
   };
 }
 

@@ -244,6 +244,9 @@ describe("a transport over node:http", () => {
       code: "invalid_argument",
       message: expect.not.stringContaining("secret"),
     });
+    await expect(post(transport(), "http://127.0.0.1:9", { "x key": "a" })).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
   });
 
   it("does not accept a certificate nobody vouches for, and does not ask again", async () => {

@@ -141,6 +141,8 @@ export class JsonlJournal implements LocalJournal {
 
   /** The entries of the conversation, after what those cost that a rewind set aside. */
   *entries(): Iterable<JournalEntry> {
+    // An unused session has no file any more once it is closed.
+    if (this.#written === 0) return;
     const descriptor = openSessionFile(this.path, "read");
     try {
       const { scan, path } = this.#recordsIn(descriptor);

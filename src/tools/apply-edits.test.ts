@@ -321,3 +321,21 @@ function countOf(value: string, wanted: string): number {
   for (let at = value.indexOf(wanted); at !== -1; at = value.indexOf(wanted, at + 1)) count++;
   return count;
 }
+
+test("edits that are none are refused by what is wrong with them", () => {
+  const refusal = (edits: unknown): string => {
+    try {
+      return JSON.stringify(applyEdits("a", edits as readonly Edit[]));
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(
+    [undefined, [null], [{ old_string: "a" }], [{ oldText: "a", new_string: "b" }]].map(refusal),
+  ).toEqual([
+    "edits is undefined; it must be a list.",
+    "edits[0] is null; it must be an object.",
+    "edits[0].new_string is undefined; it must be a string.",
+    "edits[0].old_string is undefined; it must be a string.",
+  ]);
+});

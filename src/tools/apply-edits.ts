@@ -1,3 +1,4 @@
+import { assertIs } from "../core/base/check-option.ts";
 import { type Edit, type EditError, planEdits, type Replacement } from "./edits/plan-edits.ts";
 
 /**
@@ -12,6 +13,13 @@ export function applyEdits(
   before: string,
   edits: readonly Edit[],
 ): { readonly after: string } | { readonly error: EditError } {
+  assertIs("before", before, "string");
+  assertIs("edits", edits, "list");
+  for (const [index, edit] of edits.entries()) {
+    assertIs(`edits[${index}]`, edit, "object");
+    assertIs(`edits[${index}].old_string`, edit.old_string, "string");
+    assertIs(`edits[${index}].new_string`, edit.new_string, "string");
+  }
   const plan = planEdits(before, edits);
   return "error" in plan ? { error: plan.error } : { after: splice(before, plan.replacements) };
 }

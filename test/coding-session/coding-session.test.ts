@@ -39,6 +39,13 @@ test("who is told that a run is over finds its outcome", async () => {
   expect(seen.at(-1)).toBe("Hello.");
 });
 
+test("a session that was never used can be looked at after it was closed", async () => {
+  const { open } = place();
+  const session = await open([]);
+  await session.close();
+  expect([session.view.state, session.view.items]).toEqual(["closed", []]);
+});
+
 test("leaving the iteration stops the run", async () => {
   const { open } = place();
   await using session = await open([[says("one two three four five"), waits(new Promise(() => undefined))]]);

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toStepEvents } from "../../src/adapters/step-events.ts";
-import { Agent, type AgentEvent, messageText } from "../../src/index.ts";
+import { Agent, type AgentEvent, defineTool, messageText } from "../../src/index.ts";
 import { calls, fails, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "../scenarios/conversation.ts";
@@ -31,6 +32,39 @@ test("onToolCall is asked about the calls that need a yes and no others, and its
     ["write", { path: "b" }],
   ]);
   expect(statuses).toEqual(new Set(["read ok", "write ok", "write denied"]));
+});
+
+test("results are told in call order, in whatever order the calls end and whichever of them wait", async () => {
+  const kinds = fc.constantFrom("ok", "throws", "waits");
+  const answers = fc.array(fc.record({ turns: fc.nat({ max: 4 }), kind: kinds }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(answers, async (made) => {
+      const work = async ({ turns, kind }: { turns: number; kind: string }): Promise<string> => {
+        for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+        if (kind === "throws") throw new Error("broken");
+        return "done";
+      };
+      const tools = made.map(({ kind, turns }, index) =>
+        kind === "waits"
+          ? defineTool({ name: `t${index}`, description: "Waits for the caller." })
+          : tool(`t${index}`, { execute: () => work({ turns, kind }) }),
+      );
+      const model = new ScriptedModel([made.map((_, index) => calls(`t${index}`)), says("End.")]);
+      const told: string[] = [];
+      const agent = new Agent({ model, tools });
+      await agent
+        .sendMessage("go", {
+          onEvent: (event) => {
+            if (event.type === "tool_result") told.push(event.toolName);
+          },
+        })
+        .catch(() => undefined);
+      expect(told).toEqual(made.flatMap(({ kind }, index) => (kind === "waits" ? [] : [`t${index}`])));
+    }),
+  );
 });
 
 test("a run that fails tells error and then done, and the answers before it stay", async () => {

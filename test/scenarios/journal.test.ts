@@ -141,3 +141,21 @@ describe("an agent over a journal that takes time to read", () => {
     ]);
   });
 });
+
+test("a journal that cannot be read at once, or gives back no entry, is said to be what failed", async () => {
+  const model = new ScriptedModel([says("Hello.")]);
+  const unreadable = {
+    ...{ sessionId: "s", append: () => undefined as unknown as JournalEntry },
+    entries: (): Iterable<JournalEntry> => {
+      throw new Error("no such table");
+    },
+  };
+  const journalError = (message: string) => expect.objectContaining({ code: "journal", message });
+  expect(() => new Agent({ model, journal: unreadable })).toThrow(
+    journalError("The journal could not be read: no such table"),
+  );
+  const forgetful = new Agent({ model, journal: { ...unreadable, entries: () => [] } });
+  await expect(forgetful.run("Hi")).rejects.toEqual(
+    journalError("The journal could not store the run_start record: append() gave back no entry."),
+  );
+});

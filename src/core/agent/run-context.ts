@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { Redaction } from "../base/redaction.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { type Message, userMessage } from "../message/message.ts";
@@ -181,6 +182,7 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   } catch (error) {
     throw notStored(entry.type, error);
   }
+  if (!isRecord(stored)) throw notStored(entry.type, "append() gave back no entry.");
   run.state.apply(stored);
   const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
   // Where it fails, so does the next record: the journal is of no use any more.

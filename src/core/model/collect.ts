@@ -2,6 +2,7 @@ import { NanoAgentError } from "../base/errors.ts";
 import { GrowingText } from "../base/growing-text.ts";
 import type { AssistantBlock, ToolUseBlock } from "../message/block.ts";
 import type { AssistantMessage } from "../message/message.ts";
+import { NO_USAGE } from "../message/usage.ts";
 import type { FinishPart, StreamPart } from "./model.ts";
 
 /** A block as far as it has come: text still growing, or finished. */
@@ -58,8 +59,10 @@ export class AnswerCollector {
         this.#ids.clear();
         return part;
       case "finish":
-        this.#finish = part;
+        this.#finish = wholeFinish(part);
         return part;
+      default:
+        throw unusable(`gave the part ${JSON.stringify(part)}, which there is not`);
     }
   }
 
@@ -141,6 +144,18 @@ function writtenIn(slot: Slot): string {
   const { block } = slot;
   if (block.type === "text") return block.text;
   return block.type === "thinking" ? block.thinking : "";
+}
+
+/** The end of an answer, also of a model without types that leaves out what it does not know. */
+function wholeFinish(part: FinishPart): FinishPart {
+  const { finishReason, usage } = part as Partial<FinishPart>;
+  if (typeof finishReason?.unified !== "string")
+    throw unusable('has a finish part without a finishReason such as { unified: "stop", raw: "stop" }');
+  return usage === undefined ? { ...part, usage: NO_USAGE } : part;
+}
+
+function unusable(fault: string): NanoAgentError {
+  return new NanoAgentError("invalid_response", `The model's stream ${fault}.`);
 }
 
 /** Reads a model stream to its end. Throws what the stream throws. */
