@@ -21,3 +21,24 @@ test.each([
     false,
   ]);
 });
+
+test.each([
+  [{ reason: "not during the audit", code: "hook" }, "change the hook"],
+  [{ reason: "The rule bash(rm *) forbids rm x." }, "take that rule away"],
+  [{ reason: "The rule bash(rm *) asks before rm x, and there is nobody to ask" }, "take that rule away"],
+  [{ reason: ".git/x is part of a repository's or nano-agent's own machinery" }, "No flag allows that"],
+])("no flag is advised where none helps: %j", (refusal, advice) => {
+  const tally = new RunTally();
+  const denied = {
+    type: "permission_decision",
+    action: "deny",
+    name: "bash",
+    callId: "c",
+    input: {},
+    ...refusal,
+  };
+  tally.add(denied as unknown as AgentEvent);
+  const result = { stopReason: "completed", text: "" } as unknown as RunResult;
+  const { text = "" } = outcomeOf(result, { ...tally.facts, wantsOutput: false, durationMs: 1 }).advice ?? {};
+  expect([text.includes(advice), text.includes("--yolo")]).toEqual([true, false]);
+});

@@ -184,8 +184,9 @@ function wayOut(why: string): string {
   if (/\bthe user (?:refused it|said: )/.test(why)) return "Say what to do instead";
   if (why.includes("Plan mode only reads"))
     return "To let it change things, choose another --permission-mode";
-  if (/The rule \S.* forbids /.test(why))
-    return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
+  if (/The rule \S.* (?:forbids|asks before) /.test(why))
+    return "What allows it does not help against such a rule: take that rule away (nano-agent config shows the settings)";
+  if (why.includes("own machinery")) return "No flag allows that: do it yourself, or say yes on the screen";
   if (why.includes("Nothing is asked in this mode"))
     return "Allow what you want with --allowed-tools, or choose another --permission-mode";
   return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
