@@ -151,7 +151,7 @@ function readItems(list: readonly string[], { action, known }: ListPlace): ToolL
   return { names: [...new Set(names)], rules };
 }
 
-/** The tool of a name, upper and lower case alike, also in the words of the field. Throws `invalid_argument` for none of `known`. */
+/** The tool that a name means, whatever its case. Throws `invalid_argument` for none of `known`. */
 function knownName(name: string, known: readonly string[], option: string): string {
   const wanted = toToolName(name).toLowerCase();
   const found = known.find((tool) => tool.toLowerCase() === wanted);

@@ -48,6 +48,7 @@ test("an export that fails is explained to the end, however long that is", async
   await program.shows("Hello.");
   program.type("/export missing/folder/talk.md\r");
   await program.shows((screen) => /missing\/folder.*cannot\s+be\s+written.*\.$/ms.test(screen));
+  expect(await leave(program)).toBe(0);
 });
 
 test("/export writes the conversation, /clear begins another one, which the model sees nothing of, and /resume brings it back", async () => {
