@@ -34,6 +34,15 @@ function gateIn(cwd: string, options: Partial<PermissionGateOptions> = {}) {
 
 const action = async (decision: Promise<GateDecision>): Promise<string> => (await decision).action;
 
+test("flags take the names of the field, as rules in settings do", async () => {
+  const cwd = tempFolder();
+  const decide = gateIn(cwd, { known: [...KNOWN, "web_fetch"], allowed: ["WebFetch(domain:a.example)"] });
+  const asked = ["https://a.example/x", "https://b.example/x"].map((url) =>
+    action(decide("web_fetch", { url })),
+  );
+  expect(await Promise.all(asked)).toEqual(["allow", "ask"]);
+});
+
 test("a name trusts the whole tool, a rule only what it describes, and what is forbidden stays so", async () => {
   const cwd = tempFolder({ "a.ts": "" });
   const named = gateIn(cwd, { allowed: ["bash, Edit"], disallowed: ["bash(rm *)", "write"] });

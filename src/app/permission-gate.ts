@@ -8,6 +8,7 @@ import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
+import { toToolName } from "../permission/tool-names.ts";
 import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
@@ -150,9 +151,10 @@ function readItems(list: readonly string[], { action, known }: ListPlace): ToolL
   return { names: [...new Set(names)], rules };
 }
 
-/** The tool of a name, upper and lower case alike. Throws `invalid_argument` for none of `known`. */
+/** The tool that a name means, whatever its case. Throws `invalid_argument` for none of `known`. */
 function knownName(name: string, known: readonly string[], option: string): string {
-  const found = known.find((tool) => tool.toLowerCase() === name.toLowerCase());
+  const wanted = toToolName(name).toLowerCase();
+  const found = known.find((tool) => tool.toLowerCase() === wanted);
   if (found !== undefined) return found;
   throw misuse(
     `${option} ${JSON.stringify(name)}: there is no such tool.${didYouMean(name.toLowerCase(), known)} Tools: ${known.join(", ")}.`,

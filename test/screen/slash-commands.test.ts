@@ -37,6 +37,15 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
   expect(await leave(program)).toBe(0);
 });
 
+test("an export that fails is explained to the end, however long that is", async () => {
+  const { program } = await openScreen([says("Hello.")], { columns: 60 });
+  program.type("hi\r");
+  await program.shows("Hello.");
+  program.type("/export missing/folder/talk.md\r");
+  await program.shows((screen) => /missing\/folder.*cannot\s+be\s+written.*\.$/ms.test(screen));
+  expect(await leave(program)).toBe(0);
+});
+
 test("/export writes the conversation, /clear begins another one, which the model sees nothing of, and /resume brings it back", async () => {
   const { program, server } = await openScreen([says("First answer."), says("Second answer.")]);
   await program.typeUntil("/diff\r", "No call of this session has changed a file.");

@@ -14,6 +14,8 @@ export interface Denial {
   readonly reason: string;
   /** The reason for programs; absent where the gate gave none. */
   readonly code?: DecisionCode;
+  /** Why it was asked about, where nobody could answer. */
+  readonly questionCode?: DecisionCode;
 }
 
 /** How a run ended, in one word, for programs and for what to do next. */

@@ -35,14 +35,18 @@ const REFUSED = {
 test.each([
   ["person", "Say what to do instead"],
   ["plan_mode", "To let it change things, choose another --permission-mode"],
-  ["deny_rule", "What allows it does not help against a rule that forbids it"],
+  ["deny_rule", "What allows it does not help against such a rule: take that rule away"],
+  [["nobody_to_ask", "ask_rule"], "What allows it does not help against such a rule: take that rule away"],
+  [["nobody_to_ask", "protected_path"], "No flag allows that"],
+  [["nobody_to_ask", "no_rule"], "Allow what you want with --allowed-tools, --permission-mode acceptEdits"],
   ["hook", "A hook refused it, which no flag changes"],
   ["dont_ask_mode", "Allow what you want with --allowed-tools, or choose"],
   ["no_rule", "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],
   [undefined, "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo"],
-])("the way out of a refusal follows its code alone: %s", (code, wayOut) => {
+])("the way out of a refusal follows its code alone: %s", (codes, wayOut) => {
+  const [code, questionCode] = [codes].flat();
   const tally = new RunTally();
-  tally.add({ ...REFUSED, code } as unknown as AgentEvent);
+  tally.add({ ...REFUSED, code, questionCode } as unknown as AgentEvent);
   const result = { stopReason: "completed", text: "" } as unknown as RunResult;
   const { advice } = outcomeOf(result, { ...tally.facts, wantsOutput: false, durationMs: 1 });
   expect(advice?.text.split(`${REFUSED.reason} `)[1]?.slice(0, wayOut.length)).toBe(wayOut);

@@ -170,10 +170,10 @@ function denialAdvice({ denials, goOn }: OutcomeFacts): string {
     denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
   const [first] = denials;
   const why = first === undefined ? "" : `: ${first.name}: ${first.reason.replace(/\.$/, "")}`;
-  return `${count}${why}. ${wayOut(first?.code)}, and ${nextStep({ goOn }, "run again")}.`;
+  return `${count}${why}. ${wayOut(first?.questionCode ?? first?.code)}, and ${nextStep({ goOn }, "run again")}.`;
 }
 
-/** The help against a refusal: no flag that allows does against a deny rule, or in plan mode. */
+/** The help against a refusal: no flag that allows does against a rule of the user, or in plan mode. */
 function wayOut(code: DecisionCode | undefined): string {
   switch (code) {
     // A person who has just said no is not told how to say yes.
@@ -182,7 +182,10 @@ function wayOut(code: DecisionCode | undefined): string {
     case "plan_mode":
       return "To let it change things, choose another --permission-mode";
     case "deny_rule":
-      return "What allows it does not help against a rule that forbids it: take that rule away (nano-agent config shows the settings)";
+    case "ask_rule":
+      return "What allows it does not help against such a rule: take that rule away (nano-agent config shows the settings)";
+    case "protected_path":
+      return "No flag allows that: do it yourself, or say yes on the screen";
     case "hook":
       return "A hook refused it, which no flag changes: change the hook, or say what to do instead";
     case "dont_ask_mode":
@@ -270,7 +273,7 @@ export class RunTally {
     if (event.type === "subagent") return this.#count(event.event);
     if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
-    const { name, callId, input, reason, code } = event;
-    this.#denials.push({ callId, name, input, reason, ...defined({ code }) });
+    const { name, callId, input, reason, code, questionCode } = event;
+    this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode }) });
   }
 }

@@ -77,7 +77,7 @@ test.each([
     '{ "folders": {\n "/x": { "permissions": { "deny": [\n"web_fetch(nope)"] } } } }',
     'c.json:3: The permission rule "web_fetch(nope)" is malformed: expected web_fetch(domain:HOST)',
   ],
-  ['{ "permissions": { "allow": [1] } }', '"permissions.allow" must be a list of texts'],
+  ['{ "permissions": { "allow": [1] } }', '"permissions.allow.0" must be a text, not 1'],
   ['{ "permissions": { "allowed": [] } }', 'unknown key "allowed". Did you mean "allow"?'],
   ['{ "permissions": "bash" }', 'c.json:1: "permissions" must be an object, not "bash".'],
   ["\uFEFF{}".split("").join("\0"), "c.json: is not UTF-8 text (UTF-16?). Save it as UTF-8."],

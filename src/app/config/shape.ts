@@ -51,7 +51,7 @@ export function findMisfit(value: unknown, shape: Shape, path: readonly string[]
     case "map":
       return isRecord(value) ? mapMisfit(value, shape, path) : misfit();
     case "strings":
-      return isTexts(value) ? textsMisfit(value, shape.oneOf, path) : misfit();
+      return Array.isArray(value) ? textsMisfit(value, shape.oneOf, path) : misfit();
     default:
       return fits(value, shape) ? undefined : misfit();
   }
@@ -112,14 +112,16 @@ function numberOf(text: string): number {
 }
 
 function textsMisfit(
-  values: readonly string[],
+  values: readonly unknown[],
   oneOf: readonly string[] | undefined,
   path: readonly string[],
 ): Misfit | undefined {
-  const at = oneOf === undefined ? -1 : values.findIndex((text) => !oneOf.includes(text));
-  return at < 0
-    ? undefined
-    : findMisfit(values[at], { type: "string", oneOf: oneOf ?? [] }, [...path, String(at)]);
+  const shape: Shape = { type: "string", ...(oneOf && { oneOf }) };
+  for (const [at, value] of values.entries()) {
+    const misfit = findMisfit(value, shape, [...path, String(at)]);
+    if (misfit !== undefined) return misfit;
+  }
+  return undefined;
 }
 
 function objectMisfit(
@@ -197,8 +199,4 @@ function describe(value: unknown): string {
   if (typeof value === "object") return "an object";
   const text = JSON.stringify(value) ?? typeof value;
   return text.length <= 24 ? text : `a ${typeof value}`;
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

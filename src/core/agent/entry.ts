@@ -173,6 +173,8 @@ export interface PermissionEntry extends EntryBase {
   readonly question?: string;
   /** Why, for programs. */
   readonly code?: DecisionCode;
+  /** Why the gate asked, where nobody could answer. */
+  readonly questionCode?: DecisionCode;
   readonly rule?: string;
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */

@@ -90,6 +90,7 @@ async function ask(
 ): Promise<SettledCall | "waiting" | Permit> {
   const question = decision.reason ?? "it needs approval";
   const asked = { ...decision, question };
+  const unanswered = { ...asked, by: "nobody", ...defined({ questionCode: decision.code }) } as const;
   if (run.state.isStopped) {
     const reason = "the user wants the run to end";
     return refuse(run, request, { ...asked, by: "person", code: "run_ending", reason });
@@ -97,7 +98,7 @@ async function ask(
   if (run.approve === undefined) {
     if (run.onAsk === "pause") return wait(run, request, asked);
     const reason = `${question.replace(/\.$/, "")}, and there is nobody to ask`;
-    return refuse(run, request, { ...asked, by: "nobody", code: "nobody_to_ask", reason });
+    return refuse(run, request, { ...unanswered, code: "nobody_to_ask", reason });
   }
   await recorded(run);
   let answer: ApprovalAnswer;
@@ -134,7 +135,8 @@ async function wait(
   const { question, code, rule, part, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {
     const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
-    return refuse(run, request, { ...asked, by: "nobody", code: "cannot_wait", reason });
+    const unanswered = { ...asked, by: "nobody", ...defined({ questionCode: code }) } as const;
+    return refuse(run, request, { ...unanswered, code: "cannot_wait", reason });
   }
   const { callId, name, input } = request;
   const asks = defined({ reason: question, code, rule, part, suggestion });
@@ -145,7 +147,7 @@ async function wait(
 /** The record of a decision beside its call. */
 type DecisionFields = Pick<
   PermissionEntry,
-  "by" | "reason" | "question" | "code" | "rule" | "suggestion" | "stop"
+  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
 >;
 
 /** Records a refusal. The call ends with its reason. */
@@ -168,9 +170,10 @@ async function recordDecision(
   { callId, name, input, parentCallId }: DecidedCall,
   decision: DecisionFields & Pick<PermissionEntry, "action">,
 ): Promise<void> {
-  const { action, by, reason, code, rule, suggestion, stop } = decision;
+  const { action, by, reason, code, questionCode, rule, suggestion, stop } = decision;
   const question = decision.question === reason ? undefined : decision.question;
-  const decided = defined({ action, by, reason, question, code, rule, suggestion, stop, parentCallId });
+  const why = { reason, question, code, questionCode, rule, suggestion };
+  const decided = defined({ action, by, ...why, stop, parentCallId });
   await recorded(run);
   await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }

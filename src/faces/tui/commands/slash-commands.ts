@@ -1,6 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorMessage } from "../../../core/base/errors.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
@@ -164,12 +163,8 @@ async function exportSession(control: Control, args: string): Promise<void> {
   if (session === undefined) return;
   const file = args === "" ? `nano-agent-${session.id.slice(0, 8)}.md` : args;
   const format = /\.html?$/.test(file) ? "html" : file.endsWith(".json") ? "json" : "markdown";
-  try {
-    await control.ports.command(["sessions", "export", session.id, "--format", format, "--output", file]);
-    control.say(`written to ${file}`, "good");
-  } catch (error) {
-    control.say(errorMessage(error), "bad");
-  }
+  await control.ports.command(["sessions", "export", session.id, "--format", format, "--output", file]);
+  control.say(`written to ${file}`, "good");
 }
 
 /** Adds a text to the project's AGENTS.md and tells the model; without one, shows long-term memory. */
