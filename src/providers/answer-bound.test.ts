@@ -84,9 +84,12 @@ test("an answer within its bound passes, however small its pieces and however of
   expect(() => bound.take({ type: "text_delta", index: 1, text: "x" })).toThrow(tooLong);
 });
 
-test("a block that the journal could not read again is refused", () => {
+test("a block that the journal could not write is refused, and arguments as deep as they may be are not", () => {
   const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
-  const item = JSON.parse(`${"[".repeat(490)}${"]".repeat(490)}`) as readonly never[];
-  const block = { type: "text", text: "", provider_data: { google: { item } } } as const;
-  expect(() => bound.take({ type: "block", index: 0, block })).toThrow(/nested deeper than 480 levels/);
+  const nested = (levels: number) =>
+    JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as readonly never[];
+  const call = { type: "tool_use", id: "c", name: "t", input: { list: nested(499) } } as const;
+  expect(() => bound.take({ type: "block", index: 0, block: call })).not.toThrow();
+  const block = { type: "text", text: "", provider_data: { google: { item: nested(50_000) } } } as const;
+  expect(() => bound.take({ type: "block", index: 1, block })).toThrow(/nested deeper than 510 levels/);
 });

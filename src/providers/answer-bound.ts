@@ -17,8 +17,8 @@ const REPEATS = 8;
 const FRAME_CHARS = 1_000_000;
 /** What stands around the text of one event. */
 const ENVELOPE_CHARS = 1_000;
-/** The journal puts a block into an entry, and must be able to read that again. */
-const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH - 20;
+/** Arguments of a call as deep as they may be, within their block. Nobody could write deeper ones down. */
+const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;
 
 /** Holds one answer to its bound, whatever it consists of. All methods throw `invalid_response` beyond it. */
 export class AnswerBound {
