@@ -15,7 +15,7 @@ export interface AnswerBoundOptions {
 const REPEATS = 8;
 /** Before and behind an answer some providers send the instructions and tools back. */
 const FRAME_CHARS = 1_000_000;
-/** What stands around the text of one event. */
+/** The most that stands around the text of one event. */
 const ENVELOPE_CHARS = 1_000;
 /** Arguments of a call as deep as they may be, within their block. Nobody could write deeper ones down. */
 const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;

@@ -127,7 +127,7 @@ test("what stands in the place of .mcp.json and is no file is told of, and what 
   };
   const fault = {
     path: ".mcp.json",
-    fault: expect.stringContaining("is not used: it is no file of at most"),
+    fault: expect.stringContaining("is not used: it is not a file of at most"),
   };
   expect([
     faults((file) => mkdirSync(file)),

@@ -79,7 +79,7 @@ function serversOf(root: string, folder: string): readonly ProjectServer[] {
   }));
 }
 
-const UNREADABLE = `it is no file of at most ${MAX_TEXT_BYTES} bytes that can be read. Correct or remove it.`;
+const UNREADABLE = `it is not a file of at most ${MAX_TEXT_BYTES} bytes that can be read. Correct or remove it.`;
 
 /** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): TrustItem {

@@ -20,7 +20,7 @@ export function readProjectFile(path: string, maxBytes: number): Buffer | undefi
   }
 }
 
-/** Whether something stands at a path: a file, a folder, a link that leads nowhere. */
+/** True when something stands at a path: a file, a folder, a link that leads nowhere. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -79,7 +79,7 @@ export function equalJson(one: unknown, other: unknown): boolean {
   return true;
 }
 
-/** Whether arrays and objects lie in more levels than these in a value. */
+/** True when arrays and objects lie in more levels than these in a value. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

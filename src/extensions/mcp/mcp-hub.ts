@@ -338,7 +338,7 @@ export class McpHub {
     if (isKnown) this.#options.known.write(server.definition.hash, { tools, prompts });
   }
 
-  /** What is the same keeps its place, what is new comes last. Returns offered tools that are others now. */
+  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
   #update(before: readonly McpTool[], now: readonly McpTool[]): readonly string[] {
     const registry = this.#registry;
     const changed: string[] = [];
