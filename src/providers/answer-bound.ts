@@ -1,34 +1,90 @@
 import { NanoAgentError } from "../core/base/errors.ts";
+import { isDeeperThan, MAX_JSON_DEPTH } from "../core/base/json.ts";
+import type { AssistantBlock } from "../core/message/block.ts";
 import type { StreamPart } from "../core/model/model.ts";
 
 /** How much one answer may hold. */
-export interface AnswerBound {
+export interface AnswerBoundOptions {
   readonly maxAnswerChars: number;
   readonly provider: string;
   /** Stands before the name of the limit where a person sets it. Default `network.`. */
   readonly prefix?: string;
 }
 
-/** Passes parts on as long as they hold no more than an answer may; then throws `invalid_response`. */
-export function boundedParts(
-  onPart: (part: StreamPart) => void,
-  { maxAnswerChars, provider, prefix = "network." }: AnswerBound,
-): (part: StreamPart) => void {
-  let chars = 0;
-  return (part) => {
-    chars += lengthOf(part);
-    if (chars > maxAnswerChars)
-      throw new NanoAgentError(
-        "invalid_response",
-        `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise ${prefix}maxAnswerChars if it is to be that long.`,
-        { details: { provider, maxAnswerChars } },
-      );
-    onPart(part);
-  };
+/** Events that close an answer repeat it, up to four times, and escaped. */
+const REPEATS = 8;
+/** Before and behind an answer some providers send the instructions and tools back. */
+const FRAME_CHARS = 1_000_000;
+/** The most that stands around the text of one event. */
+const ENVELOPE_CHARS = 1_000;
+/** Arguments of a call as deep as they may be, within their block. Nobody could write deeper ones down. */
+const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;
+
+/** Holds one answer to its bound, whatever it consists of. All methods throw `invalid_response` beyond it. */
+export class AnswerBound {
+  readonly #options: AnswerBoundOptions;
+  #chars = 0;
+  /** Characters of events that brought nothing to be seen: what they say is kept until a block is whole. */
+  #silent = 0;
+  /** Characters that deltas brought, by index: a block repeats them. */
+  readonly #told = new Map<number, number>();
+
+  constructor(options: AnswerBoundOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a part. */
+  take(part: StreamPart): void {
+    if (part.type === "block") {
+      if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeep();
+      this.#chars += Math.max(0, lengthOf(part.block) - (this.#told.get(part.index) ?? 0));
+    } else {
+      const text = "text" in part ? part.text : part.type === "tool_call_delta" ? part.json : "";
+      if (text === "" || !("index" in part)) return;
+      this.#chars += text.length;
+      this.#told.set(part.index, (this.#told.get(part.index) ?? 0) + text.length);
+    }
+    if (this.#chars > this.#options.maxAnswerChars) throw this.#tooLong();
+  }
+
+  /** Counts an event of that many characters, which `read` makes parts of. */
+  event(length: number, read: () => void): void {
+    const before = this.#chars;
+    read();
+    const told = this.#chars - before;
+    this.#silent += told === 0 ? length : Math.max(0, length - REPEATS * told - ENVELOPE_CHARS);
+    if (this.#silent > REPEATS * this.#options.maxAnswerChars + FRAME_CHARS) throw this.#tooLong();
+  }
+
+  #tooLong(): NanoAgentError {
+    const { maxAnswerChars, provider, prefix = "network." } = this.#options;
+    return new NanoAgentError(
+      "invalid_response",
+      `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise ${prefix}maxAnswerChars if it is to be that long.`,
+      { details: { provider, maxAnswerChars } },
+    );
+  }
+
+  #tooDeep(): NanoAgentError {
+    const { provider } = this.#options;
+    return new NanoAgentError(
+      "invalid_response",
+      `The answer of ${provider} is nested deeper than ${MAX_BLOCK_DEPTH} levels. Try again, or ask for something simpler.`,
+      { details: { provider }, retryable: true },
+    );
+  }
 }
 
-/** The characters a part adds. Blocks repeat what their deltas said, or are bounded as an event. */
-function lengthOf(part: StreamPart): number {
-  if (part.type === "text_delta" || part.type === "thinking_delta") return part.text.length;
-  return part.type === "tool_call_delta" ? part.json.length : 0;
+/** Characters of all that a block keeps. */
+function lengthOf({ type: _type, ...kept }: AssistantBlock): number {
+  return Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
+}
+
+/** Characters of the texts and names in a value. */
+function textLength(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let length = 0;
+  for (const [name, item] of Object.entries(value)) length += name.length + textLength(item);
+  return length;
 }

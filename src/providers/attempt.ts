@@ -1,7 +1,7 @@
 import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { StreamPart } from "../core/model/model.ts";
-import { boundedParts } from "./answer-bound.ts";
+import { AnswerBound } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { AnswerHead, AnswerSink, Exchange, Transport } from "./http.ts";
 import type { SentRequest } from "./model-call.ts";
@@ -149,10 +149,11 @@ function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): B
 function streamReader(options: AttemptOptions, report: Report): BodyReader {
   const { wire, target, settings, onPart } = options;
   const { maxAnswerChars } = settings;
-  const decoder = wire.createDecoder(
-    boundedParts(onPart, { maxAnswerChars, provider: target.provider }),
-    target,
-  );
+  const bound = new AnswerBound({ maxAnswerChars, provider: target.provider });
+  const decoder = wire.createDecoder((part) => {
+    bound.take(part);
+    onPart(part);
+  }, target);
   let events = 0;
   /** Received before the first event: all there is to show when none comes. */
   let beginning = "";
@@ -166,7 +167,7 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
   const onEvent = (event: string, data: string): void => {
     if (isFinished) return;
     events++;
-    understood(() => decoder.event(event, data));
+    bound.event(data.length, () => understood(() => decoder.event(event, data)));
     if (decoder.done()) finish();
   };
   // Escapes make an event longer than the text in it.

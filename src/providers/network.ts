@@ -25,7 +25,7 @@ export interface NetworkOptions {
   readonly maxRetries?: number;
   /** Longest wait a provider may ask for, in milliseconds; a longer one is reported. Default 60,000. */
   readonly maxRetryAfterMs?: number;
-  /** Characters in one answer, reasoning and arguments too; more end the request. Default 16,000,000. */
+  /** Characters in one answer, whatever is kept of it; more end the request. Default 16,000,000. */
   readonly maxAnswerChars?: number;
   readonly proxy?: ProxyOptions;
   /** Certificate authorities to trust instead of the built-in ones, in PEM. */

@@ -157,7 +157,11 @@ test("a session is listed, loaded with its whole conversation before the answer,
   await editor.end;
   const later = await startEditor({ server, cwd: editor.cwd, state: editor.state });
   const { sessions } = await later.agent.request(session.list, { cwd: editor.cwd });
-  await later.agent.request(session.load, { sessionId: id, cwd: editor.cwd, mcpServers: [] });
+  const place = { cwd: editor.cwd, mcpServers: [] };
+  // Updates would come under another id than the editor knows.
+  const beginning = later.agent.request(session.load, { sessionId: id.slice(0, 8), ...place });
+  await expect(beginning).rejects.toThrow(/not found/i);
+  await later.agent.request(session.load, { sessionId: id, ...place });
   const replayed = [
     textsOf(later.updates, "user_message_chunk"),
     textsOf(later.updates, "agent_message_chunk"),

@@ -7,7 +7,7 @@ import { type Json, misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { Elicit } from "../../extensions/mcp/connection.ts";
+import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import { configPath } from "../config/paths.ts";
@@ -229,20 +229,36 @@ function assertFits(schema: Question["schema"], value: Json): void {
   throw misuse(`The value does not fit what was asked for: ${faults.join("; ")}.`);
 }
 
-/** Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens. */
-export function elicitAt(desk: QuestionDesk, onAsk: (message: string) => Promise<void>): Elicit {
-  return async ({ server, message, schema, url }, signal) => {
-    const wanted = (schema ?? { type: "object" }) as JsonSchema;
-    const options = [{ value: "opened", label: "I have opened it" }];
-    const asked: NewQuestion =
-      url === undefined
-        ? { type: "elicitation", reason: `${server} asks: ${message}`, schema: wanted }
-        : { type: "choice", reason: `${server} asks you to open ${url}: ${message}`, options };
+/**
+ * Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens, and for
+ * an address that is none of the web.
+ */
+export function elicitAt(
+  desk: Pick<QuestionDesk, "isAttended" | "askValue">,
+  onAsk: (message: string) => Promise<void>,
+): Elicit {
+  return async (elicitation, signal) => {
+    const asked = questionOf(elicitation);
+    if (asked === undefined) return { action: "decline" };
     if (desk.isAttended) await onAsk(asked.reason);
     const value = await desk.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
   };
+}
+
+function questionOf({ server, message, schema, url }: Elicitation): NewQuestion | undefined {
+  if (url === undefined)
+    return {
+      type: "elicitation",
+      reason: `${server} asks: ${message}`,
+      schema: (schema ?? { type: "object" }) as JsonSchema,
+    };
+  const page = URL.parse(url);
+  if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
+  // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
+  const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
+  return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }
 
 /** The questions that a session was left with: calls that wait for approval since an earlier process. */

@@ -53,7 +53,7 @@ export const NETWORK: Setting<NetworkConfig> = {
       integer: true,
       default: "16,000,000",
       variable: "NANO_AGENT_MAX_ANSWER_CHARS",
-      help: "Characters of text, reasoning and arguments in one answer; a longer one ends the request.",
+      help: "Characters of text, reasoning, arguments and what a provider adds in one answer; a longer one ends the request.",
     },
     proxy: {
       type: "object",

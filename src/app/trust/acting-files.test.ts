@@ -1,8 +1,8 @@
-import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { findActingFiles } from "./acting-files.ts";
+import { findActingFiles, findProjectServers } from "./acting-files.ts";
 
 async function found(root: string) {
   return (await findActingFiles(root, [root])).map(({ kind, path, does, blocked }) => ({
@@ -117,4 +117,22 @@ test("variables that a server would log in with are told", async () => {
       does: "connects to https://x.example, with oauth.clientSecret=${MY_TOKEN}",
     },
   ]);
+});
+
+test("what stands in the place of .mcp.json and is no file is told of, and what is not there is not", () => {
+  const faults = (prepare: (file: string) => void): readonly unknown[] => {
+    const root = tempFolder();
+    prepare(join(root, ".mcp.json"));
+    return findProjectServers(root, [root]);
+  };
+  const fault = {
+    path: ".mcp.json",
+    fault: expect.stringContaining("is not used: it is not a file of at most"),
+  };
+  expect([
+    faults((file) => mkdirSync(file)),
+    faults((file) => symlinkSync(join(file, "gone"), file)),
+    faults((file) => writeFileSync(file, " ".repeat(1_000_001))),
+    faults(() => undefined),
+  ]).toEqual([[fault], [fault], [fault], []]);
 });

@@ -7,7 +7,14 @@ import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
-import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
+import {
+  type FoundFile,
+  filesBelow,
+  isThere,
+  namesIn,
+  projectPath,
+  readProjectFile,
+} from "./project-files.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
@@ -55,7 +62,8 @@ function serversOf(root: string, folder: string): readonly ProjectServer[] {
   const file = join(folder, ".mcp.json");
   const path = projectPath(root, file);
   const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
-  if (text === undefined) return [];
+  if (text === undefined && !isThere(file)) return [];
+  if (text === undefined) return [{ path, fault: `is not used: ${UNREADABLE}` }];
   const parsed = safeParse(text);
   if (!parsed.ok)
     return [{ path, fault: `is not used: the file is not JSON (${parsed.error}). Correct it.` }];
@@ -70,6 +78,8 @@ function serversOf(root: string, folder: string): readonly ProjectServer[] {
     item: mcpServerItem(`${path}#${name}`, server),
   }));
 }
+
+const UNREADABLE = `it is not a file of at most ${MAX_TEXT_BYTES} bytes that can be read. Correct or remove it.`;
 
 /** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): TrustItem {

@@ -20,6 +20,16 @@ export function readProjectFile(path: string, maxBytes: number): Buffer | undefi
   }
 }
 
+/** True when something stands at a path: a file, a folder, a link that leads nowhere. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // What lies in a folder that may not be searched cannot act through us.
+    return false;
+  }
+}
+
 /** A path as it is shown, and approved: relative to the folder of the project, with `/`. */
 export function projectPath(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");

@@ -99,3 +99,31 @@ test("events that were discarded are never read", async () => {
   stream.end();
   expect(await all(stream)).toEqual(["b"]);
 });
+
+test("whoever asks for several events at once gets them in order, and then the end or the error", async () => {
+  const stream = new EventStream<number>();
+  const asked = [stream.next(), stream.next(), stream.next(), stream.next()];
+  stream.push(1);
+  stream.push(2);
+  stream.fail(new Error("broken"));
+  const ends = await Promise.allSettled(asked);
+  expect(ends.map((end) => (end.status === "fulfilled" ? end.value.value : String(end.reason)))).toEqual([
+    1,
+    2,
+    "Error: broken",
+    undefined,
+  ]);
+});
+
+test("everybody who leaves waits until what was cancelled has ended", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stream = new EventStream<number>({ onStart: () => stream.push(1), onCancel: () => promise });
+  await stream.next();
+  const log: string[] = [];
+  const left = [1, 2].map((who) => stream.return().then(() => log.push(`left ${who}`)));
+  await Promise.resolve();
+  log.push("ended");
+  resolve();
+  await Promise.all(left);
+  expect(log).toEqual(["ended", "left 1", "left 2"]);
+});

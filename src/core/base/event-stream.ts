@@ -20,13 +20,15 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
   /** Index of the next event in `#queue`; the queue is swapped for a fresh one when it is used up. */
   #next = 0;
-  #waiting: { resolve: (result: IteratorResult<T>) => void; reject: (error: unknown) => void } | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<T>> | undefined;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #start: (() => void) | undefined;
   readonly #onCancel: StreamHooks["onCancel"];
   readonly #onPressure: StreamHooks["onPressure"];
   #isPressed = false;
+  /** Settles when what a reader left has ended. */
+  #cancelled: Promise<void> | undefined;
 
   constructor(hooks: StreamHooks = {}) {
     this.#start = hooks.onStart;
@@ -91,9 +93,15 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
       return Promise.reject(error);
     }
     if (this.#ended) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-    });
+    // Somebody who asks again before the answer gets what comes behind it.
+    const before = this.#waiting?.promise;
+    if (before !== undefined)
+      return before.then(
+        () => this.next(),
+        () => this.next(),
+      );
+    this.#waiting = Promise.withResolvers();
+    return this.#waiting.promise;
   }
 
   async return(): Promise<IteratorResult<T>> {
@@ -102,8 +110,13 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#failure = undefined;
     this.end();
     this.discard();
-    if (running) await this.#onCancel?.();
+    if (running) this.#cancelled = this.#cancel();
+    await this.#cancelled;
     return { value: undefined, done: true };
+  }
+
+  async #cancel(): Promise<void> {
+    await this.#onCancel?.();
   }
 
   [Symbol.asyncIterator](): this {

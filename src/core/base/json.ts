@@ -83,7 +83,8 @@ export function equalJson(one: unknown, other: unknown): boolean {
   return true;
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+/** True when arrays and objects lie in more levels than these in a value. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { estimateTokens } from "./estimate.ts";
+import { estimateTokens, InputEstimates } from "./estimate.ts";
 
 // What common tokenizers make of the text, at least.
 test.each([
@@ -22,4 +22,11 @@ test("an estimate is no more than the bytes of a text, and no less than a fifth 
       expect(tokens).toBeGreaterThanOrEqual(bytes / 5);
     }),
   );
+});
+
+test("what a provider did by itself counts with the conversation", () => {
+  const block = { type: "web_search_tool_result", content: "found ".repeat(1_000) };
+  const own = { type: "text", text: "", provider_data: { anthropic: { block } } } as const;
+  const tokens = new InputEstimates().ofRequest({ messages: [{ role: "assistant", content: [own] }] });
+  expect(tokens).toBeGreaterThan(1_000);
 });

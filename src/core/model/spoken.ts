@@ -23,7 +23,8 @@ export function spokenIn({ content }: Message): Spoken {
       parts += 1;
       switch (block.type) {
         case "text":
-          texts.push(block.text);
+          // An empty one stands for something of the provider's own, such as what a search of it found.
+          texts.push(block.text === "" ? (JSON.stringify(block.provider_data) ?? "") : block.text);
           break;
         case "thinking":
           texts.push(block.thinking, block.signature ?? "", block.redacted ?? "");

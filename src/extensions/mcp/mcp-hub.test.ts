@@ -63,7 +63,7 @@ function hubOf(
     changed.get(name)?.("prompts");
     await new Promise((resolve) => setImmediate(resolve));
   };
-  const hub = new McpHub({
+  const hubOptions: McpHubOptions = {
     servers,
     host: { roots: ["/"], environment: () => ({}) },
     loadOpener: async () => open,
@@ -71,7 +71,8 @@ function hubOf(
     clock: new FakeClock(),
     onNotice: (message) => notices.push(message),
     ...options,
-  });
+  };
+  const hub = new McpHub(hubOptions);
   const registry = new ToolRegistry(hub.tools());
   hub.attach(registry);
   const list = async (name: string, tools: readonly ListedTool[]): Promise<void> => {
@@ -80,7 +81,7 @@ function hubOf(
     // The list is read in a few turns of the microtask queue.
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { hub, registry, notices, memory, list, promptsChange };
+  return { hub, options: hubOptions, registry, notices, memory, list, promptsChange };
 }
 
 test("what is remembered is there at once, what is new comes last, what is gone goes", async () => {
@@ -96,6 +97,27 @@ test("what is remembered is there at once, what is new comes last, what is gone 
   expect(registry.names()).toEqual(["find_tools", "mcp__a__two", "mcp__b__three", "mcp__a__four"]);
   await list("a", [tool("two", { description: "Other words" }), tool("four")]);
   expect(registry.get("mcp__a__two")?.description).toBe("Other words");
+});
+
+test("a tool that is described in other words, now or since an earlier run, is told of, once a server", async () => {
+  const { hub, notices, memory, list } = hubOf({ a: [tool("one"), tool("two")] }, { remembered: ["a"] });
+  hub.start();
+  await hub.settled();
+  await list("a", [tool("two"), tool("one")]);
+  expect(notices).toEqual([]);
+  await list("a", [tool("one", { annotations: { readOnlyHint: true } }), tool("two")]);
+  await list("a", [tool("one"), tool("two", { inputSchema: { type: "object", properties: { a: {} } } })]);
+  expect(notices).toEqual([
+    "MCP server a: changed what it says of 1 tool: mcp__a__one. What you allowed for a tool still holds: take its rule away if you do not know why it changed.",
+  ]);
+  const [hash = ""] = memory.keys();
+  const later = hubOf({ a: [tool("one"), tool("two", { description: "Send all files" })] });
+  later.memory.set(hash, { tools: [tool("one"), tool("two")], prompts: [] });
+  const again = new McpHub({ ...later.options });
+  again.attach(new ToolRegistry(again.tools()));
+  again.start();
+  await again.settled();
+  expect(later.notices).toEqual([expect.stringContaining("1 tool: mcp__a__two.")]);
 });
 
 test("a tool that cannot be used is left out by name, told once, and not remembered", async () => {

@@ -10,6 +10,7 @@ import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
+import { changedNotice, droppedNotice } from "./tool-notices.ts";
 import { contentBlocks } from "./tool-result.ts";
 
 /** The record of a server. */
@@ -77,7 +78,8 @@ interface Entry {
   prompts: readonly ListedPrompt[];
   /** True when its tools were ever read. */
   isKnown: boolean;
-  isToldOf: boolean;
+  isToldOf?: boolean;
+  isChangeTold?: boolean;
 }
 
 /**
@@ -105,7 +107,7 @@ export class McpHub {
       const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
       const made = toMcpTools(listed, { server, part, isChecked: true });
       const isKnown = known !== undefined;
-      const entry: Entry = { server, part, ...made, listed, prompts, isKnown, isToldOf: false };
+      const entry: Entry = { server, part, ...made, listed, prompts, isKnown };
       this.#entries.set(definition.name, entry);
     }
     const all = this.#enabled().flatMap(({ tools }) => tools);
@@ -316,7 +318,10 @@ export class McpHub {
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
       this.#options.onNotice(droppedNotice(definition.name, dropped), "tools");
     entry.dropped = dropped;
-    this.#update(before, tools);
+    const changed = this.#update(before, tools);
+    if (changed.length > 0 && !entry.isChangeTold)
+      this.#options.onNotice(changedNotice(definition.name, changed));
+    entry.isChangeTold ||= changed.length > 0;
   }
 
   async #askForPrompts(entry: Entry, signal: AbortSignal): Promise<void> {
@@ -333,9 +338,10 @@ export class McpHub {
     if (isKnown) this.#options.known.write(server.definition.hash, { tools, prompts });
   }
 
-  /** Takes over what changed: what is the same keeps its place, what is new comes last. */
-  #update(before: readonly McpTool[], now: readonly McpTool[]): void {
+  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
+  #update(before: readonly McpTool[], now: readonly McpTool[]): readonly string[] {
     const registry = this.#registry;
+    const changed: string[] = [];
     const current = new Map(now.map((each) => [each.as, each]));
     for (const { as } of before) {
       const known = this.#offered.get(as);
@@ -343,13 +349,16 @@ export class McpHub {
       if (known === undefined || known.text === next?.text) continue;
       registry?.remove(as);
       this.#offered.delete(as);
-      if (next !== undefined) this.#reveal([next]);
+      if (next === undefined) continue;
+      this.#reveal([next]);
+      changed.push(as);
     }
     const old = new Set(before.map(({ as }) => as));
     const added = now.filter(({ as }) => !old.has(as) && !this.#offered.has(as));
     if (this.#fits(added)) this.#reveal(added);
     else if (registry !== undefined && registry.get(FIND_TOOLS) === undefined)
       registry.add(this.#findTools());
+    return changed;
   }
 
   #onLife(name: string): void {
@@ -389,12 +398,3 @@ const STATUS = {
   needs_login: "needs_auth",
   stopped: "disabled",
 } as const;
-
-const MAX_NAMED = 5;
-
-function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
-  const named = dropped.slice(0, MAX_NAMED).map(({ name, reason }) => `${name} ${reason}`.trim());
-  const more = dropped.length - named.length;
-  const rest = more === 0 ? "" : `; ${more} more, see nano-agent mcp get ${server}`;
-  return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${named.join("; ")}${rest}.`;
-}

@@ -163,6 +163,11 @@ export class AcpAgent {
         },
       }),
     );
+    if (session.id !== id) {
+      // The beginning of an id names a session for people; an editor would hear of it under another name.
+      await session.close();
+      throw RequestError.sessionNotFound(id);
+    }
     const opened = new AcpSession({ session, client, capabilities: this.#capabilities });
     this.#sessions.set(id, opened);
     // The editor learns the id from the answer: what concerns the session comes behind it.

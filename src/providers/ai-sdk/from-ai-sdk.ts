@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { misuse } from "../../core/base/errors.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
-import { boundedParts } from "../answer-bound.ts";
+import { AnswerBound } from "../answer-bound.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
 import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
@@ -47,8 +47,13 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   const setup: CallSetup<AiSdkCallOptions> = {
     recovery: new Recovery({ limits, info, clock, random, prefix: "" }),
     encode: toCallOptions,
-    send: (callOptions, emit) =>
-      sendWithSdk(languageModel, callOptions, boundedParts(emit, { maxAnswerChars, provider, prefix: "" })),
+    send: (callOptions, emit) => {
+      const bound = new AnswerBound({ maxAnswerChars, provider, prefix: "" });
+      return sendWithSdk(languageModel, callOptions, (part) => {
+        bound.take(part);
+        emit(part);
+      });
+    },
   };
   return {
     provider: languageModel.provider,

@@ -52,9 +52,9 @@ export class ValuePanel implements Panel {
     const options =
       field === undefined || field.options.length === 0
         ? []
-        : [line(`  one of: ${field.options.join(", ")}`, { role: "muted" })];
+        : [line(`  one of: ${withHiddenShown(field.options.join(", "))}`, { role: "muted" })];
     const fault = this.#fault === "" ? [] : [line(`  ${this.#fault}`, { role: "bad" })];
-    const prompt = span(`${field?.label ?? ""} ${marks.prompt} `, { role: "accent" });
+    const prompt = span(`${withHiddenShown(field?.label ?? "")} ${marks.prompt} `, { role: "accent" });
     const { rows, caret } = editorRows(this.#editor, {
       width,
       maxRows: 4,

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { StreamPart } from "../core/model/model.ts";
+import { AnswerBound } from "./answer-bound.ts";
+import { createAnthropicDecoder } from "./anthropic/decode-anthropic.ts";
+import { createGoogleDecoder } from "./google/decode-google.ts";
+import { createChatDecoder } from "./openai-chat/decode-chat.ts";
+import { createResponsesDecoder } from "./openai-responses/decode-responses.ts";
+import type { Wire } from "./wire.ts";
+
+const LONG = "x".repeat(1_000);
+const target = { provider: "p", modelId: "m", baseUrl: "http://127.0.0.1" };
+const tooLong = expect.objectContaining({
+  code: "invalid_response",
+  message: expect.stringContaining("longer"),
+});
+
+/** Gives a decoder events without end; returns how many it took. */
+function takenEvents(createDecoder: Wire["createDecoder"], first: readonly object[], more: object): number {
+  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const decoder = createDecoder((part) => bound.take(part), target);
+  const read = (event: object): void => {
+    const data = JSON.stringify(event);
+    bound.event(data.length, () => decoder.event("", data));
+  };
+  for (const event of first) read(event);
+  let taken = 0;
+  expect(() => {
+    for (; taken < 10_000; taken++) read(more);
+  }).toThrow(tooLong);
+  return taken;
+}
+
+const anthropic = (block: object, delta: object) =>
+  takenEvents(createAnthropicDecoder, [{ type: "content_block_start", index: 0, content_block: block }], {
+    type: "content_block_delta",
+    index: 0,
+    delta,
+  });
+const google = (part: object) =>
+  takenEvents(createGoogleDecoder, [], { candidates: [{ content: { parts: [part] } }] });
+const chat = (delta: object) => takenEvents(createChatDecoder, [], { choices: [{ delta }] });
+
+test.each<readonly [string, () => number]>([
+  ["sources", () => anthropic({ type: "text" }, { type: "citations_delta", citation: { title: LONG } })],
+  ["a signature", () => anthropic({ type: "thinking" }, { type: "signature_delta", signature: LONG })],
+  [
+    "arguments of a search",
+    () => anthropic({ type: "server_tool_use" }, { type: "input_json_delta", partial_json: LONG }),
+  ],
+  [
+    "blocks of the provider's own",
+    () =>
+      takenEvents(createAnthropicDecoder, [], {
+        type: "content_block_start",
+        content_block: { type: "web_search_tool_result", content: LONG },
+      }),
+  ],
+  ["code it ran", () => google({ executableCode: { code: LONG } })],
+  ["whole calls", () => google({ functionCall: { name: "t", args: { a: LONG } } })],
+  ["signatures of parts", () => google({ text: "x", thoughtSignature: LONG })],
+  ["annotations", () => chat({ annotations: [{ url: LONG }] })],
+  ["hidden reasoning", () => chat({ reasoning_details: [{ type: "reasoning.encrypted", data: LONG }] })],
+  ["calls without a name", () => chat({ tool_calls: [{ index: 0, function: { arguments: LONG } }] })],
+  [
+    "items that are only announced",
+    () =>
+      takenEvents(createResponsesDecoder, [], {
+        type: "response.output_item.added",
+        item: { type: "web_search_call", query: LONG },
+      }),
+  ],
+])("%s without end break an answer off", (_what, taken) => {
+  expect(taken()).toBeLessThan(1_200);
+});
+
+test("an answer within its bound passes, however small its pieces and however often it is repeated", () => {
+  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const text = "\n".repeat(10_000);
+  for (const piece of text)
+    bound.event(1_000, () => bound.take({ type: "text_delta", index: 0, text: piece }));
+  for (let repeat = 0; repeat < 4; repeat++) bound.event(2 * text.length, () => undefined);
+  const block: StreamPart = { type: "block", index: 0, block: { type: "text", text } };
+  expect(() => bound.take(block)).not.toThrow();
+  expect(() => bound.take({ type: "text_delta", index: 1, text: "x" })).toThrow(tooLong);
+});
+
+test("a block that the journal could not write is refused, and arguments as deep as they may be are not", () => {
+  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const nested = (levels: number) =>
+    JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as readonly never[];
+  const call = { type: "tool_use", id: "c", name: "t", input: { list: nested(499) } } as const;
+  expect(() => bound.take({ type: "block", index: 0, block: call })).not.toThrow();
+  const block = { type: "text", text: "", provider_data: { google: { item: nested(50_000) } } } as const;
+  expect(() => bound.take({ type: "block", index: 1, block })).toThrow(/nested deeper than 510 levels/);
+});
