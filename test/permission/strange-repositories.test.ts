@@ -25,7 +25,7 @@ const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add 
 /** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
 const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
 
-/** A sparse index that stands for the folder `b`, and a repository in that whose settings clean what changed. */
+/** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
 const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
 
 const ATTACKS: readonly Attack[] = [

@@ -209,7 +209,7 @@ function makeProtected(place: SandboxPlace): void {
   }
 }
 
-/** What root could change the system by, or have it start a program outside; bubblewrap sees to some of it. */
+/** The folders by which root could change the system; bubblewrap sees to others. */
 const KERNEL_FOLDERS = ["sys", "fs", "scsi", "acpi"].map((name) => `/proc/${name}`);
 
 /** Mounts the kernel's settings read-only. */
