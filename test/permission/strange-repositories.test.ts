@@ -25,6 +25,9 @@ const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add 
 /** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
 const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
 
+/** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
+const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
+
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
   {
@@ -132,6 +135,10 @@ const ATTACKS: readonly Attack[] = [
     prepare: "true",
     line: "git grep -n3O../evil b",
     rule: "git grep *",
+  },
+  {
+    what: "a repository in a folder that a sparse index leaves out",
+    prepare: SPARSE,
   },
   {
     what: "a work tree below, where the index finds another repository",
@@ -327,6 +334,7 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "git pack-refs --all; mv .git/packed-refs p; ln -s ../p .git/packed-refs; rm -r .git/hooks; ln -s /usr .git/hooks",
       ],
       ["a rebase that waits", "git checkout -qf; git rebase -q -x false HEAD~0"],
+      ["a sparse index", `${SPARSE}; rm -r b`],
       ["an index of the short form", "git update-index --index-version 4"],
       [
         "a clone with all that its tools write",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -94,11 +94,11 @@ test.runIf(HAS_GIT)("what another file holds counts, and what cannot be read is 
   expect(gitlinksIn(index.path, 32)).toBe(undefined);
   writeFileSync(index.path, whole.subarray(0, 120));
   expect(gitlinksIn(index.path, 20)).toBe(undefined);
-  writeFileSync(index.path, whole.subarray(0, -20));
-  appendFileSync(index.path, Buffer.concat([Buffer.from("sdir\0\0\0\0"), Buffer.alloc(20)]));
-  expect(readIndex(index.path, 20)).toEqual({ links: ["sub"], isWhole: false });
+  // The mode of a folder, as a sparse index has it.
+  writeFileSync(index.path, whole.fill(0x40, 12 + 26, 12 + 27).fill(0, 12 + 27, 12 + 28));
+  expect(readIndex(index.path, 20)).toEqual({ links: ["sub"], folders: ["a"], isWhole: true });
   rmSync(index.path);
-  expect(readIndex(index.path, 20)).toEqual({ links: [], isWhole: true });
+  expect(readIndex(index.path, 20)).toEqual({ links: [], folders: [], isWhole: true });
   mkdirSync(index.path);
   expect(gitlinksIn(index.path, 20)).toBe(undefined);
   rmSync(index.path, { recursive: true });

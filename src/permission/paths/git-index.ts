@@ -6,6 +6,7 @@ const HASH_AT = 40;
 /** The kind of a file, and the one of a repository of its own. */
 const KIND = 0o170000;
 const GITLINK = 0o160000;
+const FOLDER = 0o040000;
 /** Of the flags: more of them follow, and how long the name is, as far as that can say it. */
 const EXTENDED = 0x4000;
 const LENGTH = 0xfff;
@@ -17,26 +18,28 @@ const MAX_BYTES = 500_000_000;
 export interface GitIndex {
   /** Paths, from the work tree on, of repositories of their own: submodules and others added like them. */
   readonly links: readonly string[];
+  /** Folders of a sparse index, which stand for all entries below. */
+  readonly folders: readonly string[];
   /** Another file beside it that holds the entries which do not stand here. */
   readonly shared?: string;
-  /** True when it can hold nothing else: no absent or odd name, no folder that stands for what is below. */
+  /** True when it can hold nothing else: no absent or odd name. */
   readonly isWhole: boolean;
 }
 
 /** Reads an index of hashes of `hashBytes` bytes; empty where there is none. `undefined`: unreadable. */
 export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return { links: [], isWhole: true };
+  if (stats === undefined) return { links: [], folders: [], isWhole: true };
   // Whoever opens a pipe waits for somebody to write.
   if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
   try {
     const file = readFileSync(path);
-    const { links, end } = entriesOf(file, hashBytes);
+    const { links, folders, end } = entriesOf(file, hashBytes);
     const extensions = extensionsOf(file, end, file.length - hashBytes);
     const shared = extensions.get("link")?.toString("hex", 0, hashBytes);
-    // Entries of folders that it leaves out are not in the file; a name that is left out is in another.
-    const isWhole = !extensions.has("sdir") && !links.some((name) => name === "" || name.includes("\uFFFD"));
-    return { links, isWhole, ...(shared === undefined ? {} : { shared: `sharedindex.${shared}` }) };
+    // A name that is left out is in another file.
+    const isWhole = ![...links, ...folders].some((name) => name === "" || name.includes("\uFFFD"));
+    return { links, folders, isWhole, ...(shared === undefined ? {} : { shared: `sharedindex.${shared}` }) };
   } catch {
     // It is cut short, is of another form, or not for us.
     return undefined;
@@ -47,9 +50,10 @@ export function readIndex(path: string, hashBytes: number): GitIndex | undefined
 function entriesOf(
   file: Buffer,
   hashBytes: number,
-): { readonly links: readonly string[]; readonly end: number } {
+): Pick<GitIndex, "links" | "folders"> & { readonly end: number } {
   const isShort = file.readUInt32BE(4) === 4;
   const links: string[] = [];
+  const folders: string[] = [];
   let at = 12;
   let name = Buffer.alloc(0);
   for (let left = file.readUInt32BE(8); left > 0; left--) {
@@ -60,14 +64,17 @@ function entriesOf(
     const said = flags & LENGTH;
     const length = said === LENGTH ? file.indexOf(0, from) - from : said - kept;
     if (length < 0) throw new RangeError("An entry ends before it begins.");
-    const isLink = (file.readUInt32BE(at + MODE_AT) & KIND) === GITLINK;
+    const kind = file.readUInt32BE(at + MODE_AT) & KIND;
     const own = file.subarray(from, from + length);
     // Only a short form needs the name of the entry before.
     if (isShort) name = Buffer.concat([name.subarray(0, kept), own]);
-    if (isLink) links.push((isShort ? name : own).toString("utf8").split("\0", 1)[0] ?? "");
+    if (kind === GITLINK || kind === FOLDER)
+      (kind === GITLINK ? links : folders).push(
+        (isShort ? name : own).toString("utf8").split("\0", 1)[0] ?? "",
+      );
     at = isShort ? from + length + 1 : at + ((from + length - at + 8) & ~7);
   }
-  return { links, end: at };
+  return { links, folders, end: at };
 }
 
 /** How much of the name before an entry keeps in the short form, and where the rest of its own stands. */

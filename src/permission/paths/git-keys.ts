@@ -22,17 +22,17 @@ const PLAIN_KEYS = wordSet(`
   core.bare core.bigfilethreshold core.checkstat core.commentchar core.commitgraph
   core.compression core.createobject core.deltabasecachelimit core.fscache core.fsmonitor
   core.fsync core.fsyncmethod core.fsyncobjectfiles core.hidedotfiles core.hookspath core.ignorestat core.logallrefupdates
-  core.loosecompression core.multipackindex core.notesref core.pager core.preloadindex core.protecthfs
+  core.loosecompression core.multipackindex core.notesref core.packedgitlimit core.packedgitwindowsize core.pager core.preloadindex core.protecthfs
   core.protectntfs core.repositoryformatversion core.sharedrepository core.sparsecheckout
   core.sparsecheckoutcone core.splitindex core.trustctime core.untrackedcache core.warnambiguousrefs
-  credential.username credential.usehttppath credential.*.provider credential.*.username
+  credential.username credential.usehttppath credential.validate credential.*.provider credential.*.username
   credential.*.usehttppath
   diff.*.binary diff.*.cachetextconv diff.*.funcname diff.*.wordregex diff.*.xfuncname
   extensions.noop extensions.objectformat extensions.partialclone extensions.preciousobjects
   extensions.refstorage extensions.relativeworktrees extensions.worktreeconfig
   filter.*.required format.pretty format.signoff
   gc.auto gc.autodetach gc.autopacklimit gc.pruneexpire gc.reflogexpire gc.reflogexpireunreachable gc.worktreepruneexpire
-  gpg.format gpg.mintrustlevel gpg.ssh.allowedsignersfile gpg.ssh.revocationfile
+  gpg.format gpg.mintrustlevel gpg.*.allowedsignersfile gpg.*.revocationfile
   http.extraheader http.followredirects http.lowspeedlimit http.lowspeedtime http.postbuffer http.useragent
   http.version http.*.extraheader
   interactive.singlekey

@@ -190,8 +190,12 @@ class Walk {
       bytes === undefined || file === undefined ? undefined : this.#files.index.of(file, bytes);
     const own = indexOf(path);
     const shared = own?.shared === undefined ? own : indexOf(`${dirname(path)}/${own.shared}`);
+    // What stands for a folder that is there hides what git finds in it.
+    const isHiding = [own, shared].some(
+      (index) => index?.isWhole !== true || index.folders.some((name) => existsSync(`${tree}/${name}`)),
+    );
     // Those that can be read are looked at although somebody agreed to the rest.
-    if (own?.isWhole !== true || shared?.isWhole !== true) this.#unreadable(path);
+    if (isHiding) this.#unreadable(path);
     // The path as git would have it: what a link in it leads to comes before `..`.
     for (const link of new Set([...(own?.links ?? []), ...(shared?.links ?? [])]))
       if (link !== "" && statSync(`${tree}/${link}/.git`, { throwIfNoEntry: false }) !== undefined)

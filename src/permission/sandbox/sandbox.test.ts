@@ -175,7 +175,8 @@ test("settings of the kernel are mounted to be read only, behind the processes",
   const runtime = fakeRuntime({ wrapWithSandboxArgv: async () => ({ argv: ["/bin/bash", "-c", line("")] }) });
   const sandbox = new Sandbox(runtime, place(), tempFolder());
   const { args } = await sandbox.wrap({ command: "true", shell: "/bin/bash", cwd: "/" });
-  expect(args).toEqual(["-c", line("--ro-bind-try /proc/sys /proc/sys ")]);
+  const folders = ["/proc/sys", "/proc/fs", "/proc/scsi", "/proc/acpi"];
+  expect(args).toEqual(["-c", line(folders.map((path) => `--ro-bind-try ${path} ${path} `).join(""))]);
 });
 
 test("a guarded folder inside the workspace is made, so that no command can make it", async () => {

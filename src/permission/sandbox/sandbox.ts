@@ -209,12 +209,16 @@ function makeProtected(place: SandboxPlace): void {
   }
 }
 
-/** Mounts the kernel's settings read-only: through them root could have a program started outside. */
+/** The folders by which root could change the system; bubblewrap sees to others. */
+const KERNEL_FOLDERS = ["sys", "fs", "scsi", "acpi"].map((name) => `/proc/${name}`);
+
+/** Mounts the kernel's settings read-only. */
 function withFixedSettings(word: string): string {
   const end = word.indexOf(DEVICES);
   if (!/^(?:exec )?\S*bwrap /.test(word) || end === -1) return word;
   const processes = " --proc /proc ";
-  const rest = word.slice(end).replace(processes, `${processes}--ro-bind-try /proc/sys /proc/sys `);
+  const mounts = KERNEL_FOLDERS.map((path) => `--ro-bind-try ${path} ${path} `).join("");
+  const rest = word.slice(end).replace(processes, processes + mounts);
   return word.slice(0, end) + rest;
 }
 

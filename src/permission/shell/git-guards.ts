@@ -11,7 +11,7 @@ const PLAIN_GLOBALS = wordSet(`
 
 /** Long options that run a program or write a file, in whatever sub-command. */
 const LONG =
-  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-current-patch show-signature verify-signatures index-output build-fake-ancestor in-place";
+  "output output-directory upload-pack receive-pack exec extcmd ext-diff textconv open-files-in-pager config-env smtp-server sendmail-cmd to-cmd cc-cmd export-marks show-signature verify-signatures index-output build-fake-ancestor in-place";
 /** Whole options of some sub-commands, that are only beginnings of those for others. */
 const HARMLESS_LONG: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["text", wordSet("diff log show whatchanged reflog stash grep blame annotate format-patch")],
@@ -53,6 +53,8 @@ const LONG_OF: ReadonlyMap<string, RegExp> = new Map([
   ["checkout-index", /^--p/],
   ["help", /^--(?:w|m|i)/],
   ["push", /^--exec/],
+  ["am", /^--sh/],
+  ["rebase", /^--sh/],
   // A repository on this machine answers by its own settings.
   ["archive", /^--rem/],
   ["apply", /^--un(?!i)/],

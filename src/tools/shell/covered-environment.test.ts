@@ -37,7 +37,6 @@ test("what changes which programs run is not inherited, and what the user set fo
   });
   expect(Object.keys(rest).filter((name) => !/^GIT_CONFIG_(?:KEY|VALUE)_/.test(name))).toEqual([
     "GIT_OPTIONAL_LOCKS",
-    "GIT_PAGER",
     "LESS",
   ]);
 });

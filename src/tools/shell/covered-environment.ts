@@ -47,8 +47,6 @@ export function coveredEnvironment(env: Environment, own: Environment = {}): Env
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     ...Object.fromEntries(settings),
     GIT_OPTIONAL_LOCKS: "0",
-    // A command may run in a terminal, where `pager.log` counts more than `core.pager`.
-    GIT_PAGER: "cat",
     ...own,
   };
 }
