@@ -24,7 +24,7 @@ export interface AttemptOptions {
 const MAX_ERROR_BODY = 64 * 1024;
 
 /** One request to a model and its answer, from the bytes to the parts. It does not repeat itself. */
-export class Attempt implements SentRequest {
+export class Attempt implements SentRequest, AnswerSink, Report {
   readonly done: Promise<void>;
   readonly #settled: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   readonly #options: AttemptOptions;
@@ -43,23 +43,17 @@ export class Attempt implements SentRequest {
       url: options.request.url,
       onTimeout: (error) => {
         this.#exchange.cancel();
-        this.#broke(error);
+        this.onError(error);
       },
     });
-    const sink: AnswerSink = {
-      onAnswer: (head) => this.#onAnswer(head),
-      onText: (text) => this.#guarded((reader) => reader.text(text)),
-      onEnd: () => this.#guarded((reader) => reader.end()),
-      onError: (error) => this.#broke(error),
-    };
-    this.#exchange = options.transport.send(options.request, sink);
+    this.#exchange = options.transport.send(options.request, this);
   }
 
-  readonly cancel = (): void => {
+  cancel(): void {
     if (this.#settle()) this.#exchange.cancel();
-  };
+  }
 
-  readonly hold = (held: boolean): void => {
+  hold(held: boolean): void {
     if (this.#isSettled) return;
     if (held) {
       this.#deadlines.pause();
@@ -68,21 +62,47 @@ export class Attempt implements SentRequest {
       this.#deadlines.resume();
       this.#exchange.resume();
     }
-  };
+  }
 
-  #onAnswer(head: AnswerHead): void {
+  onAnswer(head: AnswerHead): void {
     if (this.#isSettled) return;
     this.#deadlines.answered();
-    const report: Report = {
-      received: (what) => this.#deadlines.received(what),
-      done: () => this.#done(),
-      fail: (error) => this.#fail(error),
-    };
     try {
-      this.#reader = readerFor(head, this.#options, report);
+      this.#reader = readerFor(head, this.#options, this);
     } catch (error) {
-      this.#fail(toNanoAgentError(error));
+      this.fail(toNanoAgentError(error));
     }
+  }
+
+  onText(text: string): void {
+    this.#guarded((reader) => reader.text(text));
+  }
+
+  onEnd(): void {
+    this.#guarded((reader) => reader.end());
+  }
+
+  /** The connection or the patience ended. What was read may be enough all the same. */
+  onError(error: NanoAgentError): void {
+    if (this.#isSettled) return;
+    if (this.#reader === undefined) this.fail(error);
+    else this.#guarded((reader) => reader.broke(error));
+  }
+
+  received(what: "event" | "bytes"): void {
+    this.#deadlines.received(what);
+  }
+
+  complete(): void {
+    if (!this.#settle()) return;
+    this.#exchange.release();
+    this.#settled.resolve();
+  }
+
+  fail(error: NanoAgentError): void {
+    if (!this.#settle()) return;
+    this.#exchange.cancel();
+    this.#settled.reject(error);
   }
 
   #guarded(step: (reader: BodyReader) => void): void {
@@ -90,27 +110,8 @@ export class Attempt implements SentRequest {
     try {
       step(this.#reader);
     } catch (error) {
-      this.#fail(toNanoAgentError(error));
+      this.fail(toNanoAgentError(error));
     }
-  }
-
-  /** The connection or the patience ended. What was read may be enough all the same. */
-  #broke(error: NanoAgentError): void {
-    if (this.#isSettled) return;
-    if (this.#reader === undefined) this.#fail(error);
-    else this.#guarded((reader) => reader.broke(error));
-  }
-
-  #done(): void {
-    if (!this.#settle()) return;
-    this.#exchange.release();
-    this.#settled.resolve();
-  }
-
-  #fail(error: NanoAgentError): void {
-    if (!this.#settle()) return;
-    this.#exchange.cancel();
-    this.#settled.reject(error);
   }
 
   #settle(): boolean {
@@ -121,10 +122,10 @@ export class Attempt implements SentRequest {
   }
 }
 
-/** Told by a reader of a body. `done` and `fail` end the attempt; whatever follows is ignored. */
+/** Told by a reader of a body. `complete` and `fail` end the attempt; whatever follows is ignored. */
 interface Report {
   readonly received: (what: "event" | "bytes") => void;
-  readonly done: () => void;
+  readonly complete: () => void;
   readonly fail: (error: NanoAgentError) => void;
 }
 
@@ -162,7 +163,7 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
     if (isFinished) return;
     isFinished = true;
     understood(() => decoder.end());
-    report.done();
+    report.complete();
   };
   const onEvent = (event: string, data: string): void => {
     if (isFinished) return;

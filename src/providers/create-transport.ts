@@ -93,28 +93,28 @@ class OneExchange implements Exchange {
     }
   }
 
-  readonly pause = (): void => {
+  pause(): void {
     this.#isPaused = true;
     this.#answer?.pause();
-  };
+  }
 
-  readonly resume = (): void => {
+  resume(): void {
     this.#isPaused = false;
     this.#answer?.resume();
-  };
+  }
 
-  readonly cancel = (): void => {
+  cancel(): void {
     if (!this.#settle()) return;
     this.resume();
     this.#connection?.close();
-  };
+  }
 
-  readonly release = (): void => {
+  release(): void {
     if (!this.#settle()) return;
     this.#draining = setTimeout(() => this.#connection?.close(), DRAIN_MS);
     if (typeof this.#draining === "object") this.#draining.unref();
     this.resume();
-  };
+  }
 
   /** The transport closes: whoever waits is told. */
   abandon(): void {

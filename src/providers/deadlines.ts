@@ -64,7 +64,8 @@ export class Deadlines {
   /** Makes sure that the timer fires when the next limit may be reached. */
   #arm(): void {
     const { clock } = this.#options;
-    const at = Math.min(...LIMITS.map((limit) => this.#reachedAt(limit)));
+    let at = Number.POSITIVE_INFINITY;
+    for (const limit of LIMITS) at = Math.min(at, this.#reachedAt(limit));
     if (at >= this.#wakeAt) return;
     this.#wakeAt = at;
     this.#stopTimer();

@@ -29,7 +29,7 @@ export class NodeConnections {
     const answer = new Promise<OpenAnswer>((resolve, reject) => {
       const send = (): void => {
         const content = body.length < ENCODED_FROM ? body : Buffer.from(body);
-        const begun = this.#begin(url, { ...headers, "content-length": String(Buffer.byteLength(content)) });
+        const begun = this.#begin(url, headers, Buffer.byteLength(content));
         sent = begun;
         // Destroying it later still reports errors, so a listener must stay for as long as the request lives.
         begun.on("error", (error) => {
@@ -57,7 +57,7 @@ export class NodeConnections {
     this.#agents.clear();
   };
 
-  #begin(address: string, headers: HttpRequest["headers"]): ClientRequest {
+  #begin(address: string, headers: HttpRequest["headers"], length: number): ClientRequest {
     const url = URL.parse(address);
     if (url === null) throw invalidConfig(`"${address}" is not an address. Check the base URL.`);
     if (url.protocol !== "http:" && url.protocol !== "https:")
@@ -68,7 +68,7 @@ export class NodeConnections {
       method: "POST",
       agent: this.#agentFor(url, route),
       ...to,
-      headers: { ...headers, ...to.headers },
+      headers: { ...headers, "content-length": String(length), ...to.headers },
     });
   }
 

@@ -9,10 +9,12 @@ export function throughPlugins<T>(
   value: T,
   step: (plugin: RunPlugin, value: T) => Change<T>,
 ): T | Promise<T> {
-  for (const [at, plugin] of plugins.entries()) {
+  let asked = 0;
+  for (const plugin of plugins) {
+    asked++;
     const making = step(plugin, value);
     if (making === undefined) continue;
-    const others = plugins.slice(at + 1);
+    const others = plugins.slice(asked);
     return making.then((made) => throughPlugins(others, made ?? value, step));
   }
   return value;
