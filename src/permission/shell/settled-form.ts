@@ -9,7 +9,7 @@ export function isSettled(line: string): boolean {
   return SETTLED.test(line);
 }
 
-/** What stands in quotes without escapes. */
+/** A text in quotes without escapes. */
 const QUOTED = "'[^'\0-\\x08\\x0b-\\x1f\\x7f-\\x9f]+'";
 /** The same, where it could not stand without them. */
 const NEEDS_QUOTES = `(?='[^']*[^\\w./:,@%+=\\[\\]'-])${QUOTED}`;
