@@ -20,7 +20,7 @@ import { isPlainArithmetic } from "./plain-arithmetic.ts";
 import { printRedirection } from "./print-redirection.ts";
 import { printTest } from "./print-test.ts";
 import { type CommandPrinter, PLACES, WordPrinter } from "./print-word.ts";
-import { isPlainCommand } from "./shell-literal.ts";
+import { isPlainCommand, plainSubstitution } from "./shell-literal.ts";
 import { NotPlain, SourceCursor } from "./source-cursor.ts";
 
 /** A command line printed anew, or the part that cannot be, and why. */
@@ -84,8 +84,14 @@ class ShellPrinter implements CommandPrinter {
     return text;
   }
 
-  commands({ script }: CommandExpansionPart | ProcessSubstitutionPart): string {
+  commands(part: CommandExpansionPart | ProcessSubstitutionPart): string {
     const { cursor } = this;
+    const plain = this.#depth < MAX_DEPTH ? plainSubstitution(part.text) : undefined;
+    if (plain !== undefined && !this.#mayShowDiffs(plain)) {
+      cursor.expect(`${plain})`);
+      return plain;
+    }
+    const { script } = part;
     if (script === undefined || script.source !== undefined || (script.errors?.length ?? 0) > 0)
       return cursor.fail("a substitution cannot be read");
     const isBacktick = cursor.slice(cursor.at - 1, cursor.at) === "`";
@@ -117,7 +123,9 @@ class ShellPrinter implements CommandPrinter {
       if (!isEnded) cursor.fail("two commands stand side by side");
       if (text !== "") text += " ";
       text +=
-        command.type === "AndOr" ? this.#chain(command.commands, command.operators) : this.#pipeline(command);
+        command.type === "AndOr"
+          ? this.#chain(command.commands, command.operators, (node) => this.#pipeline(node))
+          : this.#pipeline(command);
       if (background === true) {
         cursor.blank();
         cursor.match(BACKGROUND);
@@ -132,11 +140,11 @@ class ShellPrinter implements CommandPrinter {
     return { text, isEnded };
   }
 
-  #chain(nodes: readonly PipelineNode[], operators: readonly string[]): string {
+  #chain<Node>(nodes: readonly Node[], operators: readonly string[], print: (node: Node) => string): string {
     let text = "";
     for (const [index, node] of nodes.entries()) {
       if (index > 0) text += this.#operator(operators[index - 1] ?? "");
-      text += this.#pipeline(node);
+      text += print(node);
     }
     return text;
   }
@@ -157,11 +165,7 @@ class ShellPrinter implements CommandPrinter {
     if (node.prefixes.length > 1) this.cursor.fail("several words stand before a pipeline");
     for (const prefix of node.prefixes)
       text += prefix.type === "Negation" ? this.#keyword("!") : this.#time(prefix);
-    for (const [index, command] of node.commands.entries()) {
-      if (index > 0) text += this.#operator(node.operators[index - 1] ?? "");
-      text += this.#node(command);
-    }
-    return text;
+    return text + this.#chain(node.commands, node.operators, (command) => this.#node(command));
   }
 
   #time({ posix, endOfOptions }: { readonly posix?: unknown; readonly endOfOptions?: unknown }): string {
@@ -189,18 +193,12 @@ class ShellPrinter implements CommandPrinter {
         cursor.expect("(");
         if (cursor.startsWith("(")) cursor.fail("it could be a calculation as well as a subshell");
         return `( ${this.#group(node.body)} )`;
-      case "BraceGroup": {
-        const open = this.#keyword("{");
-        const text = this.#list(node.body);
-        return `${open}${text} ${this.#end("}")}`;
-      }
+      case "BraceGroup":
+        return `${this.#keyword("{")}${this.#list(node.body)} ${this.#end("}")}`;
       case "If":
         return this.#if(node);
-      case "While": {
-        const open = this.#keyword(node.kind);
-        const clause = this.#list(node.clause);
-        return `${open}${clause} ${this.#body(node.body)}`;
-      }
+      case "While":
+        return `${this.#keyword(node.kind)}${this.#list(node.clause)} ${this.#body(node.body)}`;
       case "For":
         return this.#for(node);
       case "Case":
@@ -251,9 +249,7 @@ class ShellPrinter implements CommandPrinter {
 
   /** `do … done` */
   #body(body: CompoundList): string {
-    const open = this.#keyword("do");
-    const text = this.#list(body);
-    return `${open}${text} ${this.#end("done")}`;
+    return `${this.#keyword("do")}${this.#list(body)} ${this.#end("done")}`;
   }
 
   #if(node: If): string {
@@ -323,11 +319,7 @@ class ShellPrinter implements CommandPrinter {
   #command(command: Command): string {
     const { cursor } = this;
     const source = cursor.slice(command.pos, command.end);
-    if (
-      isPlainCommand(source) &&
-      !(this.#plainDiffs && source.includes("git")) &&
-      cursor.at === command.pos
-    ) {
+    if (isPlainCommand(source) && !this.#mayShowDiffs(source) && cursor.at === command.pos) {
       cursor.keyword(source);
       return source;
     }
@@ -341,6 +333,10 @@ class ShellPrinter implements CommandPrinter {
     const text = this.#simpleCommand(command);
     if (this.#known.size < MAX_KNOWN) this.#known.set(source, { text, depth: this.#depth });
     return text;
+  }
+
+  #mayShowDiffs(plain: string): boolean {
+    return this.#plainDiffs && plain.includes("git");
   }
 
   #simpleCommand(command: Command): string {

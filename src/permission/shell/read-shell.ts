@@ -21,7 +21,7 @@ import {
   standsAlone,
 } from "./shell-command.ts";
 import { ShellFindings } from "./shell-findings.ts";
-import { isPlainCommand } from "./shell-literal.ts";
+import { isPlainCommand, plainSubstitution } from "./shell-literal.ts";
 import { isOrdinaryVariable } from "./variable-names.ts";
 import { hidesCommand, type ScriptHolder, WordReader } from "./word-reader.ts";
 import { FolderWalk, START } from "./work-folders.ts";
@@ -90,13 +90,17 @@ class ShellReader {
   #nested(holder: ScriptHolder): readonly SimpleCommand[] {
     const { text } = holder;
     this.#nestedLeft -= text.length;
-    if (this.#nestedLeft < 0) {
-      this.#found.leaveUnread(text, { part: text, reason: "it is nested too deeply to be read" });
-      return [];
+    const isTooMuch = this.#nestedLeft < 0;
+    const plain = isTooMuch || this.#depth > MAX_DEPTH ? undefined : plainSubstitution(text);
+    if (plain !== undefined) {
+      const command = { ...bareCommand(plainWords(plain), plain), folders: this.#walk.folders };
+      this.#found.commands.push(command);
+      return [command];
     }
-    const { script } = holder;
+    const script = isTooMuch ? undefined : holder.script;
     if (script === undefined) {
-      this.#found.leaveUnread(text, { part: text, reason: "what it runs cannot be read" });
+      const reason = isTooMuch ? "it is nested too deeply to be read" : "what it runs cannot be read";
+      this.#found.leaveUnread(text, { part: text, reason });
       return [];
     }
     const before = this.#found.commands.length;

@@ -29,9 +29,16 @@ export function isPlainCommand(text: string): boolean {
   return PLAIN_COMMAND.test(text);
 }
 
+/** The command in a substitution that runs a plain one. */
+export function plainSubstitution(text: string): string | undefined {
+  const inner = text.slice(2, -1);
+  return SUBSTITUTION.test(text) && isPlainCommand(inner) ? inner : undefined;
+}
+
 /** A word that stands for itself wherever it stands, as the source of a pattern. */
 export const PLAIN_WORD: string = `(?!(?:${[...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|")})(?![\\w./:,@%+-]))[\\w./:,@%+-]+`;
 const PLAIN_COMMAND = new RegExp(`^${PLAIN_WORD}(?: ${PLAIN_WORD})*$`);
+const SUBSTITUTION = /^[$<>]\([^()]*\)$/;
 /** Options may have a value; elsewhere `=` could make an assignment of a word. */
 const BARE = /^(?:(?:--?[\w-]+=)?[\w./:,@%+-]+|\[|\])$/;
 const CONTROL = /[^\P{Cc}\n\t]/u;
