@@ -40,9 +40,9 @@ export function callbackOptions({
 }
 
 /**
- * Tells run events as the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result` for
- * each (denied and failed ones too, see `status`); at the end one `done`, with an `error` before it when the
- * run failed. Nothing in them says whose a result is, so those of one answer come in call order.
+ * Tells run events as the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result`
+ * for each (denied and failed ones too, see `status`); at the end one `done`, with an `error` before it when
+ * the run failed. Nothing in them says whose a result is, so those of one answer come in call order.
  */
 function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
   /** Calls of the newest answer whose result was not told yet. */
@@ -82,7 +82,9 @@ function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEve
         const { error } = event.result;
         if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
         tell({ type: "done" });
+        break;
       }
+      default:
     }
   };
 }

@@ -145,7 +145,8 @@ describe("an agent over a journal that takes time to read", () => {
 test("a journal that cannot be read at once, or gives back no entry, is said to be what failed", async () => {
   const model = new ScriptedModel([says("Hello.")]);
   const unreadable = {
-    ...{ sessionId: "s", append: () => undefined as unknown as JournalEntry },
+    sessionId: "s",
+    append: () => undefined as unknown as JournalEntry,
     entries: (): Iterable<JournalEntry> => {
       throw new Error("no such table");
     },
