@@ -320,7 +320,7 @@ export class McpHub {
     entry.dropped = dropped;
     const changed = this.#update(before, tools);
     if (changed.length > 0 && !entry.isChangeTold)
-      this.#options.onNotice(changedNotice(definition.name, changed));
+      this.#options.onNotice(changedNotice(definition.name, changed), "tools");
     entry.isChangeTold ||= changed.length > 0;
   }
 
