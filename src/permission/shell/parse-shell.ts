@@ -31,7 +31,7 @@ export function parseShell(source: string): ParsedShell {
 }
 
 /** Why nobody tries to read a command line; `undefined` for all but the strangest. */
-export function excess(source: string): string | undefined {
+function excess(source: string): string | undefined {
   if (source.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`;
   let depth = 0;
   let backticks = 0;

@@ -1,8 +1,7 @@
 import { mayShowDiffs } from "./diff-options.ts";
-import { excess, parseShell } from "./parse-shell.ts";
+import { parseShell } from "./parse-shell.ts";
 import type { JudgedLine, ShellPlan } from "./plan-shell.ts";
 import { type PrintedShell, type PrintShellOptions, printShell } from "./print-shell.ts";
-import { isSettled } from "./settled-form.ts";
 import { isPlainCommand } from "./shell-literal.ts";
 
 /**
@@ -32,7 +31,6 @@ function printLine(
   const printed = print(source, options, script);
   const { text } = printed;
   if (text === undefined || text === source) return printed;
-  if (isSettled(text) && excess(text) === undefined && !(plainDiffs && text.includes("git"))) return printed;
   // Whoever reads the printed form has to find in it just what was printed.
   return print(text, options).text === text
     ? printed

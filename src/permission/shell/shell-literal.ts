@@ -35,8 +35,8 @@ export function plainSubstitution(text: string): string | undefined {
   return SUBSTITUTION.test(text) && isPlainCommand(inner) ? inner : undefined;
 }
 
-/** A word that stands for itself wherever it stands, as the source of a pattern. */
-export const PLAIN_WORD: string = `(?!(?:${[...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|")})(?![\\w./:,@%+-]))[\\w./:,@%+-]+`;
+/** A word that stands for itself wherever it stands. */
+const PLAIN_WORD = `(?!(?:${[...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|")})(?![\\w./:,@%+-]))[\\w./:,@%+-]+`;
 const PLAIN_COMMAND = new RegExp(`^${PLAIN_WORD}(?: ${PLAIN_WORD})*$`);
 const SUBSTITUTION = /^[$<>]\([^()]*\)$/;
 /** Options may have a value; elsewhere `=` could make an assignment of a word. */
