@@ -22,6 +22,6 @@ test("a model of one's own may leave out its usage, and is told what is no part 
   ]).toEqual([
     "Hello.",
     'invalid_response: The model\'s stream has a finish part without a finishReason such as { unified: "stop", raw: "stop" }.',
-    'invalid_response: The model\'s stream gave the part {"type":"text","text":"Hi"}, which there is not.',
+    'invalid_response: The model\'s stream has a part of the unknown type "text".',
   ]);
 });

@@ -62,7 +62,7 @@ export class AnswerCollector {
         this.#finish = wholeFinish(part);
         return part;
       default:
-        throw unusable(`gave the part ${JSON.stringify(part)}, which there is not`);
+        throw unusable(`has a part of the unknown type ${JSON.stringify((part as { type?: unknown }).type)}`);
     }
   }
 
