@@ -20,7 +20,9 @@ function takenEvents(createDecoder: Wire["createDecoder"], first: readonly objec
   const decoder = createDecoder((part) => bound.take(part), target);
   const read = (event: object): void => {
     const data = JSON.stringify(event);
-    bound.event(data.length, () => decoder.event("", data));
+    const before = bound.chars;
+    decoder.event("", data);
+    bound.event(data.length, bound.chars - before);
   };
   for (const event of first) read(event);
   let taken = 0;
@@ -76,9 +78,11 @@ test.each<readonly [string, () => number]>([
 test("an answer within its bound passes, however small its pieces and however often it is repeated", () => {
   const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
   const text = "\n".repeat(10_000);
-  for (const piece of text)
-    bound.event(1_000, () => bound.take({ type: "text_delta", index: 0, text: piece }));
-  for (let repeat = 0; repeat < 4; repeat++) bound.event(2 * text.length, () => undefined);
+  for (const piece of text) {
+    bound.take({ type: "text_delta", index: 0, text: piece });
+    bound.event(1_000, piece.length);
+  }
+  for (let repeat = 0; repeat < 4; repeat++) bound.event(2 * text.length, 0);
   const block: StreamPart = { type: "block", index: 0, block: { type: "text", text } };
   expect(() => bound.take(block)).not.toThrow();
   expect(() => bound.take({ type: "text_delta", index: 1, text: "x" })).toThrow(tooLong);

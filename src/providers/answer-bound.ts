@@ -47,11 +47,13 @@ export class AnswerBound {
     if (this.#chars > this.#options.maxAnswerChars) throw this.#tooLong();
   }
 
-  /** Counts an event of that many characters, which `read` makes parts of. */
-  event(length: number, read: () => void): void {
-    const before = this.#chars;
-    read();
-    const told = this.#chars - before;
+  /** Characters of parts so far. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** Counts an event of `length` characters, `told` of which came as parts. */
+  event(length: number, told: number): void {
     this.#silent += told === 0 ? length : Math.max(0, length - REPEATS * told - ENVELOPE_CHARS);
     if (this.#silent > REPEATS * this.#options.maxAnswerChars + FRAME_CHARS) throw this.#tooLong();
   }

@@ -168,7 +168,9 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
   const onEvent = (event: string, data: string): void => {
     if (isFinished) return;
     events++;
-    bound.event(data.length, () => understood(() => decoder.event(event, data)));
+    const before = bound.chars;
+    understood(() => decoder.event(event, data));
+    bound.event(data.length, bound.chars - before);
     if (decoder.done()) finish();
   };
   // Escapes make an event longer than the text in it.
