@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";
 import { modelServer, runCommand } from "../e2e/command.ts";
-import { isAlive, until } from "../faults/until.ts";
+import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { startEditor } from "./editor.ts";
 
@@ -69,7 +69,7 @@ test("a prompt can be cancelled at every message: it ends at once, nothing follo
     if (between !== undefined && "toolCallId" in between) wrong.push(`${at}: a call after the end`);
     isWhole = stopReason === "end_turn" && !isCancelled;
   }
-  const pids = readFileSync(join(editor.cwd, "pids"), "utf8").trim().split("\n").map(Number);
+  const pids = pidsIn(join(editor.cwd, "pids"));
   expect([wrong, editor.problems, at > 10, pids.filter(isAlive)]).toEqual([[], [], true, []]);
 });
 
@@ -94,7 +94,7 @@ test.each([0, 2, 4, 6, 8, 10])(
     const files = filesBelow(editor.state).filter((path) => path.endsWith(".jsonl"));
     const verified = await runCommand(["sessions", "verify", ...files]);
     const pids = filesBelow(editor.cwd).filter((path) => path.endsWith("pids"));
-    const left = pids.flatMap((path) => readFileSync(path, "utf8").trim().split("\n").map(Number));
+    const left = pids.flatMap(pidsIn);
     await until(() => !left.some(isAlive));
     expect([code, files.length === 0 ? 0 : verified.code]).toEqual([0, 0]);
   },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";
-import { isAlive } from "../faults/until.ts";
+import { isAlive, pidsIn } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv, TEST_KEY } from "./command.ts";
 
@@ -190,7 +190,7 @@ test.each([
     touch,
     { args: ["--allowed-tools", "bash"] },
   );
-  const pids = readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").map(Number);
+  const pids = pidsIn(join(cwd, "pids"));
   expect([code, has("made"), stdout, pids.length >= 5, pids.filter(isAlive)]).toEqual([
     0,
     true,

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { calls, says } from "../../src/testing/script.ts";
 import type { Fault, FaultRoom } from "./fault.ts";
-import { isAlive, until } from "./until.ts";
+import { isAlive, pidsIn, until } from "./until.ts";
 
 const OK = says("all well");
 /** Writes its process number to the file `pid` and stays. */
@@ -231,8 +231,7 @@ function goneFolder(): Partial<Fault> {
 }
 
 async function pidIsGone({ cwd }: FaultRoom): Promise<void> {
-  const file = join(cwd, "pid");
-  if (!existsSync(file)) throw new Error("The command never began.");
-  const pid = Number(readFileSync(file, "utf8"));
+  const [pid] = pidsIn(join(cwd, "pid"));
+  if (pid === undefined) throw new Error("The command never began.");
   await until(() => !isAlive(pid));
 }

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { calls, finishes, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { refuses, replies } from "../../src/testing/server-step.ts";
 import type { RunningCommand } from "../e2e/command.ts";
 import type { Fault, FaultRoom } from "./fault.ts";
-import { isAlive, until } from "./until.ts";
+import { isAlive, pidsIn, until } from "./until.ts";
 
 const SILENT = replies({ answer: says("never"), stall: "before_headers" });
 const LONG = "Partial words that never go on, because the line falls silent.";
@@ -181,8 +180,7 @@ function signalled(when: string, name: keyof typeof EXITS, moment: Moment, more:
 }
 
 function pidOf({ cwd }: FaultRoom): number {
-  const file = join(cwd, "pid");
-  return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  return pidsIn(join(cwd, "pid"))[0] ?? 0;
 }
 
 async function pidIsGone(room: FaultRoom): Promise<void> {

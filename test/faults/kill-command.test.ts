@@ -7,7 +7,7 @@ import { modelServer } from "../e2e/command.ts";
 import { sessionPlace } from "../e2e/session-place.ts";
 import { missingForSandbox } from "../sandbox-room.ts";
 import { isFullSweep } from "./sweep.ts";
-import { isAlive, until } from "./until.ts";
+import { isAlive, pidsIn, until } from "./until.ts";
 
 const TURNS = 20;
 /**
@@ -75,9 +75,7 @@ it.each(Object.entries(LEFT))("leaves nothing of %s when it is killed", async (_
     index === 0 ? calls("bash", { ...input }, "call_0") : replies({ stall: "before_headers" }),
   );
   const command = place.start(["-p", "--yolo", "--no-session", "go"], server);
-  const pids = join(place.cwd, "pids");
-  const named = (): readonly number[] =>
-    existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
+  const named = (): readonly number[] => pidsIn(join(place.cwd, "pids"));
   await until(() => named().some(isAlive));
   command.child.kill("SIGKILL");
   const { code } = await command.end;
