@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isAlive } from "../../test/faults/until.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { asOrdinaryUser, callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
@@ -295,12 +296,3 @@ test("both engines find the same lines", async () => {
     { numRuns: 60 },
   );
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { replies } from "../../src/testing/server-step.ts";
+import { isAlive } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, type RunningCommand, runCommand, serverEnv, startCommand } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
@@ -117,19 +118,6 @@ test("a large answer arrives whole through a pipe", async () => {
   const end = await runCommand(["-p", "go"], { env: serverEnv(server) });
   expect({ code: end.code, length: end.stdout.length }).toEqual({ code: 0, length: text.length + 1 });
 });
-
-/**
- * Whether a process still does something: one that ended and only waits for its parent to notice does not.
- */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
-}
 
 /** Whether the process has taken what stands in its standard input: it watches the pipe then. */
 function readsPipe(pid: number | undefined): boolean {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer } from "../e2e/command.ts";
+import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import {
   COMMAND,
@@ -80,10 +81,11 @@ test("when the window is closed the program ends, with what it had started, and 
     { home, cwd, args: ["--yolo"] },
   );
   await program.typeUntil("start it\r", "half of an answer");
-  const job = Number(readFileSync(join(cwd, "job.pid"), "utf8"));
+  const jobs = pidsIn(join(cwd, "job.pid"));
   program.hangUp();
   await program.end;
-  expect([isAlive(program.pid), isAlive(job)]).toEqual([false, false]);
+  expect([isAlive(program.pid), jobs.length]).toEqual([false, 1]);
+  await until(() => !jobs.some(isAlive));
   const again = await openScreen([says("Going on.")], {
     home,
     cwd,
@@ -245,12 +247,3 @@ test("a reply of the terminal that comes after the end is typed into no shell", 
   await program.typeUntil("echo the shell\r", (screen) => /^the shell$/m.test(screen));
   expect(rowsOf(program).filter((row) => row.includes("rgb:") || row.includes("62;22c"))).toEqual([]);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
