@@ -15,7 +15,7 @@ export function openPlace(unit: ShellUnit, space: PathSpace): string | undefined
   const other = otherRepository(unit);
   if (other !== undefined && isOnThisMachine(other, space))
     return `it has to do with ${shown(other.text)}, a repository on this machine whose own hooks and settings would count`;
-  const outside = firstOutside(placesOf(unit), space);
+  const outside = placesOf(unit).find((place) => !isInside(place, space));
   if (outside !== undefined)
     return `it works in ${shown(outside.text)}, which is not known to be in the workspace`;
   const name = optionInFolder(unit, space);
@@ -134,10 +134,6 @@ function joined(one: ShellWord, other: ShellWord): ShellWord {
   return { ...other, text, literal: one.literal && other.literal, tilde: one.tilde || other.tilde };
 }
 
-function firstOutside(places: readonly ShellWord[], space: PathSpace): ShellWord | undefined {
-  return places.find((place) => !isInside(place, space));
-}
-
 function isInside({ text, literal, tilde }: ShellWord, space: PathSpace): boolean {
   if (!literal && !tilde) return false;
   return space.isInside(space.path(text.startsWith("~") && !tilde ? `./${text}` : text).resolved);
@@ -165,11 +161,7 @@ function mayFindFiles({ glob, text, names }: ShellWord): boolean {
 export function machineryOf(unit: ShellUnit, space: PathSpace): string | undefined {
   const onlyReads = isReadOnlyProgram(unit.name) && !WRITES_OPERANDS.has(unit.name);
   if (unit.guards.length === 0 && onlyReads) return undefined;
-  for (let index = 1; index < unit.words.length; index++) {
-    const word = unit.words[index];
-    if (word !== undefined && namesMachinery(word, space)) return word.text;
-  }
-  return undefined;
+  return unit.words.find((word, index) => index > 0 && namesMachinery(word, space))?.text;
 }
 
 /** Programs that look or write, as their operands say. */

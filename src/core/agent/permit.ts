@@ -90,7 +90,6 @@ async function ask(
 ): Promise<SettledCall | "waiting" | Permit> {
   const question = decision.reason ?? "it needs approval";
   const asked = { ...decision, question };
-  const unanswered = { ...asked, by: "nobody", ...defined({ questionCode: decision.code }) } as const;
   if (run.state.isStopped) {
     const reason = "the user wants the run to end";
     return refuse(run, request, { ...asked, by: "person", code: "run_ending", reason });
@@ -98,7 +97,7 @@ async function ask(
   if (run.approve === undefined) {
     if (run.onAsk === "pause") return wait(run, request, asked);
     const reason = `${question.replace(/\.$/, "")}, and there is nobody to ask`;
-    return refuse(run, request, { ...unanswered, code: "nobody_to_ask", reason });
+    return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
   }
   await recorded(run);
   let answer: ApprovalAnswer;
@@ -135,13 +134,17 @@ async function wait(
   const { question, code, rule, part, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {
     const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
-    const unanswered = { ...asked, by: "nobody", ...defined({ questionCode: code }) } as const;
-    return refuse(run, request, { ...unanswered, code: "cannot_wait", reason });
+    return refuse(run, request, { ...unanswered(asked), code: "cannot_wait", reason });
   }
   const { callId, name, input } = request;
   const asks = defined({ reason: question, code, rule, part, suggestion });
   await record(run, { type: "approval_request", callId, name, input, ...asks });
   return "waiting";
+}
+
+/** A question that nobody answers, which says why it was asked. */
+function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
+  return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
 }
 
 /** The record of a decision beside its call. */

@@ -31,8 +31,8 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
 }
 
 /**
- * Whether a git command is plainly one that gets {@link PLAIN_DIFF} where it shows differences, or that shows
- * none. Any other name may be an alias of the user.
+ * True when a git command plainly is one that gets {@link PLAIN_DIFF} where it shows differences, or that
+ * shows none. Any other name may be an alias of the user.
  */
 export function isShownPlainly(words: readonly ShellWord[]): boolean {
   const sub = subcommandAt(words);

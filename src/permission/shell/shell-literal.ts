@@ -35,8 +35,10 @@ export function plainSubstitution(text: string): string | undefined {
   return SUBSTITUTION.test(text) && isPlainCommand(inner) ? inner : undefined;
 }
 
+const PLAIN = "[\\w./:,@%+-]";
+const RESERVED = [...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|");
 /** A word that stands for itself wherever it stands. */
-const PLAIN_WORD = `(?!(?:${[...RESERVED_WORDS].filter((word) => /^\w/.test(word)).join("|")})(?![\\w./:,@%+-]))[\\w./:,@%+-]+`;
+const PLAIN_WORD = `(?!(?:${RESERVED})(?!${PLAIN}))${PLAIN}+`;
 const PLAIN_COMMAND = new RegExp(`^${PLAIN_WORD}(?: ${PLAIN_WORD})*$`);
 const SUBSTITUTION = /^[$<>]\([^()]*\)$/;
 /** Options may have a value; elsewhere `=` could make an assignment of a word. */
