@@ -156,6 +156,12 @@ const ATTACKS: readonly Attack[] = [
     line,
     rule: "git *",
   })),
+  {
+    what: "differences of a branch that has the name of a newer sub-command",
+    prepare: `git commit -qm e --allow-empty; git branch write HEAD; ${DRIVER}; git commit -qam f; git branch -qf write`,
+    line: "git reflog write -p",
+    rule: "git *",
+  },
   ...["git {diff,HEAD}", "nice {git,diff}", "git -C {.,diff}", "git dif{f..f}"].map((line) => ({
     what: `differences, shown by ${line}`,
     prepare: DRIVER,

@@ -36,7 +36,10 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
  */
 export function isShownPlainly(words: readonly ShellWord[]): boolean {
   const sub = subcommandAt(words);
-  const [name, two] = [textAt(words, sub), `${textAt(words, sub)} ${textAt(words, sub + 1)}`];
+  const [name, next] = [textAt(words, sub), textAt(words, sub + 1)];
+  const two = `${name} ${next}`;
+  // An older git takes a word it does not know for the reference whose changes it shows.
+  if (name === "reflog" && CHANGES_REFLOG.test(next)) return false;
   return (
     words.slice(0, sub + 1).every(({ literal }) => literal) &&
     (SHOWS_NONE.has(name) || [name, two].some((each) => SHOWS.has(each) || LISTS.has(each)))
