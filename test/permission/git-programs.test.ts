@@ -75,7 +75,7 @@ class GitRoom {
     this.#run(`git config --global diff.external ${program("external")}`);
     this.#run(`git config --global diff.converted.textconv ${program("converter")}`);
     this.#run(`git config diff.driven.command ${program("driver")}`);
-    this.#run(`git config --global log.showSignature true`);
+    this.#run("git config --global log.showSignature true; git config --global commit.verbose true");
     this.#run(`git config --global gpg.program ${program("gpg")}`);
     this.#run("git commit -q -S --allow-empty -m signed");
     for (const hook of ["pre-commit", "commit-msg", "post-commit"]) program(`repository/.git/hooks/${hook}`);
@@ -111,6 +111,7 @@ describe.skipIf(!PROGRAMS.every((path) => existsSync(path)))("git, allowed by ru
     "git reflog -p",
     "timeout 5 git diff",
     'g"i"t show',
+    "git commit -a",
   ])("%s runs no program of the user's configuration for changes or signatures", (line) => {
     const form = formOf(line) ?? "";
     expect({ covered: room.ran(form, true), asWritten: room.ran(line, false) }).toEqual({
