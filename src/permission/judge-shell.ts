@@ -2,13 +2,12 @@ import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
 import { openPlace } from "./open-places.ts";
-import type { GitPrograms } from "./paths/git-programs.ts";
 import { isMachinery, type PathSpace } from "./paths/path-space.ts";
 import { isSameRepository } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
-import { type RunByGit, runByGit } from "./run-by-git.ts";
+import { type RepositoryPrograms, type RunByGit, runByGit } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
@@ -35,8 +34,7 @@ export interface ShellJudgement {
   readonly bypassed: boolean;
   /** Another shell than Bash reads the line. */
   readonly posix: boolean;
-  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
-  readonly programsOf: (folder: string) => readonly GitPrograms[];
+  readonly programs: RepositoryPrograms;
 }
 
 const TOOL = "bash";
@@ -248,8 +246,8 @@ class ShellJudge {
 
   #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
     if (!unit.name.endsWith("git")) return undefined;
-    const { programsOf } = this.#judgement;
-    return runByGit(unit, { places, programsOf, isInner: isInner || this.#plan.lines.length > 1 });
+    const { programs } = this.#judgement;
+    return runByGit(unit, { places, programs, isInner: isInner || this.#plan.lines.length > 1 });
   }
 
   /** The built-in rule that covers a command, wherever it may run. */

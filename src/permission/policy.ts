@@ -7,10 +7,12 @@ import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
 import { GitFiles, type GitPrograms, gitPrograms } from "./paths/git-programs.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
+import { programsBelow } from "./paths/programs-below.ts";
 import { repositoriesFrom } from "./paths/repository.ts";
 import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
+import type { RepositoryPrograms } from "./run-by-git.ts";
 import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { ShellRules } from "./shell-rules.ts";
@@ -103,6 +105,11 @@ class RulePolicy implements Policy {
   readonly #gitFiles = new GitFiles();
   /** The programs git would run, by folder, as far as this check has looked. */
   readonly #programs = new Map<string, readonly GitPrograms[]>();
+  readonly #repositories: RepositoryPrograms = {
+    of: (folder) => this.#programsOf(folder),
+    below: (folder) =>
+      repositoriesFrom(folder, this.#gitFiles.read).flatMap((tree) => programsBelow(tree, this.#gitFiles)),
+  };
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -202,11 +209,10 @@ class RulePolicy implements Policy {
       onlyReads: this.#mode === "plan",
       edits: this.#mode === "acceptEdits",
       posix: this.#options.isPosixShell === true,
-      programsOf: (folder) => this.#programsOf(folder),
+      programs: this.#repositories,
     });
   }
 
-  /** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
   #programsOf(folder: string): readonly GitPrograms[] {
     const known = this.#programs.get(folder);
     if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { wordSet } from "./match-text.ts";
+import { userFilterWords } from "./paths/git-settings.ts";
 import { lastPart } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { isSameRepository } from "./paths/repository.ts";
@@ -62,7 +63,8 @@ const STARTED_BY: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** True when the workspace may bring what a name stands for, or what that starts. */
 function runsOfWorkspace(program: string, { space }: ReadOnlyContext): boolean {
-  const names = [program, ...(STARTED_BY.get(program) ?? [])];
+  const filters = program === "git" && space.searchesWorkspace ? userFilterWords(space.home) : [];
+  const names = [program, ...(STARTED_BY.get(program) ?? []), ...filters];
   return names.some((name) => !OF_THE_SHELL.has(name) && space.hasProgram(name));
 }
 

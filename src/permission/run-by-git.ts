@@ -1,7 +1,7 @@
 import { gitFolderOf } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import type { PathSpace } from "./paths/path-space.ts";
-import { isShownPlainly } from "./shell/diff-options.ts";
+import { isShownPlainly, maySwitch } from "./shell/diff-options.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
@@ -11,10 +11,17 @@ export interface RunByGit {
   readonly any: string | undefined;
 }
 
+/** The programs that the repository which git finds from a folder has it run, and nobody agreed to. */
+export interface RepositoryPrograms {
+  readonly of: (folder: string) => readonly GitPrograms[];
+  /** The settings of repositories below that one: a commit may name them. */
+  readonly below: (folder: string) => readonly string[];
+}
+
 /** The facts {@link runByGit} looks at. */
 export interface RunByGitOptions {
   readonly places: readonly PathSpace[];
-  readonly programsOf: (folder: string) => readonly GitPrograms[];
+  readonly programs: RepositoryPrograms;
   /** Another program hands the command on, so that no options can be added to it. */
   readonly isInner: boolean;
 }
@@ -22,23 +29,33 @@ export interface RunByGitOptions {
 /** The programs that settings of repositories would have git run; `undefined`: the command is not git. */
 export function runByGit(
   unit: ShellUnit,
-  { places, programsOf, isInner }: RunByGitOptions,
+  { places, programs, isInner }: RunByGitOptions,
 ): RunByGit | undefined {
   if (!/^(?:.*\/)?git$/s.test(unit.name)) return undefined;
   if (unit.elsewhere === true) return { looking: NOBODY_KNOWS, any: NOBODY_KNOWS };
   const named = gitFolderOf(unit.words)[0]?.text;
   const placeIn = (space: PathSpace): string =>
     named === undefined ? space.place : space.path(named).resolved;
-  const found = places.flatMap((space) => programsOf(placeIn(space)));
+  const folders = places.map(placeIn);
+  const found = folders.flatMap(programs.of);
   const looking = found.flatMap((each) => [...each.looking, ...(isInner ? each.drivers : [])]);
   // An alias of the user may be another name for `git diff`.
   const showing = isInner || isShownPlainly(unit.words) ? [] : found.flatMap(({ drivers }) => drivers);
   const others = found.flatMap((each) => each.others);
-  return { looking: reason(looking), any: reason([...looking, ...showing, ...others]) };
+  const any = reason([...looking, ...showing, ...others]);
+  return {
+    looking: reason(looking),
+    any: any ?? (maySwitch(unit.words) ? reasonBelow(folders.flatMap(programs.below)) : undefined),
+  };
 }
 
 const NOBODY_KNOWS =
   "git runs in folders that nobody knows, and in a repository there its settings would have it run something";
+
+function reasonBelow([first]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined;
+  return `a commit may name a repository that lies in this one, and git would enter it, where its settings have it run something (${shown(first)})`;
+}
 
 function reason(programs: readonly string[]): string | undefined {
   const [first] = programs;

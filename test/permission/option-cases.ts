@@ -23,6 +23,9 @@ export const OPTION_CASES: readonly ShellCase[] = [
   ["git *", "git rebase -X theirs --strategy-option=ours main", "allow"],
   ["git *", "git pull -ts x/evil", "ask"],
   ["git *", "git merge -vs ./evil old", "ask"],
+  // A shell of an older git evaluates the file.
+  ["git *", "git bisect replay log", "ask"],
+  ["git *", "git bisect start HEAD v1", "allow"],
   // Digits and capitals stand in bundles as well.
   ["git *", "git clone -4c core.sshCommand=./evil https://x/y z", "ask"],
   ["git *", "git grep -3O./evil x", "ask"],

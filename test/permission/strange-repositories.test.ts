@@ -25,6 +25,15 @@ const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add 
 /** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
 const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
 
+/**
+ * A repository that only the branch `b` names, whose settings clean what changed there. The one around has a
+ * change to put back, an alias, and a search that began on that branch.
+ */
+const BELOW = `cp -r . ../sub; mv ../sub .; git -C sub commit -qam s; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.ignore none; git checkout -qf; git checkout -qb b; git add .; git commit -qm s; git checkout -q main; git config --global alias.co checkout; git config rebase.autoStash true; git config merge.autoStash true; git config --global core.checkStat minimal; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git bisect start HEAD HEAD~2 > /dev/null; echo b > .git/BISECT_START; git checkout -q main; ${FILTER} sub/.git/config; echo c > sub/f.t; echo c > f.t`;
+
+/** A submodule, the next commit of which names a repository in it, whose settings clean what changed there. */
+const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $1; git config -f .gitmodules submodule.$1.url x; git config submodule.$1.url x; git config submodule.$1.active true; git add .gitmodules $1; git commit -qm $1; }; git checkout -qf; cp -r . ../sub; cp -r . ../in; mv ../sub .; mv ../in sub; cd sub; register in; cd ..; register sub; mv sub/in ..; git -C sub checkout -qf HEAD~1; rm -rf sub/in; mv ../in sub; git -C sub/in commit -q --allow-empty -m e; ${FILTER} sub/in/.git/config; echo c > sub/in/f.t`;
+
 /** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
 const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
 
@@ -185,6 +194,20 @@ const ATTACKS: readonly Attack[] = [
     line: "git checkout -f --recurse-submodules b",
     rule: "git checkout *",
   },
+  ...["checkout b", "switch b", "checkout -b n b", "co b", "rebase b", "merge b", "bisect reset"].map(
+    (args) => ({
+      what: `what only a commit names, entered by git ${args}`,
+      prepare: BELOW,
+      line: `git ${args}`,
+      rule: "git *",
+    }),
+  ),
+  {
+    what: "what only a commit of a submodule names",
+    prepare: IN_SUBMODULE,
+    line: "git submodule update --recursive",
+    rule: "git submodule *",
+  },
   {
     what: "a form of archives",
     prepare: 'git config tar.foo.command "$EVIL"',
@@ -300,12 +323,12 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       ],
       ["a search", `${MISSING}; git config submodule.recurse true`, "git grep 1 HEAD~1"],
       ["a search of the user", `git config --global submodule.recurse true; ${MISSING}`, "git grep 1 HEAD~1"],
-      ["a checkout", `git config --global submodule.recurse true; ${IN_BRANCH}`, "git checkout -f b"],
+      ["a reset", `git config --global submodule.recurse true; ${IN_BRANCH}`, "git reset --hard b"],
     ])(
       "runs nothing where only commits lead to it: %s",
       (_, prepare, line = "git log -m -p --no-ext-diff --no-textconv") => {
         const room = new Room(prepare);
-        const attack = { what: "", prepare, line, rule: "git checkout *" };
+        const attack = { what: "", prepare, line, rule: "git reset *" };
         expect([decisionOn(room, attack), room.ran(line, "r")]).toEqual(["allow", false]);
       },
     );

@@ -117,6 +117,39 @@ test("a built-in rule covers no program that starts one of the workspace by its 
   expect(covered).toEqual([false, true, false, true, false, true, false, true]);
 });
 
+test("git is covered by a built-in rule only where the filters of the user's own settings lie elsewhere", () => {
+  const covered = (settings: string, name = ".gitconfig"): readonly boolean[] => {
+    const home = tempFolder({
+      ".gitconfig": '[include]\n\tpath = more\n[includeIf "gitdir:~/x/"]\n\tpath = "~/others"',
+      [name]: settings,
+    });
+    const work = tempFolder({ "bin/cleaner": "" });
+    return [`${work}/bin:/usr/bin`, "/usr/bin"].map((searchPath) =>
+      isAllowed("git status", work, { home, searchPath }),
+    );
+  };
+  const own = '[filter "x"]\n\tclean = ';
+  expect({
+    program: covered(`${own}cleaner %f`),
+    other: covered(`${own}mender %f`),
+    script: covered(`${own}"sh -c 'cat | cleaner'"`),
+    lines: covered(`${own}cat |\\\n  cleaner`),
+    elsewhere: covered(`${own}cleaner`, ".config/git/config"),
+    included: covered(`${own}cleaner`, "more"),
+    sometimes: covered(`${own}cleaner`, "others"),
+    alias: covered("[alias]\n\tx = !cleaner"),
+  }).toEqual({
+    program: [false, true],
+    other: [true, true],
+    script: [false, true],
+    lines: [false, true],
+    elsewhere: [false, true],
+    included: [false, true],
+    sometimes: [false, true],
+    alias: [true, true],
+  });
+});
+
 test("a rule covers no glob where it finds a file that is called like an option", () => {
   const rules = shellRules("tar * ; rm * ; npm *");
   const decided = (names: readonly string[]): readonly string[] => {

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 
 /** A setting in a file, with its section; small letters but for names and values. */
 export interface GitSetting {
@@ -61,6 +62,34 @@ export function settingsIn(path: string): readonly GitSetting[] {
       settings.push(settingOf(section, plain));
   }
   return settings;
+}
+
+/** The files with a user's own settings, in their home and of the system. */
+const OF_USER = (home: string): readonly string[] => [
+  `${home}/.gitconfig`,
+  `${home}/.config/git/config`,
+  "/etc/gitconfig",
+];
+
+/** The settings of a file and of those that it includes, whatever the condition, a few levels deep. */
+function settingsFrom(path: string, home: string, levels = 5): readonly GitSetting[] {
+  return settingsIn(path).flatMap((setting) => {
+    if (levels === 0 || !/^include(?:if\..*)?\.path$/s.test(setting.key)) return [setting];
+    const named = setting.value.replaceAll('"', "").replace(/^~(?=\/)/, home);
+    return settingsFrom(resolve(path, "..", named), home, levels - 1);
+  });
+}
+
+/** The words of the filters in a user's own settings, each of which may be a program. */
+export function userFilterWords(home: string): readonly string[] {
+  return OF_USER(home)
+    .flatMap((path) => settingsFrom(path, home))
+    .filter(({ key }) => key === UNREADABLE || key.startsWith("filter."))
+    .flatMap(({ key, value }) => {
+      // A value that goes on in the next line makes a name of what stands there.
+      const name = key.slice(key.lastIndexOf(".") + 1).replace(/^(?:clean|smudge|process|required)$/, "");
+      return `${name} ${value}`.match(/[\w.+-]+/g) ?? [];
+    });
 }
 
 function settingOf(section: string, line: string): GitSetting {

@@ -165,7 +165,7 @@ export class PathSpace {
 
   /** True when a command of this name runs a program of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
-    if (this.#options.searchPath === undefined) return false;
+    if (!this.searchesWorkspace) return false;
     const seen = this.#lookups;
     const known = seen.programs.get(name);
     if (known !== undefined) return known;
@@ -173,10 +173,17 @@ export class PathSpace {
     const isThere = (folder: string): boolean =>
       existsSync(system.join(folder, name)) ||
       (this.#windows && existsSync(system.join(folder, `${name}.exe`)));
-    seen.searched ??= this.#searchedFolders(this.#options.searchPath);
-    const isOwn = seen.searched.find(({ folder }) => isThere(folder))?.isOwn === true;
+    const isOwn = seen.searched?.find(({ folder }) => isThere(folder))?.isOwn === true;
     seen.programs.set(name, isOwn);
     return isOwn;
+  }
+
+  /** True when programs are looked for in folders of the workspace. */
+  get searchesWorkspace(): boolean {
+    const { searchPath } = this.#options;
+    if (searchPath === undefined) return false;
+    this.#lookups.searched ??= this.#searchedFolders(searchPath);
+    return this.#lookups.searched.length > 0;
   }
 
   /** The folders in which programs are looked for, up to the last of the workspace. */

@@ -35,16 +35,36 @@ export function diffWord({ name, suffix }: Command): Word | undefined {
  * shows none. Any other name may be an alias of the user.
  */
 export function isShownPlainly(words: readonly ShellWord[]): boolean {
-  const sub = subcommandAt(words);
-  const [name, next] = [textAt(words, sub), textAt(words, sub + 1)];
-  const two = `${name} ${next}`;
+  const names = namesOf(words);
+  const [sub, two = ""] = names;
   // An older git takes a word it does not know for the reference whose changes it shows.
-  if (name === "reflog" && CHANGES_REFLOG.test(next)) return false;
-  return (
-    words.slice(0, sub + 1).every(({ literal }) => literal) &&
-    (SHOWS_NONE.has(name) || [name, two].some((each) => SHOWS.has(each) || LISTS.has(each)))
-  );
+  if (sub === "reflog" && CHANGES_REFLOG.test(two.slice("reflog ".length))) return false;
+  return names.some((name) => SHOWS_NONE.has(name) || SHOWS.has(name) || LISTS.has(name));
 }
+
+/**
+ * True when git may get another index, with repositories in it that nobody has looked at, and then look at
+ * these: to tell what is changed, or to put back what was (`rebase.autoStash`). Any unknown name may do so.
+ */
+export function maySwitch(words: readonly ShellWord[]): boolean {
+  const isKnown = (name: string): boolean =>
+    name === "" || STAYS.has(name) || SHOWS.has(name) || LISTS.has(name);
+  return !namesOf(words).some(isKnown);
+}
+
+/** The sub-command of git, alone and with the word behind it; none where it is not spelled. */
+function namesOf(words: readonly ShellWord[]): readonly string[] {
+  const sub = subcommandAt(words);
+  const name = textAt(words, sub);
+  const isSpelled = words.slice(0, sub + 1).every(({ literal }) => literal);
+  return isSpelled ? [name, `${name} ${textAt(words, sub + 1)}`] : [];
+}
+
+/** Other sub-commands that look at no repository which the index did not name before. */
+const STAYS = wordSet(`
+  add am apply archive branch cat-file check-ignore cherry cherry-pick clean clone commit config describe fetch
+  for-each-ref format-patch gc grep help init ls-files ls-remote ls-tree merge-base mv notes push remote
+  reset restore rev-list rev-parse revert rm shortlog show-ref status tag version worktree`);
 
 /** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {

@@ -65,7 +65,8 @@ const LONG_OF: ReadonlyMap<string, RegExp> = new Map([
 
 /** Sub-commands that run what their arguments, or the repository, say. */
 const RUNNING: ReadonlyMap<string, RegExp> = new Map([
-  ["bisect", /^(?:run|visualize|view)$/],
+  // An older git has its shell evaluate the file that is played again.
+  ["bisect", /^(?:run|visualize|view|replay)$/],
   ["submodule", /^foreach$/],
   ["config", /^(?:-e|--edit|-f|--file|--file=.*|!.*)$/],
   ["hook", /^run$/],
