@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
@@ -109,3 +110,15 @@ test.each([
 ])("a list that cannot be read is refused at once: %j", (allowed, message) => {
   expect(() => gateIn(tempFolder(), { allowed })).toThrow(message);
 });
+
+test.skipIf(process.platform === "win32")(
+  "the option that would allow a call means that to a shell, whatever the call has in it",
+  async () => {
+    const decide = gateIn(tempFolder());
+    const path = "a'$(echo ran)'b; c";
+    const { reason, suggestion = "" } = await decide("write", { path });
+    const [, option = ""] = /or --allowed-tools (.*) would allow it/s.exec(reason ?? "") ?? [];
+    const read = execFileSync("/bin/sh", ["-c", `printf %s ${option}`], { encoding: "utf8" });
+    expect([read, suggestion]).toEqual([`write(${path})`, `write(${path})`]);
+  },
+);

@@ -176,7 +176,9 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   const { action, reason, suggestion } = decision;
   if (action !== "ask" || suggestion === undefined) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
-  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools '${suggestion}'`;
+  // Meant to be pasted into a shell, where a quote of the call's would end the text.
+  const rule = suggestion.replaceAll("'", `'\\''`);
+  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools '${rule}'`;
   return {
     ...decision,
     reason: `${(reason ?? "no rule allows it").replace(/\.$/, "")} (${flags} would allow it)`,

@@ -369,8 +369,12 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a clone with all that its tools write",
         "git config remote.o.url https://x/y; git config remote.o.github-pr-remote true; git lfs install --local",
       ],
-    ])("does not ask for %s as such", (_, prepare, cwd = "r") => {
-      expect(decisionOn(new Room(prepare), { what: "", prepare, cwd })).toBe("allow");
+    ])("does not ask for %s as such, nor for a checkout in it", (_, prepare, cwd = "r") => {
+      const room = new Room(prepare);
+      const decided = ["git status", "git checkout b"].map((line) =>
+        decisionOn(room, { what: "", prepare, cwd, line, rule: "git checkout *" }),
+      );
+      expect(decided).toEqual(["allow", "allow"]);
     });
   },
 );
