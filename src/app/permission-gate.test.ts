@@ -122,3 +122,18 @@ test.skipIf(process.platform === "win32")(
     expect([read, suggestion]).toEqual([`write(${path})`, `write(${path})`]);
   },
 );
+
+test("no option is offered that would be read as another rule, or as several", async () => {
+  const cwd = tempFolder();
+  const offers = async (name: string, input: ToolInput): Promise<boolean> =>
+    (await gateIn(cwd)(name, input)).reason?.includes("would allow it") === true;
+  const paths = ["x), bash(*", "x),bash(make", "x) bash write(y", "x (1)", "x, y"];
+  const lines = ["touch 'x), bash(make'", "touch 'x),bash,write(y'", "touch '(a' b", "touch 'a, b'"];
+  expect([
+    await Promise.all(paths.map((path) => offers("write", { path }))),
+    await Promise.all(lines.map((command) => offers("bash", { command }))),
+  ]).toEqual([
+    [false, false, false, true, true],
+    [false, false, true, true],
+  ]);
+});

@@ -175,6 +175,9 @@ function isOfServer(item: string): boolean {
 function withHint(decision: GateDecision, name: string, mode: PermissionMode): GateDecision {
   const { action, reason, suggestion } = decision;
   if (action !== "ask" || suggestion === undefined) return decision;
+  // The option takes a list, in which brackets of the call's could begin another rule.
+  const [only, ...others] = itemsOf(suggestion);
+  if (only !== suggestion || others.length > 0) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
   // Meant to be pasted into a shell, where a quote of the call's would end the text.
   const rule = suggestion.replaceAll("'", `'\\''`);
