@@ -130,10 +130,10 @@ function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"
   };
 }
 
-type Shown = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
+type ShownDelta = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
 
-function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<Shown, "index">[] {
-  return message.content.flatMap((block): readonly Omit<Shown, "index">[] => {
+function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<ShownDelta, "index">[] {
+  return message.content.flatMap((block): readonly Omit<ShownDelta, "index">[] => {
     if (block.type !== "tool_use") return [];
     const { reasoning, answer } = block.input;
     if (block.name === names.thought && typeof reasoning === "string")

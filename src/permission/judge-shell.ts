@@ -66,7 +66,7 @@ class ShellJudge {
   /** The workspace as the line starts in it. */
   readonly #start: readonly PathSpace[];
   /** The command that was allowed last. */
-  #last: Allowed | undefined;
+  #last: Allowance | undefined;
   #isMoved: boolean | undefined;
   #builtIn = false;
   #looked = 0;
@@ -202,7 +202,7 @@ class ShellJudge {
   }
 
   /** Why a command needs a yes; `undefined` when it is allowed. */
-  #unit(unit: ShellUnit, isInner = false): Why | undefined {
+  #unit(unit: ShellUnit, isInner = false): AskReason | undefined {
     if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
     if (place !== undefined) return { text: place, obstacle: "protected" };
@@ -216,7 +216,7 @@ class ShellJudge {
   }
 
   /** The verdict of rules about a command that may run in these places. */
-  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
+  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): AskReason | undefined {
     const guards = unit.guards.length === 0 ? unit.guards : this.#guardsOf(unit);
     const rule = this.#allow.find(unit.text, guards);
     const any = rule && this.#runByGit(unit, places, isInner)?.any;
@@ -225,7 +225,7 @@ class ShellJudge {
       return undefined;
     }
     // What runs without a rule runs with one, too.
-    const open = (): Why =>
+    const open = (): AskReason =>
       any === undefined ? this.#notAllowed(unit, guards) : { text: any, obstacle: "unreadable" };
     if (!this.#judgement.defaults) return open();
     this.#looked += unit.words.length;
@@ -284,7 +284,7 @@ class ShellJudge {
     return folders.map((folder) => (folder === "" ? space : space.from(folder)));
   }
 
-  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {
+  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): AskReason {
     const inner = guards[0]?.program?.find((each) => this.#unit(each, true) !== undefined);
     if (inner === undefined || !(this.#judgement.defaults || this.#allow.find(unit.text) !== undefined))
       return { guards };
@@ -293,7 +293,7 @@ class ShellJudge {
   }
 
   /** The question to a person about a command that asks, and the rules to offer. */
-  #question(unit: ShellUnit, { text, guards, obstacle }: Why): Verdict {
+  #question(unit: ShellUnit, { text, guards, obstacle }: AskReason): Verdict {
     return {
       ...ask(unit.text, text ?? this.#missing(unit, guards)),
       ...(guards && suggestRules(unit, guards)),
@@ -345,7 +345,7 @@ class ShellJudge {
 }
 
 /** Why a command needs a yes. */
-interface Why {
+interface AskReason {
   /** Absent where it only lacks a rule: a sentence about that is made for the part that is shown. */
   readonly text?: string;
   readonly obstacle?: Verdict["obstacle"];
@@ -360,9 +360,9 @@ const BYPASSED: Verdict = {
 };
 
 /** A command that was allowed, and by what. */
-type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
+type Allowance = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
 
-function allowedVerdict(allowed: Allowed): Verdict {
+function allowedVerdict(allowed: Allowance): Verdict {
   const part = allowed.unit.text;
   if ("rule" in allowed) return byRule(allowed.rule, part);
   const { known } = allowed;
