@@ -18,7 +18,7 @@ import { type Environment, variable } from "./config/env.ts";
 export interface LocalServerOptions {
   readonly environment: Environment;
   readonly config: Pick<ConfigFile, "providers">;
-  readonly onNotice?: (message: string) => void;
+  readonly onNotice?: ((message: string) => void) | undefined;
   readonly fetch?: ServerFetch;
   readonly clock?: Clock;
 }

@@ -90,7 +90,7 @@ async function probeLocal({
   onNotice,
 }: ModelChoiceOptions): Promise<FoundModel | undefined> {
   const { firstLocalModel } = await import("./local-servers.ts");
-  return firstLocalModel({ environment, config: config.values, ...(onNotice && { onNotice }) });
+  return firstLocalModel({ environment, config: config.values, onNotice });
 }
 
 const NO_SERVER =

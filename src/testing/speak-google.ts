@@ -23,7 +23,7 @@ export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechCont
       candidates: [
         {
           content: { parts, role: "model" },
-          ...(finishReason === undefined ? {} : { finishReason }),
+          finishReason,
           index: 0,
         },
       ],
@@ -81,7 +81,7 @@ function usageOf(usage: Usage, final: boolean): Json {
     promptTokenCount: inputTokens,
     ...(final ? { candidatesTokenCount: outputTokens - reasoningTokens } : {}),
     totalTokenCount: inputTokens + (final ? outputTokens : 0),
-    ...(cacheReadTokens === undefined ? {} : { cachedContentTokenCount: cacheReadTokens }),
+    cachedContentTokenCount: cacheReadTokens,
     ...(final && reasoningTokens > 0 ? { thoughtsTokenCount: reasoningTokens } : {}),
   };
 }

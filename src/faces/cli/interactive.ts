@@ -44,7 +44,7 @@ export async function runInteractive(
       environment,
       cwd,
       isPlain: flags.plain || wantsPlain(environment),
-      ...(prompt === undefined ? {} : { prompt }),
+      prompt,
       picks: flags.picksSession,
       isResumed: flags.session.resume !== undefined,
       openSession: async ({ resume, fresh = false, acceptServer }) => {
