@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
@@ -297,7 +298,7 @@ class ShellJudge {
     return {
       ...ask(unit.text, text ?? this.#missing(unit, guards)),
       ...(guards && suggestRules(unit, guards)),
-      ...(obstacle && { obstacle }),
+      ...defined({ obstacle }),
     };
   }
 

@@ -190,8 +190,7 @@ export class ViewFold {
       time,
       type: "run_end",
       stopReason,
-      ...defined({ limit }),
-      ...(error && { error: { code: error.code, message: error.message } }),
+      ...defined({ limit, error: error && { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
     });

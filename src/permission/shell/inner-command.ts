@@ -13,7 +13,7 @@ export interface InnerCommand {
   /** Words that are assignments. */
   readonly assigns?: readonly number[];
   /** The folder that {@link words} run in, from where the wrapper runs. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** Words that name a file of commands: `bash build.sh`. */
   readonly file?: number;
 }

@@ -58,7 +58,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
   }
   const isLine = wrapper.traits.has("line") && !options.some((option) => wrapper.words.includes(option.name));
   if (isLine) return { ...lineOf(rest), assigns };
-  return { words: rest, scripts, assigns, ...(folder === undefined ? {} : { folder: placeOf(folder) }) };
+  return { words: rest, scripts, assigns, folder: folder && placeOf(folder) };
 }
 
 function unknownOption(name: string, word: ShellWord | undefined): string {
