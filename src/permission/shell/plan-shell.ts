@@ -1,10 +1,9 @@
 import type { ParsedScript } from "unbash";
 import { lastPart } from "../paths/match-path.ts";
-import { bareCommand, plainWords } from "./bare-command.ts";
+import { bareCommand, plainWords, roughCommands } from "./bare-command.ts";
 import { evaluates } from "./evaluating-builtins.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { readShell } from "./read-shell.ts";
-import { roughCommands } from "./rough-commands.ts";
 import {
   isAsWritten,
   type KnownVariables,
