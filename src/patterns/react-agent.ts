@@ -64,8 +64,7 @@ export class ReActAgent extends Agent {
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,
-      ...(thoughtTool ? { tools: [thought(), ...(own.tools ?? [])] } : {}),
-      ...defined({ systemPrompt }),
+      ...defined({ tools: thoughtTool ? [thought(), ...(own.tools ?? [])] : own.tools, systemPrompt }),
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;

@@ -1,4 +1,4 @@
-/** Takes secrets out of texts, and leaves marks in their places, see {@link redactionMark}. Never throws. */
+/** Takes secrets out of texts, and leaves marks such as `«redacted:key»` in their places. Never throws. */
 export interface Redaction {
   /** The text without secrets; the same text where it holds none. */
   text(text: string): string;
