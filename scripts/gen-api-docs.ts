@@ -16,13 +16,13 @@ export interface ApiExport {
   readonly source: string;
 }
 
-interface Declared {
+interface Declaration {
   readonly kind: string;
   readonly start: number;
 }
 
 /** One name of an export list: what it is called outside, and where it is declared. */
-interface Listed {
+interface ListedName {
   readonly name: string;
   readonly local: string;
   readonly source: string;
@@ -95,7 +95,7 @@ function exportsOf(parse: Parse, entry: PublicEntry): readonly ApiExport[] {
 }
 
 /** The names a file exports from others. Throws for `export *`, which says nothing about its names. */
-function listed(file: SourceFile): readonly Listed[] {
+function listed(file: SourceFile): readonly ListedName[] {
   return file.program.body.flatMap((node) => {
     if (node.type === "ExportAllDeclaration")
       throw new Error(`${file.path}: name what is exported instead of "export *"`);
@@ -109,7 +109,7 @@ function listed(file: SourceFile): readonly Listed[] {
   });
 }
 
-function resolve(parse: Parse, { name, local, source }: Listed): ApiExport {
+function resolve(parse: Parse, { name, local, source }: ListedName): ApiExport {
   const file = parse(source);
   const declared = declarations(file).get(local);
   if (declared !== undefined) {
@@ -120,8 +120,8 @@ function resolve(parse: Parse, { name, local, source }: Listed): ApiExport {
   return { ...resolve(parse, further), name };
 }
 
-function declarations(file: SourceFile): ReadonlyMap<string, Declared> {
-  const found = new Map<string, Declared>();
+function declarations(file: SourceFile): ReadonlyMap<string, Declaration> {
+  const found = new Map<string, Declaration>();
   for (const node of file.program.body) {
     if (node.type !== "ExportNamedDeclaration" || node.declaration === null) continue;
     const { declaration } = node;

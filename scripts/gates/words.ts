@@ -32,6 +32,12 @@ const BANS: readonly Ban[] = [
     advice: 'name the thing ("The result of …", "True when …")',
     applies: isSource,
   },
+  {
+    pattern:
+      /\b(?:interface|type|class) (?!Is[A-Z])(?:[A-Z]\w*[^e\W]ed|(?:[A-Z]\w*)?(?:Found|Given|Hidden|Kept|Known|Left|Lost|Made|Seen|Sent|Shown|Spent|Spoken|Taken|Told|Written)) *[<={]/,
+    advice: "name a type by a noun, not by a participle",
+    applies: isCode,
+  },
   { pattern: /@ts-(ignore|nocheck)/, advice: "make the types say it", applies: isCode },
   {
     pattern: /@ts-expect-error/,

@@ -1,6 +1,7 @@
 import type { AgentEvent, PhaseEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
+import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";
@@ -81,7 +82,7 @@ class Translation {
           type: "SUBAGENT_STARTED",
           subagentRunId,
           name: agent,
-          ...(parent === undefined ? {} : { parentSubagentRunId: parent }),
+          ...defined({ parentSubagentRunId: parent }),
           parentToolCallId: callId,
         },
       ];
@@ -168,7 +169,7 @@ function interruptOf({ callId, name, input, waitsFor, reason, ...more }: Pending
   return {
     id: callId,
     reason: "tool_call",
-    ...(reason === undefined ? {} : { message: reason }),
+    ...defined({ message: reason }),
     toolCallId: callId,
     ...(waitsFor === "approval" ? { responseSchema: APPROVAL } : {}),
     metadata: { waitsFor, name, input: input as { readonly [key: string]: Json }, ...more },

@@ -2,6 +2,7 @@ import type { RunEndEntry, UserEntry } from "../core/agent/entry.ts";
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import type { RunResult } from "../core/agent/result.ts";
+import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
@@ -72,7 +73,7 @@ export async function* toStepEvents(
       timestamp: now(),
       agent_name: of?.agent ?? agentName,
       data,
-      ...(of === undefined ? {} : { parent_call_id: of.callId }),
+      ...defined({ parent_call_id: of?.callId }),
     }) as StepEvent;
   const shown = (made: readonly Step[]): readonly StepEvent[] =>
     made.filter(({ type }) => include?.includes(type) ?? true).map(full);

@@ -1,6 +1,7 @@
 import type { ToolResultEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
+import { defined } from "../core/base/defined.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { AgUiVoiceEvent } from "./ag-ui-event.ts";
 import { AgUiVoice } from "./ag-ui-voice.ts";
@@ -49,7 +50,7 @@ class Translation {
       case "run_start":
       case "run_resume": {
         const { messageId } = this.#options;
-        return [{ type: "start", ...(messageId === undefined ? {} : { messageId }) }];
+        return [{ type: "start", ...defined({ messageId }) }];
       }
       case "turn_start": {
         const before = [...this.#say(event), ...this.#endStep()];

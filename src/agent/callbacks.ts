@@ -33,8 +33,7 @@ export function callbackOptions({
   onToolCall,
 }: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
   return {
-    ...defined({ onToken }),
-    ...(onEvent && { onEvent: toldInCallOrder(onEvent) }),
+    ...defined({ onToken, onEvent: onEvent && toldInCallOrder(onEvent) }),
     ...(onToolCall && { approve: ({ name, input }) => onToolCall(name, input) }),
   };
 }

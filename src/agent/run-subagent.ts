@@ -77,7 +77,7 @@ function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunCon
   const { effort } = task;
   const model = task.model && wrapModel(task.model);
   if (model === undefined && effort === undefined) return choice;
-  return () => ({ ...choice(), ...(model && { model }), ...(effort && { effort }) });
+  return () => ({ ...choice(), ...defined({ model, effort }) });
 }
 
 function assertTask(run: RunContext, task: SubagentTask, depth: number): void {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 import type { NewEntry } from "../core/agent/entry.ts";
+import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/checkpoint-limits.ts";
 import type { SessionCheckpoints } from "../session/checkpoints/session-checkpoints.ts";
@@ -103,6 +104,6 @@ export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits
     ...DEFAULT_LIMITS,
     ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     ...(maxStoreMb !== undefined && { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
-    ...(maxFiles !== undefined && { maxEntries: maxFiles }),
+    ...defined({ maxEntries: maxFiles }),
   };
 }

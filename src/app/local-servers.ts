@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 import { findPreset, PRESETS, standardVariables } from "../providers/catalog.ts";
@@ -18,7 +19,7 @@ import { type Environment, variable } from "./config/env.ts";
 export interface LocalServerOptions {
   readonly environment: Environment;
   readonly config: Pick<ConfigFile, "providers">;
-  readonly onNotice?: (message: string) => void;
+  readonly onNotice?: ((message: string) => void) | undefined;
   readonly fetch?: ServerFetch;
   readonly clock?: Clock;
 }
@@ -38,7 +39,7 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
     Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
   );
   const { fetch } = options;
-  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...(fetch === undefined ? {} : { fetch }) });
+  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch }) });
 }
 
 /** The first model of the first local server that has one, after it is loaded; undefined without. */

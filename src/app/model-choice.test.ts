@@ -68,7 +68,7 @@ test("the name local stands for whatever local server answers, keys or no keys",
 test("with nothing at all it is said what to set", async () => {
   const error: unknown = await choose({}).catch((thrown: unknown) => thrown);
   expect(isNanoAgentError(error, "missing_credentials") && error.message).toBe(
-    'No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. "nano-agent demo" runs now, without any model.',
+    "No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.",
   );
 });
 

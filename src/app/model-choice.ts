@@ -90,7 +90,7 @@ async function probeLocal({
   onNotice,
 }: ModelChoiceOptions): Promise<FoundModel | undefined> {
   const { firstLocalModel } = await import("./local-servers.ts");
-  return firstLocalModel({ environment, config: config.values, ...(onNotice && { onNotice }) });
+  return firstLocalModel({ environment, config: config.values, onNotice });
 }
 
 const NO_SERVER =
@@ -111,5 +111,5 @@ function nothingFound(environment: Environment): string {
     undecided === undefined
       ? ""
       : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
-  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. "nano-agent demo" runs now, without any model.`;
+  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
 }

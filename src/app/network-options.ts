@@ -27,5 +27,5 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
 export function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {
   const { proxy } = networkOptions(config.network, environment);
   const proxyEnv = proxy && { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy };
-  return { privateHosts: config.webFetch?.privateHosts ?? [], ...defined({ proxyEnv }) };
+  return { privateHosts: config.webFetch?.privateHosts ?? [], proxyEnv };
 }

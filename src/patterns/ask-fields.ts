@@ -124,8 +124,7 @@ function validatorOf({ field, root }: FieldQuestion): (value: unknown) => Schema
   const { $defs, definitions } = root;
   try {
     return compileValidator({
-      ...($defs === undefined ? {} : { $defs }),
-      ...defined({ definitions }),
+      ...defined({ $defs, definitions }),
       ...field,
     });
   } catch {

@@ -89,8 +89,7 @@ export class MessageHub {
   ): Promise<RunResult> {
     const { signal, onEvent } = options;
     const result = await this.#member(name).run(input, {
-      ...defined({ signal }),
-      ...(onEvent === undefined ? {} : { onEvent: (event: AgentEvent) => onEvent(event, name) }),
+      ...defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, name)) }),
     });
     if (hasText(result)) await this.broadcast(result.text, name);
     return result;

@@ -80,8 +80,7 @@ function runOptions(
   at: number,
 ): { readonly signal?: AbortSignal; readonly onEvent?: (event: AgentEvent) => void } {
   return {
-    ...defined({ signal }),
-    ...(onEvent === undefined ? {} : { onEvent: (event: AgentEvent) => onEvent(event, at) }),
+    ...defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, at)) }),
   };
 }
 

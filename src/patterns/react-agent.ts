@@ -64,8 +64,7 @@ export class ReActAgent extends Agent {
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,
-      ...(thoughtTool ? { tools: [thought(), ...(own.tools ?? [])] } : {}),
-      ...defined({ systemPrompt }),
+      ...defined({ tools: thoughtTool ? [thought(), ...(own.tools ?? [])] : own.tools, systemPrompt }),
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;
@@ -130,10 +129,10 @@ function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"
   };
 }
 
-type Shown = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
+type ShownDelta = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
 
-function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<Shown, "index">[] {
-  return message.content.flatMap((block): readonly Omit<Shown, "index">[] => {
+function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<ShownDelta, "index">[] {
+  return message.content.flatMap((block): readonly Omit<ShownDelta, "index">[] => {
     if (block.type !== "tool_use") return [];
     const { reasoning, answer } = block.input;
     if (block.name === names.thought && typeof reasoning === "string")

@@ -5,6 +5,7 @@ import type {
   GateDecision,
   GateRequest,
 } from "../core/agent/gate.ts";
+import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
 import { parseRule } from "./parse-rule.ts";
@@ -68,7 +69,7 @@ async function askPerson(
     // A call that nobody was shown runs in the form that the rules allow: it was not asked about.
     return wasShown ? true : { approved: true, input: decision.input ?? { ...request.input } };
   }
-  return { approved: false, ...(decision.reason === undefined ? {} : { reason: decision.reason }) };
+  return { approved: false, ...defined({ reason: decision.reason }) };
 }
 
 /** The rule that a reply is about, of those that were offered. */
@@ -92,15 +93,16 @@ function questionOf(
     suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
   return {
     callId,
-    ...(parentCallId === undefined ? {} : { parentCallId }),
+    ...defined({ parentCallId }),
     tool: name,
-    ...(agent === undefined ? {} : { agent }),
+    ...defined({ agent }),
     input,
-    ...(part === undefined ? {} : { part }),
-    ...(parts === undefined ? {} : { parts }),
+    ...defined({ part, parts }),
     reason: reason ?? "It needs approval.",
-    ...(rule === undefined ? {} : { rule }),
-    ...(rule === undefined || wider === undefined || !isRule(wider) ? {} : { wider }),
+    ...defined({
+      rule,
+      wider: rule !== undefined && wider !== undefined && isRule(wider) ? wider : undefined,
+    }),
     canAlways: canAlways && rule !== undefined,
     signal,
   };

@@ -6,7 +6,7 @@ import { globFits } from "./secret-files.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
-interface Compiled {
+interface TextRule {
   readonly rule: OriginRule;
   readonly pattern: TextPattern;
 }
@@ -15,8 +15,8 @@ interface Compiled {
 export class CommandRules {
   /** The first rule without a pattern. */
   readonly whole: OriginRule | undefined;
-  readonly #compiled: readonly Compiled[];
-  readonly #index: HeadIndex<Compiled>;
+  readonly #compiled: readonly TextRule[];
+  readonly #index: HeadIndex<TextRule>;
   readonly #ignoreCase: boolean;
 
   constructor(rules: readonly OriginRule[], { ignoreCase = false }: { readonly ignoreCase?: boolean } = {}) {

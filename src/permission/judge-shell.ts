@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
@@ -64,7 +65,7 @@ class ShellJudge {
   /** The workspace as the line starts in it. */
   readonly #start: readonly PathSpace[];
   /** The command that was allowed last. */
-  #last: Allowed | undefined;
+  #last: Allowance | undefined;
   #isMoved: boolean | undefined;
   #builtIn = false;
   #looked = 0;
@@ -200,7 +201,7 @@ class ShellJudge {
   }
 
   /** Why a command needs a yes; `undefined` when it is allowed. */
-  #unit(unit: ShellUnit, isInner = false): Why | undefined {
+  #unit(unit: ShellUnit, isInner = false): AskReason | undefined {
     if (unit.blocked !== undefined) return { text: unit.blocked, obstacle: "unreadable" };
     const place = this.#openPlace(unit);
     if (place !== undefined) return { text: place, obstacle: "protected" };
@@ -214,7 +215,7 @@ class ShellJudge {
   }
 
   /** The verdict of rules about a command that may run in these places. */
-  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): Why | undefined {
+  #byRules(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): AskReason | undefined {
     const guards = unit.guards.length === 0 ? unit.guards : this.#guardsOf(unit);
     const rule = this.#allow.find(unit.text, guards);
     const any = rule && this.#runByGit(unit, places, isInner)?.any;
@@ -223,7 +224,7 @@ class ShellJudge {
       return undefined;
     }
     // What runs without a rule runs with one, too.
-    const open = (): Why =>
+    const open = (): AskReason =>
       any === undefined ? this.#notAllowed(unit, guards) : { text: any, obstacle: "unreadable" };
     if (!this.#judgement.defaults) return open();
     this.#looked += unit.words.length;
@@ -282,7 +283,7 @@ class ShellJudge {
     return folders.map((folder) => (folder === "" ? space : space.from(folder)));
   }
 
-  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): Why {
+  #notAllowed(unit: ShellUnit, guards: readonly TextGuard[]): AskReason {
     const inner = guards[0]?.program?.find((each) => this.#unit(each, true) !== undefined);
     if (inner === undefined || !(this.#judgement.defaults || this.#allow.find(unit.text) !== undefined))
       return { guards };
@@ -291,11 +292,11 @@ class ShellJudge {
   }
 
   /** The question to a person about a command that asks, and the rules to offer. */
-  #question(unit: ShellUnit, { text, guards, obstacle }: Why): Verdict {
+  #question(unit: ShellUnit, { text, guards, obstacle }: AskReason): Verdict {
     return {
       ...ask(unit.text, text ?? this.#missing(unit, guards)),
       ...(guards && suggestRules(unit, guards)),
-      ...(obstacle && { obstacle }),
+      ...defined({ obstacle }),
     };
   }
 
@@ -343,7 +344,7 @@ class ShellJudge {
 }
 
 /** Why a command needs a yes. */
-interface Why {
+interface AskReason {
   /** Absent where it only lacks a rule: a sentence about that is made for the part that is shown. */
   readonly text?: string;
   readonly obstacle?: Verdict["obstacle"];
@@ -358,9 +359,9 @@ const BYPASSED: Verdict = {
 };
 
 /** A command that was allowed, and by what. */
-type Allowed = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
+type Allowance = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });
 
-function allowedVerdict(allowed: Allowed): Verdict {
+function allowedVerdict(allowed: Allowance): Verdict {
   const part = allowed.unit.text;
   if ("rule" in allowed) return byRule(allowed.rule, part);
   const { known } = allowed;

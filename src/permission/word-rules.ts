@@ -69,7 +69,7 @@ export class WordRules {
   }
 }
 
-interface Compiled {
+interface PathRule {
   readonly rule: OriginRule;
   readonly pattern: PathPattern;
 }
@@ -78,16 +78,16 @@ interface Compiled {
 class PathRules {
   readonly isEmpty: boolean;
   readonly #space: PathSpace;
-  readonly #absolute: HeadIndex<Compiled>;
-  readonly #relative: HeadIndex<Compiled>;
+  readonly #absolute: HeadIndex<PathRule>;
+  readonly #relative: HeadIndex<PathRule>;
 
   constructor(rules: readonly OriginRule[], space: PathSpace) {
-    const absolute: [string, Compiled][] = [];
-    const relative: [string, Compiled][] = [];
+    const absolute: [string, PathRule][] = [];
+    const relative: [string, PathRule][] = [];
     for (const rule of rules) {
       const found = pathPatterns(rule.pattern ?? "", { space, generous: true });
       const list = found.absolute ? absolute : relative;
-      list.push(...found.patterns.map((pattern): [string, Compiled] => [pattern.head, { rule, pattern }]));
+      list.push(...found.patterns.map((pattern): [string, PathRule] => [pattern.head, { rule, pattern }]));
     }
     this.isEmpty = rules.length === 0;
     this.#space = space;
@@ -98,14 +98,14 @@ class PathRules {
   find(forms: readonly string[]): OriginRule | undefined {
     for (const each of forms) {
       const form = this.#space.ignoreCase ? fold(each) : each;
-      const fits = ({ pattern }: Compiled): boolean => pattern.matches(form);
+      const fits = ({ pattern }: PathRule): boolean => pattern.matches(form);
       const found = this.#absolute.find(form, fits) ?? this.#inside(each);
       if (found !== undefined) return found.rule;
     }
     return undefined;
   }
 
-  #inside(path: string): Compiled | undefined {
+  #inside(path: string): PathRule | undefined {
     for (const each of this.#space.insideForms(path)) {
       const form = this.#space.ignoreCase ? fold(each) : each;
       const found = this.#relative.find(form, ({ pattern }) => pattern.matches(form));

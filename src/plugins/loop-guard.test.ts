@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** A guard with answers of one or more calls fed to it; each answer gives the verdict after it. */
-class Watched {
+class WatchedGuard {
   readonly guard = new LoopGuard();
   #count = 0;
 
@@ -56,7 +56,7 @@ function resultEntry(
 }
 
 const verdicts = (steps: readonly Step[]): readonly (string | undefined)[] => {
-  const watched = new Watched();
+  const watched = new WatchedGuard();
   return steps.map((step) => watched.answer([step]));
 };
 
@@ -112,12 +112,12 @@ test("a warning comes once for each streak", () => {
 });
 
 test("equal calls in one answer count, but the model is warned before it is stopped", () => {
-  const watched = new Watched();
+  const watched = new WatchedGuard();
   expect([watched.answer(times(9, {})), watched.answer(times(1, {}))]).toEqual(["warn", "stop"]);
 });
 
 test("a run of its own is warned of its own, with the streak it takes over", () => {
-  const watched = new Watched();
+  const watched = new WatchedGuard();
   for (let n = 0; n < 4; n++) watched.answer([{}]);
   watched.guard.begin();
   expect([watched.answer([{}]), watched.answer([{}])]).toEqual(["warn", "stop"]);
@@ -139,7 +139,7 @@ test("calls that were aborted prove nothing", () => {
 });
 
 test("bare acknowledgements are work where something else bounds the run", () => {
-  const watched = new Watched();
+  const watched = new WatchedGuard();
   const press = { name: "press", said: "OK." };
   const bounded = Array.from({ length: 8 }, () => watched.answer([press], true));
   expect([new Set(bounded), watched.answer([press]), watched.answer([press])]).toEqual([
@@ -156,7 +156,7 @@ test("streams of calls whose results change are never stopped", () => {
   });
   fc.assert(
     fc.property(fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { maxLength: 60 }), (answers) => {
-      const watched = new Watched();
+      const watched = new WatchedGuard();
       let tick = 0;
       for (const steps of answers)
         expect(watched.answer(steps.map((each) => ({ ...each, said: `tick ${tick++}` })))).toBe(undefined);

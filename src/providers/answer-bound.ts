@@ -63,7 +63,7 @@ export class AnswerBound {
     return new NanoAgentError(
       "invalid_response",
       `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise ${prefix}maxAnswerChars if it is to be that long.`,
-      { details: { provider, maxAnswerChars } },
+      { details: { provider, limit: "maxAnswerChars", maxAnswerChars } },
     );
   }
 

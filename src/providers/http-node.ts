@@ -77,7 +77,7 @@ export class NodeConnections {
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
     const { ca } = this.#options;
-    const agent = new (modulesOf(url).Agent)({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
+    const agent = new (modulesOf(url).Agent)({ keepAlive: true, ca });
     if (route.type === "tunnel") agent.createConnection = connectThroughProxy(route.proxy, ca);
     this.#agents.set(key, agent);
     return agent;

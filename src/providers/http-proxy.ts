@@ -1,5 +1,6 @@
 import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
+import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import type { ProxyOptions } from "./http.ts";
 import { isLoopback } from "./http.ts";
@@ -53,7 +54,7 @@ export function destination(
     path: url.href,
     headers: {
       host: url.host,
-      ...(credentials === undefined ? {} : { "proxy-authorization": credentials }),
+      ...defined({ "proxy-authorization": credentials }),
     },
   };
 }
@@ -100,7 +101,7 @@ async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
     ALPNProtocols: ["http/1.1"],
     host,
     ...(isIpAddress(host) ? {} : { servername: host }),
-    ...(ca === undefined ? {} : { ca }),
+    ...defined({ ca }),
   });
   // Rejects with the error of the connection.
   await process.getBuiltinModule("node:events").once(secure, "secureConnect");
@@ -122,9 +123,9 @@ async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
     timeout: TUNNEL_MS,
     headers: {
       host: authority,
-      ...(credentials === undefined ? {} : { "proxy-authorization": credentials }),
+      ...defined({ "proxy-authorization": credentials }),
     },
-    ...(ca === undefined ? {} : { ca }),
+    ...defined({ ca }),
   });
   return new Promise((resolve, reject) => {
     request.once("connect", (response: IncomingMessage, socket: Duplex) => {

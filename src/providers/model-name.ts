@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { nearest } from "../core/base/text.ts";
 import { EFFORTS, type Effort } from "../core/model/model.ts";
@@ -27,7 +28,7 @@ export function parseModelName(name: string): ModelName {
       { details: { name } },
     );
   }
-  return { provider, id, ...(effort && { effort }) };
+  return { provider, id, ...defined({ effort }) };
 }
 
 /**

@@ -67,5 +67,7 @@ export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): Net
 
 function figure(name: keyof NetworkSettings, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
-  throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`);
+  throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`, {
+    details: { limit: name },
+  });
 }

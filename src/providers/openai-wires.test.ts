@@ -15,7 +15,7 @@ const weather: ToolSpec = {
 };
 
 /** The server's view of a request, in the shape of Chat Completions for both wires. */
-interface Seen {
+interface SeenRequest {
   readonly messages: readonly { readonly role: string }[];
 }
 
@@ -111,7 +111,7 @@ describe.each([
     ]);
     const second = await ask(model, { messages: [question, first.message, results], tools: [weather] });
     expect(messageText(second.message)).toBe("Sunny in Köln.");
-    const seen = mock.getRequests().at(-1)?.body as Seen;
+    const seen = mock.getRequests().at(-1)?.body as SeenRequest;
     const answered = seen.messages.filter(({ role }) => role === "tool");
     expect(answered).toMatchObject([
       { tool_call_id: "call_k", content: "Rain" },

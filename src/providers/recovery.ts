@@ -134,6 +134,7 @@ function tooLong(
   return again(
     error,
     `The provider asks to wait ${seconds} s, longer than ${prefix}maxRetryAfterMs (${maxMs} ms) allows. Try again later, or raise it.`,
+    { limit: "maxRetryAfterMs" },
   );
 }
 
@@ -144,6 +145,7 @@ function neverLoaded(
   return again(
     error,
     `It did so for ${limitMs} ms. Raise ${prefix}firstEventTimeoutMs if the model needs longer.`,
+    { limit: "firstEventTimeoutMs" },
   );
 }
 
@@ -159,7 +161,7 @@ function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {
 function again(
   error: NanoAgentError,
   more: string,
-  facts: { readonly attempts?: number } = {},
+  facts: { readonly attempts?: number; readonly limit?: keyof NetworkSettings } = {},
 ): NanoAgentError {
   const message = `${error.message} ${more}`;
   return changedError(error, { message, details: { ...error.details, ...facts }, retryable: true });

@@ -100,6 +100,7 @@ test("a server that never ends loading is given up after the time for a first ev
     expect.objectContaining({
       code: "provider_error",
       message: expect.stringContaining("It did so for 5000 ms. Raise network.firstEventTimeoutMs"),
+      details: expect.objectContaining({ limit: "firstEventTimeoutMs" }),
     }),
   ]);
   expect(server.requests).toHaveLength(4);
@@ -130,7 +131,11 @@ test("an answer that is longer than it may be ends the request, whatever the siz
     const { run, server } = await bench([streams(events(...Array.from({ length: 500 }, () => piece)))], {
       network: { maxAnswerChars: 1_000 },
     });
-    expect((await run()).at(-1)).toMatchObject({ code: "invalid_response", retryable: false });
+    expect((await run()).at(-1)).toMatchObject({
+      code: "invalid_response",
+      retryable: false,
+      details: { limit: "maxAnswerChars" },
+    });
     expect(server.requests).toHaveLength(1);
   }
 });

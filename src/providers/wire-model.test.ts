@@ -236,7 +236,7 @@ describe("a model over a wire", () => {
         message: expect.stringContaining(
           "asks to wait 3600 s, longer than network.maxRetryAfterMs (60000 ms)",
         ),
-        details: expect.objectContaining({ retryAfterMs: 3_600_000 }),
+        details: expect.objectContaining({ retryAfterMs: 3_600_000, limit: "maxRetryAfterMs" }),
       }),
     ]);
   });

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
 import type { Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
@@ -64,7 +65,7 @@ export function createWireModel(options: WireModelOptions): Model {
   return {
     provider: options.provider,
     id: options.id,
-    ...(info === undefined ? {} : { info }),
+    ...defined({ info }),
     stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
   };
 }

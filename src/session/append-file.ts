@@ -14,7 +14,7 @@ export interface AppendFileOptions {
   readonly newEntriesIn?: readonly string[];
   /** Throws when writing is over. Asked before the first write and when another changed the file. */
   readonly assertOwner?: () => void;
-  readonly calls?: AppendCalls;
+  readonly calls?: AppendCalls | undefined;
 }
 
 /**

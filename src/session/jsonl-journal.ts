@@ -88,7 +88,7 @@ export class JsonlJournal implements LocalJournal {
       assertOwner: () => {
         if (!lock.isHeld()) throw sessionError("Another process took the session over.");
       },
-      ...(options.calls === undefined ? {} : { calls: options.calls }),
+      calls: options.calls,
     });
   }
 

@@ -70,14 +70,14 @@ export function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRec
   return fields !== undefined && fields.every(([name, holds]) => holds(record[name]));
 }
 
-type Holds = (value: unknown) => boolean;
+type ValueCheck = (value: unknown) => boolean;
 
-const isText: Holds = (value) => typeof value === "string";
+const isText: ValueCheck = (value) => typeof value === "string";
 const isList =
-  (holds: Holds): Holds =>
+  (holds: ValueCheck): ValueCheck =>
   (value) =>
     Array.isArray(value) && value.every(holds);
-const isMessage: Holds = (value) => isRecord(value) && areBlocks(value["content"]);
+const isMessage: ValueCheck = (value) => isRecord(value) && areBlocks(value["content"]);
 const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
 const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
 
@@ -85,7 +85,7 @@ const OF_RUN = { sessionId: isText };
 const OF_CALL = { callId: isText };
 const OF_FILES = { root: isText, changes: areChanges };
 
-const FIELDS: ReadonlyMap<string, readonly (readonly [string, Holds])[]> = new Map(
+const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = new Map(
   Object.entries({
     session: OF_RUN,
     run_start: OF_RUN,
@@ -110,7 +110,7 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, Holds])[]> = new M
     note: { kind: isText },
     retry: { error: isRecord },
     rewind: { from: (value) => value === null || isText(value) },
-  } satisfies { readonly [type in StoredEntry["type"]]: { readonly [field: string]: Holds } }).map(
+  } satisfies { readonly [type in StoredEntry["type"]]: { readonly [field: string]: ValueCheck } }).map(
     ([type, fields]) => [type, Object.entries(fields)],
   ),
 );

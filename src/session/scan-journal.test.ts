@@ -6,12 +6,12 @@ import { encodeRecord } from "./record.ts";
 import { recordPath } from "./record-path.ts";
 import { type JournalScan, scanJournal } from "./scan-journal.ts";
 
-interface Given {
+interface GivenRecord {
   readonly id: string;
   readonly parent: string | null;
 }
 
-function line({ id, parent }: Given): string {
+function line({ id, parent }: GivenRecord): string {
   return Buffer.from(
     encodeRecord({ id, parent, time: 0, type: "note", text: `text of ${id}` }).bytes,
   ).toString();

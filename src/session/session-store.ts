@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { assertIs } from "../core/base/check-option.ts";
+import { defined } from "../core/base/defined.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
@@ -82,7 +83,7 @@ export class SessionStore {
       sessionId,
       cwd,
       newEntriesIn,
-      ...(copyOf === undefined ? {} : { copyOf: copyOf.path }),
+      ...defined({ copyOf: copyOf?.path }),
     });
     markNewest(folder, sessionId);
     return journal;

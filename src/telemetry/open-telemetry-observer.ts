@@ -9,6 +9,7 @@ import type {
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import { addSpending, NO_SPENDING } from "../core/agent/spending.ts";
+import { defined } from "../core/base/defined.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
@@ -164,7 +165,7 @@ class RunObserver {
         options: {
           ...this.#telemetry.options,
           agentName: agent,
-          ...(around === undefined ? {} : { parent: around }),
+          ...defined({ parent: around }),
         },
       });
     const observer = this.#subagents.of(wrapped, make);
@@ -177,7 +178,7 @@ class RunObserver {
   #close({ stopReason, error }: Pick<RunEnding, "stopReason" | "error">): void {
     this.#endRun({
       stopReason,
-      ...(error === undefined ? {} : { error }),
+      ...defined({ error }),
       usage: this.#spending.usage,
       cost: this.#spending.costUsd,
       text: this.#said,
@@ -235,7 +236,7 @@ class RunObserver {
           "gen_ai.operation.name": "invoke_agent",
           ...providerAttributes(this.#model),
           "gen_ai.conversation.id": sessionId,
-          ...(name === undefined ? {} : { "gen_ai.agent.name": name }),
+          ...defined({ "gen_ai.agent.name": name }),
         },
       },
     );
@@ -367,5 +368,5 @@ class RunObserver {
 
 function fail(span: OtelSpan, type: string, message?: string): void {
   span.setAttributes({ "error.type": type });
-  span.setStatus({ code: ERROR, ...(message === undefined ? {} : { message }) });
+  span.setStatus({ code: ERROR, ...defined({ message }) });
 }

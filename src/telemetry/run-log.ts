@@ -29,7 +29,7 @@ const MAX_REDACTED = 100_000;
  */
 export function runLog(sink: LogSink, { redact }: RunLogOptions = {}): (event: AgentEvent) => void {
   const short = (text: string): string => oneLine(redact?.(text.slice(0, MAX_REDACTED)) ?? text);
-  const context = { short, subagents: new OpenSubagents<Spent>() };
+  const context = { short, subagents: new OpenSubagents<SubagentUse>() };
   return (event) => {
     const line = lineOf(event, context);
     if (line !== undefined) sink(...line);
@@ -38,11 +38,11 @@ export function runLog(sink: LogSink, { redact }: RunLogOptions = {}): (event: A
 
 interface LineContext {
   readonly short: (text: string) => string;
-  readonly subagents: OpenSubagents<Spent>;
+  readonly subagents: OpenSubagents<SubagentUse>;
 }
 
 /** Used up by a subagent so far, its own subagents included. */
-interface Spent {
+interface SubagentUse {
   toolCalls: number;
   spending: Spending;
 }
@@ -124,7 +124,7 @@ function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameter
   return line === undefined ? undefined : [line[0], `${agent} (${callId}) > ${line[1]}`];
 }
 
-function spend(used: Spent, event: AgentEvent): void {
+function spend(used: SubagentUse, event: AgentEvent): void {
   if (event.type === "tool_intent") used.toolCalls++;
   let inner = event;
   while (inner.type === "subagent") inner = inner.event;

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { recordedError, toNanoAgentError } from "../core/base/errors.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Cassette, type CassetteExchange, recordedPart, recordedRequest } from "./cassette.ts";
@@ -15,7 +16,7 @@ export function recordModel(model: Model, options: RecordModelOptions): Model {
   return {
     provider: model.provider,
     id: model.id,
-    ...(model.info === undefined ? {} : { info: model.info }),
+    ...defined({ info: model.info }),
     stream: (request, callOptions) => recorded(model.stream(request, callOptions), { request, cassette }),
   };
 }

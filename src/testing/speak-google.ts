@@ -23,7 +23,7 @@ export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechCont
       candidates: [
         {
           content: { parts, role: "model" },
-          ...(finishReason === undefined ? {} : { finishReason }),
+          finishReason,
           index: 0,
         },
       ],
@@ -43,12 +43,12 @@ export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechCont
     } else if (piece.type === "says") {
       for (const text of deltas(piece.text, context)) yield chunk([{ text, ...take() }]);
     } else if (piece.type === "calls") {
-      const { name, args, id } = spokenCall(piece, context);
+      const { name, args } = spokenCall(piece, context);
       if (args === undefined) {
         yield chunk([], "MALFORMED_FUNCTION_CALL");
         return;
       }
-      yield chunk([{ functionCall: { ...(piece.id === undefined ? {} : { id }), name, args }, ...take() }]);
+      yield chunk([{ functionCall: { id: piece.id, name, args }, ...take() }]);
     }
   }
   yield chunk([{ text: "", ...take() }], reason);
@@ -79,9 +79,9 @@ function usageOf(usage: Usage, final: boolean): Json {
   const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens = 0 } = usage;
   return {
     promptTokenCount: inputTokens,
-    ...(final ? { candidatesTokenCount: outputTokens - reasoningTokens } : {}),
+    candidatesTokenCount: final ? outputTokens - reasoningTokens : undefined,
     totalTokenCount: inputTokens + (final ? outputTokens : 0),
-    ...(cacheReadTokens === undefined ? {} : { cachedContentTokenCount: cacheReadTokens }),
-    ...(final && reasoningTokens > 0 ? { thoughtsTokenCount: reasoningTokens } : {}),
+    cachedContentTokenCount: cacheReadTokens,
+    thoughtsTokenCount: final && reasoningTokens > 0 ? reasoningTokens : undefined,
   };
 }

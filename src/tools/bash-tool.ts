@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
@@ -240,9 +241,9 @@ function backgroundResult(session: ShellSession, running: RunningCommand): ToolR
 function facts(running: RunningCommand, output: OutputText): NonNullable<ToolResult["metadata"]> {
   const { exit } = running;
   return {
-    ...(exit !== undefined && { exitCode: exit.code, signal: exit.signal }),
+    ...defined({ exitCode: exit?.code, signal: exit?.signal }),
     durationMs: Math.round(running.durationMs),
     outputBytes: output.totalBytes,
-    ...(output.path !== undefined && { outputPath: output.path }),
+    ...defined({ outputPath: output.path }),
   };
 }

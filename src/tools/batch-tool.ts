@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { counted } from "../core/base/text.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
@@ -122,7 +123,7 @@ function report(calls: readonly BatchCall[], done: readonly BatchAnswer[]): Tool
         durationMs,
       })),
     },
-    ...(finish !== undefined && { finish }),
+    ...defined({ finish }),
   };
 }
 

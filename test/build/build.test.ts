@@ -36,11 +36,11 @@ const files = {
     include: ["src/index.ts", "src/*/index.ts"],
   }),
   "src/index.ts":
-    'export { type Named, name } from "./core/name.ts";\nexport const later = (): Promise<object> => import("./core/heavy.ts");',
+    'export { type NameHolder, name } from "./core/name.ts";\nexport const later = (): Promise<object> => import("./core/heavy.ts");',
   "src/tools/index.ts":
-    'import { type Named, name } from "../core/name.ts";\n/** A tool. */\nexport const tool: Named = { name };',
+    'import { type NameHolder, name } from "../core/name.ts";\n/** A tool. */\nexport const tool: NameHolder = { name };',
   "src/core/name.ts":
-    '/** The name, see {@link import("./heavy.ts").heavy}. */\nexport const name: string = "sample";\n/** What has a name. */\nexport interface Named {\n  /** Never empty. */\n  readonly name: string;\n}',
+    '/** The name, see {@link import("./heavy.ts").heavy}. */\nexport const name: string = "sample";\n/** What has a name. */\nexport interface NameHolder {\n  /** Never empty. */\n  readonly name: string;\n}',
   "src/core/heavy.ts": "export const heavy: number = 1;",
   "src/app/schema/config.json": "{}",
   "src/faces/cli/bin.ts": "declare const NANO_AGENT_VERSION: string;\nconsole.log(NANO_AGENT_VERSION);",
@@ -85,7 +85,7 @@ test("a build makes entries, shared and lazy chunks, declarations, the executabl
     "/** What has a name. */",
     "/** Never empty. */",
   ]);
-  expect(built["types/tools/index.d.ts"]).toContain("/** A tool. */\nexport declare const tool: Named;");
+  expect(built["types/tools/index.d.ts"]).toContain("/** A tool. */\nexport declare const tool: NameHolder;");
   expect(built["bin.mjs"]).toContain("1.2.3");
   expect(built["cli/main.mjs"]).toMatch(/from ?"installed"/);
   const printed = execFileSync(process.execPath, [join(root, "dist/cli/main.mjs")], { encoding: "utf8" });

@@ -60,17 +60,17 @@ function models(id: string, meta: object = { n_ctx: 32_768 }): object {
   return { object: "list", data: [{ id, object: "model", meta }] };
 }
 
-interface Sent {
+interface SentRequest {
   readonly max_tokens?: number;
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-function sentBy(script: ScriptedServer, at = 0): Sent {
+function sentBy(script: ScriptedServer, at = 0): SentRequest {
   const { body = {} } = script.requests[at] ?? {};
-  return body as Sent;
+  return body as SentRequest;
 }
 
-function toolsOf(sent: Sent): readonly string[] {
+function toolsOf(sent: SentRequest): readonly string[] {
   return (sent.tools ?? []).map((tool) => tool.function.name);
 }
 

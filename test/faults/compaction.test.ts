@@ -40,13 +40,13 @@ const STEPS: readonly ScriptStep[] = [
   says("done"),
 ];
 
-interface Played {
+interface PlayedSession {
   readonly path: string;
   readonly counts: Map<string, number>;
 }
 
 /** Plays the session until its end or the failure of its journal. */
-async function play(options: JsonlJournalOptions = {}): Promise<Played & { readonly error: unknown }> {
+async function play(options: JsonlJournalOptions = {}): Promise<PlayedSession & { readonly error: unknown }> {
   const folder = tempFolder();
   const path = join(folder, "s.jsonl");
   const counts = new Map<string, number>();

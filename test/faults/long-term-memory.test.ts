@@ -8,7 +8,7 @@ import { isFullSweep } from "./sweep.ts";
 const PROGRAM = join(import.meta.dirname, "remember.ts");
 const KILLED_AT = isFullSweep ? Array.from({ length: 20 }, (_, at) => at + 1) : [1, 7];
 
-interface Ended {
+interface CommandEnding {
   readonly told: readonly string[];
   readonly stderr: string;
 }
@@ -17,7 +17,7 @@ function remember(
   path: string,
   name: string,
   { count, killAt }: { count: number; killAt?: number },
-): Promise<Ended> {
+): Promise<CommandEnding> {
   const child = spawn(process.execPath, [PROGRAM, path, name, String(count)], {
     stdio: ["ignore", "pipe", "pipe"],
   });

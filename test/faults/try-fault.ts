@@ -61,13 +61,13 @@ export async function tryFault(fault: Fault, wire: WireName): Promise<void> {
   expectNoKey([first], room.state);
 }
 
-interface Seen {
+interface FaultScene {
   readonly room: FaultRoom;
   readonly server: ScriptedServer;
   readonly other: ScriptedServer;
 }
 
-function expectEnd(fault: Fault, end: CommandEnd, { room, server, other }: Seen): void {
+function expectEnd(fault: Fault, end: CommandEnd, { room, server, other }: FaultScene): void {
   const result = fault.resultLine === false ? undefined : checkedLines(end.stdout).at(-1);
   const effects = join(room.cwd, "effects");
   const isFailure = fault.code !== 0;

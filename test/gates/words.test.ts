@@ -18,6 +18,10 @@ test.each([
   ["src/a.ts", 'throw new Error("The file is broken. Mend it.");'],
   ["src/a.ts", "/** Whether it is one. */"],
   ["docs/a.md", "A colon is no part of a name."],
+  ["src/a.ts", "interface Compiled {"],
+  ["src/a.ts", "export class Remembered<T> {"],
+  ["src/a.ts", "type ShellUnwrapped = string;"],
+  ["src/a.test.ts", "interface Seen {"],
 ])("%s must not say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);
 });
@@ -28,6 +32,8 @@ test.each([
   ["src/a.test.ts", "// @ts-expect-error a number is not a name"],
   ["src/a.ts", 'throw new Error("There is no such model, and it is no longer sold.");'],
   ["src/a.ts", "// What is no model."],
+  ["src/a.ts", "export type IsTrusted = (item: string) => boolean;"],
+  ["src/a.ts", "export interface LoadedSkill extends Feed {"],
   ["docs/a.md", "The todo tool keeps TODO lists."],
 ])("%s may say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text }))).toEqual({ looked: 1, findings: [] });

@@ -13,10 +13,10 @@ const PARAMETERS = {
   properties: { amount: { type: "number" } },
   required: ["amount"],
 } as const;
-type Wanted = ToolDefinition<typeof PARAMETERS>["needsApproval"];
+type ApprovalRule = ToolDefinition<typeof PARAMETERS>["needsApproval"];
 
 /** An agent that pays 5 and then 500, and what happened. */
-function till(needsApproval: Wanted, options: Partial<AgentOptions> = {}) {
+function till(needsApproval: ApprovalRule, options: Partial<AgentOptions> = {}) {
   const paid: number[] = [];
   const pay = defineTool({
     name: "pay",
@@ -99,7 +99,7 @@ test("a function that throws asks, and says why", async () => {
 });
 
 test("anything but a boolean or a function is refused when the tool is made", () => {
-  expectTypeOf<Wanted>().not.toBeAny();
+  expectTypeOf<ApprovalRule>().not.toBeAny();
   // @ts-expect-error a text is no answer to the question
   expect(() => till("always")).toThrow(
     'needsApproval of tool "pay" is string; pass true, false or a function',

@@ -7,6 +7,7 @@ import {
   isOf,
   texts,
 } from "../../core/base/check-option.ts";
+import { defined } from "../../core/base/defined.ts";
 import { invalidConfig, misuse } from "../../core/base/errors.ts";
 import { assertTool } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
@@ -18,7 +19,7 @@ import type { CopyOptions } from "./session-parts.ts";
 export function assertSessionOptions(options: CopyOptions): void {
   assertEach(options, OPTIONS);
   const { permissionMode } = options;
-  const settings = { ...options.settings, ...(permissionMode !== undefined && { permissionMode }) };
+  const settings = { ...options.settings, ...defined({ permissionMode }) };
   const misfit = findMisfit(settings, CONFIG_SHAPE);
   if (misfit !== undefined) throw invalidConfig(`settings: ${misfit.message}.`);
 }

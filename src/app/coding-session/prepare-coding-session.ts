@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
@@ -44,7 +45,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
     flags: {
       ...options.settings,
       ...(typeof model === "string" && { model }),
-      ...(permissionMode !== undefined && { permissionMode }),
+      ...defined({ permissionMode }),
     },
   });
   const redact = redactionFor(environment, settings.config.values);

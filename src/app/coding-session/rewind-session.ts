@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { type RollbackPlace, redo, undo } from "../../session/checkpoints/rollback.ts";
@@ -34,7 +35,7 @@ export async function rewindSession(
     if (report.status === "refused") return { status: "refused", text, files: report };
   }
   if (conversation) await session.rewindTo(entryId);
-  return { status: "done", text, ...(report === undefined ? {} : { files: report }) };
+  return { status: "done", text, ...defined({ files: report }) };
 }
 
 /** The parts that putting files back works on. */
@@ -50,7 +51,7 @@ export async function undoFiles(
   return await undo(place, {
     paths: paths.map((path) => resolve(cwd, path)),
     force,
-    ...(to === undefined ? {} : { to: { run: to.run, turn: to.turn ?? 0 } }),
+    ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
   });
 }
 
@@ -95,7 +96,7 @@ export async function forkSession(
   if (session.kept !== undefined)
     return reopen({
       ...own,
-      resume: { id, fork: true, ...(entryId === undefined ? {} : { at: entryId }) },
+      resume: { id, fork: true, ...defined({ at: entryId }) },
     });
   const entries = [...session.journal.entries()];
   const before = entryId === undefined ? entries.at(-1)?.id : entryBefore(entries, entryId);

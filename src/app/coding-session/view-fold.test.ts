@@ -89,7 +89,7 @@ function failing(model: ScriptedModel, lost: readonly (readonly StreamPart[])[])
   };
 }
 
-interface Recorded {
+interface Recording {
   readonly events: readonly AgentEvent[];
   readonly entries: readonly JournalEntry[];
 }
@@ -97,7 +97,7 @@ interface Recorded {
 async function played(
   script: readonly ScriptAnswer[],
   lost: readonly (readonly StreamPart[])[],
-): Promise<Recorded> {
+): Promise<Recording> {
   // Subagents take answers of the same script; when it is used up, everybody has said enough.
   let at = 0;
   const model = new ScriptedModel(() => script[at++] ?? says("Enough."));

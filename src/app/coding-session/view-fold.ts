@@ -22,7 +22,7 @@ import { innermost, SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 
 type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
 };
 
 /** The part of a view that no entry says. */
@@ -170,7 +170,7 @@ export class ViewFold {
     // Nothing was to be done: a command, or a message that was refused.
     if (error === undefined && this.#run === undefined) return;
     const id = `failed_${this.#main.list.items.length}`;
-    this.#end({ id, time: Date.now(), stopReason, ...(error && { error }) });
+    this.#end({ id, time: Date.now(), stopReason, error });
   }
 
   /** The run has no end in the journal, and nobody is at work on it: its process is gone. */
@@ -190,8 +190,7 @@ export class ViewFold {
       time,
       type: "run_end",
       stopReason,
-      ...defined({ limit }),
-      ...(error && { error: { code: error.code, message: error.message } }),
+      ...defined({ limit, error: error && { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
     });

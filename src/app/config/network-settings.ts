@@ -76,8 +76,7 @@ export function networkVariables(environment: Environment): NetworkConfig {
   );
 }
 
-/** The variable of the first network setting a text names, such as `network.maxRetries`. */
-export function networkVariableIn(text: string): string | undefined {
-  const key = /\bnetwork\.(\w+)/.exec(text)?.[1] ?? "";
-  return placedSettings(NETWORK.fields).find(({ path }) => path.join(".") === key)?.setting.variable;
+/** The variable of a network setting, such as `maxRetries`. */
+export function networkVariable(name: string): string | undefined {
+  return placedSettings(NETWORK.fields).find(({ path }) => path.join(".") === name)?.setting.variable;
 }

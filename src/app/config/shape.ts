@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
@@ -116,7 +117,7 @@ function textsMisfit(
   oneOf: readonly string[] | undefined,
   path: readonly string[],
 ): Misfit | undefined {
-  const shape: Shape = { type: "string", ...(oneOf && { oneOf }) };
+  const shape: Shape = { type: "string", ...defined({ oneOf }) };
   for (const [at, value] of values.entries()) {
     const misfit = findMisfit(value, shape, [...path, String(at)]);
     if (misfit !== undefined) return misfit;

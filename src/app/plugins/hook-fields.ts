@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -22,7 +23,7 @@ const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
  */
 export function peerInput({ name, input, cwd }: HookedCall): Fields {
   const path = filePath({ name, input, cwd });
-  return { ...(input as Fields), ...(path !== undefined && { file_path: path }), ...editTexts(name, input) };
+  return { ...(input as Fields), ...defined({ file_path: path }), ...editTexts(name, input) };
 }
 
 /** The response to a call, as hooks are told. */
@@ -33,7 +34,7 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
     content: text,
     is_error: isError,
     success: !isError,
-    ...(path !== undefined && { filePath: path }),
+    ...defined({ filePath: path }),
     ...(call.name === "bash" && { stdout: text }),
   };
 }

@@ -1,4 +1,5 @@
 import { abortError, orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
 import { type NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
@@ -129,7 +130,7 @@ export async function askAside(
           purpose,
           ...account.answered(finish, message),
           durationMs: account.timing().durationMs,
-          ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+          ...defined({ responseId: finish.responseId }),
         });
         return { type: "answer", message, finishReason: finish.finishReason };
       },

@@ -56,8 +56,7 @@ function requestOf(run: RunContext, toolChoice: ToolChoice | undefined): ModelRe
   return {
     ...run.request,
     messages: run.state.transcript.messages.slice(),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(tools.length === 0 || toolChoice === undefined ? {} : { toolChoice }),
+    ...(tools.length === 0 ? {} : defined({ tools, toolChoice })),
   };
 }
 
@@ -85,7 +84,7 @@ async function recordAnswer(
     finishReason,
     ...account.answered(finish, said),
     ...account.timing(),
-    ...(finish.responseId === undefined ? {} : { responseId: finish.responseId }),
+    ...defined({ responseId: finish.responseId }),
   });
   if (failure !== undefined) return failed(run, toNanoAgentError(failure));
   const { cappedBy } = account;

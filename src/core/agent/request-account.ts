@@ -1,3 +1,4 @@
+import { defined } from "../base/defined.ts";
 import type { Message } from "../message/message.ts";
 import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
@@ -72,7 +73,7 @@ export class RequestAccount {
     return {
       model: `${answering.provider}/${finish.model ?? answering.id}`,
       usage,
-      ...(price === undefined ? {} : { costUsd: costOf(usage, price) }),
+      ...defined({ costUsd: price && costOf(usage, price) }),
     };
   }
 
@@ -84,7 +85,7 @@ export class RequestAccount {
     if (!this.#isCounted(price)) return { model, usage: NO_USAGE };
     const outputTokens = estimateTokens(this.collector.written() + this.#arguments.join(""));
     const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
-    return { model, usage, ...(price === undefined ? {} : { costUsd: costOf(usage, price) }) };
+    return { model, usage, ...defined({ costUsd: price && costOf(usage, price) }) };
   }
 
   /**

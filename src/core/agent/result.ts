@@ -1,3 +1,4 @@
+import { defined } from "../base/defined.ts";
 import { NanoAgentError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput } from "../message/block.ts";
@@ -116,7 +117,7 @@ export class RunError extends NanoAgentError {
     const code = error?.code ?? (stopReason === "aborted" ? "aborted" : "incomplete");
     super(code, `${whyWithoutAnswer(result)} ${HOW_TO_GO_ON[stopReason] ?? KEPT}`, {
       details: { ...error?.details, stopReason },
-      ...(error === undefined ? {} : { cause: error, retryable: error.retryable }),
+      ...defined({ cause: error, retryable: error?.retryable }),
     });
     this.name = "RunError";
     this.result = result;

@@ -1,6 +1,6 @@
 import type { Message } from "../message/message.ts";
 import type { ModelRequest } from "./model.ts";
-import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "./spoken.ts";
+import { PART_TOKENS, type PromptText, promptTextOf, promptTextOfTool } from "./prompt-text.ts";
 
 /** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
 const ASCII_PER_TOKEN = 3;
@@ -51,24 +51,24 @@ export class InputEstimates {
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => spokenByTool(tool)), 0);
+    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => promptTextOfTool(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce((sum, message) => sum + this.#once(message, () => spokenIn(message)), 0);
+    return messages.reduce((sum, message) => sum + this.#once(message, () => promptTextOf(message)), 0);
   }
 
-  #once(key: object, spoken: () => Spoken): number {
+  #once(key: object, textOf: () => PromptText): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const tokens = ofSpoken(spoken());
+    const tokens = tokensOf(textOf());
     this.#known.set(key, tokens);
     return tokens;
   }
 }
 
-function ofSpoken({ texts, images, parts }: Spoken): number {
+function tokensOf({ texts, images, parts }: PromptText): number {
   return (
     texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS
   );
@@ -76,5 +76,5 @@ function ofSpoken({ texts, images, parts }: Spoken): number {
 
 /** Tokens of what a model wrote, estimated high. */
 export function estimateOutput(message: Message): number {
-  return ofSpoken(spokenIn(message));
+  return tokensOf(promptTextOf(message));
 }

@@ -39,7 +39,7 @@ export interface Grant {
 }
 
 /** The most that one request may use. */
-interface Worst {
+interface Ceiling {
   readonly usd: number;
   readonly tokens: number;
 }
@@ -63,7 +63,7 @@ export interface BudgetRequest {
  */
 export class Ledger {
   readonly #budget: Budget;
-  readonly #reserved: Worst[] = [];
+  readonly #reserved: Ceiling[] = [];
   /** Settles when a request gives room back, for those that wait. */
   #released: PromiseWithResolvers<void> | undefined;
   #estimates: InputEstimates | undefined;
@@ -112,7 +112,7 @@ export class Ledger {
     cappedBy: BudgetLimit | undefined,
   ): Grant {
     const price = highestPrice(model);
-    const worst: Worst = {
+    const worst: Ceiling = {
       usd: price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000,
       tokens: inputTokens + output,
     };

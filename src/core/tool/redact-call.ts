@@ -1,3 +1,4 @@
+import { defined } from "../base/defined.ts";
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Redaction, RedactionStream } from "../base/redaction.ts";
@@ -25,8 +26,10 @@ function redacted(redaction: Redaction, result: ToolResult): ToolResult {
         : content.map((block) =>
             block.type === "text" ? { ...block, text: redaction.text(block.text) } : block,
           ),
-    ...(title === undefined ? {} : { title: redaction.text(title) }),
-    ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
+    ...defined({
+      title: title && redaction.text(title),
+      metadata: metadata && redactJson(redaction, metadata),
+    }),
   };
 }
 
@@ -85,8 +88,7 @@ export function redactUpdates(
         const shown = text === undefined ? undefined : through.push(text);
         if (metadata === undefined && (shown === undefined || shown === "")) return;
         publish({
-          ...(shown === undefined ? {} : { text: shown }),
-          ...(metadata === undefined ? {} : { metadata: redactJson(redaction, metadata) }),
+          ...defined({ text: shown, metadata: metadata && redactJson(redaction, metadata) }),
         });
       }),
     end: () => {

@@ -20,7 +20,7 @@ export interface HookEnd {
   /** It printed more than {@link MAX_OUTPUT}. */
   readonly isCut: boolean;
   /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 /** Where hooks run. */
@@ -75,7 +75,7 @@ export function runHook(hook: HookCommand, input: HookInput, place: HookPlace): 
       child.stderr.destroy();
       const { stdout, stderr } = outputs;
       const texts = { stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
-      resolve({ code: ended, ...texts, ...(failure === undefined ? {} : { failure }) });
+      resolve({ code: ended, ...texts, failure });
     };
     child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
     child.stderr.on("data", (bytes: Buffer) => outputs.stderr.add(bytes));

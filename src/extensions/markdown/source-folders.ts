@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../core/base/defined.ts";
 import { realPath } from "../../system/real-path.ts";
 import type { SourceFolder } from "./origin.ts";
 
@@ -39,7 +40,7 @@ export function sourceFolders(
         (parent): SourceFolder => ({
           path: join(folder, parent, kind),
           origin: "project",
-          ...(root === undefined ? {} : { root }),
+          ...defined({ root }),
         }),
       ),
     );

@@ -11,6 +11,7 @@ import {
   selectResourceURL,
 } from "@modelcontextprotocol/client";
 import type { Clock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";
@@ -95,10 +96,7 @@ async function renewed(
       clientInformation: login.client,
       refreshToken,
       fetchFn,
-      ...(info.authorizationServerMetadata === undefined
-        ? {}
-        : { metadata: info.authorizationServerMetadata }),
-      ...(resource === undefined ? {} : { resource }),
+      ...defined({ metadata: info.authorizationServerMetadata, resource }),
     });
     return loginOf(login, { refresh_token: refreshToken, ...tokens }, clock);
   } catch {
@@ -142,9 +140,7 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
     const request = {
       serverUrl: server.url,
       fetchFn,
-      ...(challenge.resourceMetadataUrl === undefined
-        ? {}
-        : { resourceMetadataUrl: challenge.resourceMetadataUrl }),
+      ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }),
       ...scopeOf(server, options.store.read()?.wanted ?? challenge.scope),
     };
     if ((await auth(flow, request)) === "AUTHORIZED") return await flow.keep();
@@ -209,7 +205,7 @@ class LoginFlow implements OAuthClientProvider {
     if (clientId !== undefined)
       this.#client = {
         client_id: clientId,
-        ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+        ...defined({ client_secret: clientSecret }),
       };
   }
 
@@ -221,7 +217,7 @@ class LoginFlow implements OAuthClientProvider {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
-      ...(scope === undefined ? {} : { scope }),
+      ...defined({ scope }),
     };
   }
 

@@ -54,7 +54,7 @@ export function originalNames(input: Fields, { renamed }: Pick<NormalisedSchema,
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
 }
 
-interface Flat {
+interface FlatSchema {
   readonly properties: Fields;
   readonly required: readonly string[];
 }
@@ -64,10 +64,10 @@ interface Walk {
   readonly depth: number;
 }
 
-function flattened(schema: Fields, { root, depth }: Walk): Flat {
+function flattened(schema: Fields, { root, depth }: Walk): FlatSchema {
   if (depth > MAX_DEPTH) return { properties: {}, required: [] };
   const below = { root, depth: depth + 1 };
-  const parts: Flat[] = [
+  const parts: FlatSchema[] = [
     { properties: fieldsOf(schema["properties"]), required: textsOf(schema["required"]) },
   ];
   const target = resolve(schema["$ref"], root);
@@ -83,7 +83,7 @@ function flattened(schema: Fields, { root, depth }: Walk): Flat {
   };
 }
 
-function oneOfThem(alternatives: readonly Flat[]): Flat {
+function oneOfThem(alternatives: readonly FlatSchema[]): FlatSchema {
   const [first, ...others] = alternatives.map(({ required }) => required);
   return {
     properties: merged(alternatives),
@@ -92,7 +92,7 @@ function oneOfThem(alternatives: readonly Flat[]): Flat {
 }
 
 /** Of two schemas for one parameter both count. */
-function merged(parts: readonly Flat[]): Fields {
+function merged(parts: readonly FlatSchema[]): Fields {
   const all = new Map<string, unknown[]>();
   for (const { properties } of parts)
     for (const [name, value] of Object.entries(properties)) {

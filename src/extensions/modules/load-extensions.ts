@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
@@ -90,7 +91,7 @@ async function loadExtension(
       const { matcher } = options;
       hooks.push({
         event,
-        ...(matcher === undefined ? {} : { matcher }),
+        ...defined({ matcher }),
         source: `the extension ${file.name}`,
         run: (input, signal) => (isOff ? undefined : handler(input, signal)),
         onFailure: fail,

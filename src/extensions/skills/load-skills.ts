@@ -66,9 +66,9 @@ function skillFolders({ path }: SourceFolder, findings: Finding[]): readonly str
   return entries.slice(0, MAX_SKILLS).map(({ name }) => join(path, name));
 }
 
-type Found = { readonly skill: Skill; readonly findings: readonly Finding[] } | Finding | undefined;
+type SkillReading = { readonly skill: Skill; readonly findings: readonly Finding[] } | Finding | undefined;
 
-async function readSkill(given: string, { origin, root }: SourceFolder): Promise<Found> {
+async function readSkill(given: string, { origin, root }: SourceFolder): Promise<SkillReading> {
   const path = join(given, "SKILL.md");
   const fault = (message: string): Finding => ({ path, level: "fault", message });
   let folder: string;

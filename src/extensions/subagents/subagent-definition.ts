@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
@@ -56,7 +57,7 @@ export function readDefinition(
     systemPrompt: body.trim(),
     ...toolFields,
     ...readMode(fields, notes),
-    ...(model === undefined ? {} : { model }),
+    ...defined({ model }),
     ...readEffort(fields, notes),
     ...readIterations(fields, notes),
   };

@@ -1,4 +1,5 @@
 import { assertCount } from "../../core/base/check-option.ts";
+import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -114,8 +115,7 @@ async function runTask(
     prompt,
     systemPrompt: [agent.systemPrompt, REPORT_RULE, around].filter((part) => part !== "").join("\n\n"),
     tools,
-    ...(model === undefined ? {} : { model }),
-    ...(agent.effort === undefined ? {} : { effort: agent.effort }),
+    ...defined({ model, effort: agent.effort }),
     maxIterations: agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     maxDepth,
   };

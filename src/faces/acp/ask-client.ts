@@ -11,6 +11,7 @@ import type {
   Question,
   QuestionReply,
 } from "../../app/coding-session/question.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { diffContent, toolFacts } from "./tool-facts.ts";
@@ -64,7 +65,7 @@ async function askPermission(
   if (outcome.outcome !== "selected") return REFUSED;
   const chosen = choices.find((_choice, index) => optionId(index) === outcome.optionId);
   if (chosen === undefined) return REFUSED;
-  return { choice: chosen.choice, ...(chosen.rule === undefined ? {} : { rule: chosen.rule }) };
+  return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };
 }
 
 /** The end of a command is always shown: it is what runs last. */

@@ -1,4 +1,4 @@
-import { networkVariableIn } from "../../app/config/network-settings.ts";
+import { networkVariable } from "../../app/config/network-settings.ts";
 import { keyVariableOf } from "../../app/model-choice.ts";
 import type { Settings } from "../../app/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
@@ -22,13 +22,12 @@ export function explainError(error: NanoAgentError, place: ErrorPlace): string {
     case "unknown_model":
       return `${message}${knownModels(place)}`;
     case "missing_credentials":
-      return message.includes("nano-agent demo")
-        ? message
-        : `${message} "nano-agent demo" runs without a key.`;
+      return `${message} "nano-agent demo" runs now, without any model.`;
     case "internal":
       return `${message} This is a defect of nano-agent; please report it.`;
     default: {
-      const variable = networkVariableIn(message);
+      const { limit } = error.details;
+      const variable = typeof limit === "string" ? networkVariable(limit) : undefined;
       return variable === undefined ? message : `${message} In the environment it is ${variable}.`;
     }
   }

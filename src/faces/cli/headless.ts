@@ -7,6 +7,7 @@ import {
 } from "../../app/coding-session/prepare-coding-session.ts";
 import { failedOutcome, RunTally } from "../../app/coding-session/run-outcome.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
+import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Input } from "../../core/message/given-message.ts";
@@ -106,7 +107,7 @@ class HeadlessRun {
       this.#signals.allowGrace();
       const signal = AbortSignal.any([this.#signals.signal, this.#broken.signal]);
       for await (const message of input) {
-        await this.#answer(session, message, { signal, ...(schema === undefined ? {} : { schema }) });
+        await this.#answer(session, message, { signal, ...defined({ schema }) });
         if (signal.aborted) break;
       }
     } finally {

@@ -6,6 +6,7 @@ import {
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import { currentFolder, existingFolder, userPaths } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
+import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -44,7 +45,7 @@ export async function runInteractive(
       environment,
       cwd,
       isPlain: flags.plain || wantsPlain(environment),
-      ...(prompt === undefined ? {} : { prompt }),
+      prompt,
       picks: flags.picksSession,
       isResumed: flags.session.resume !== undefined,
       openSession: async ({ resume, fresh = false, acceptServer }) => {
@@ -63,7 +64,7 @@ export async function runInteractive(
           adoptErrors: strays.adopt,
           // An id that was asked for is that of the first session alone.
           sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
-          ...(goesOn === undefined ? {} : { resume: goesOn }),
+          ...defined({ resume: goesOn }),
           goOnCommand: (words) => `nano-agent ${words}`,
         });
         settings.resolve(prepared.settings.config.values);

@@ -1,4 +1,5 @@
 import type { ResumeOptions } from "../../app/coding-session/coding-session.ts";
+import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
@@ -26,7 +27,7 @@ export function readSessionFlags(flags: ParsedOptions): SessionFlags {
   return {
     keep: !flags.has("--no-session"),
     sessionId,
-    resume: isResumed ? { id, fork, ...(step === undefined ? {} : { step }) } : undefined,
+    resume: isResumed ? { id, fork, ...defined({ step }) } : undefined,
   };
 }
 

@@ -92,13 +92,17 @@ function isLoopback(address: string): boolean {
   return name === "127.0.0.1" || name === "localhost" || name === "[::1]";
 }
 
-interface Serving {
+interface ServerParts {
   readonly clients: Map<string, ClientSession>;
   readonly newServer: () => AgentServer;
   readonly newer: McpHttpHandler;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  serving: ServerParts,
+): Promise<void> {
   try {
     const body = await bodyOf(request);
     if (body === undefined) return refuse(response, 413);
@@ -125,7 +129,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, servin
 }
 
 /** The answer to a request; `undefined` for a session that there is not. */
-async function answerTo(asked: Request, serving: Serving): Promise<Response | undefined> {
+async function answerTo(asked: Request, serving: ServerParts): Promise<Response | undefined> {
   const session = asked.headers.get("mcp-session-id") ?? "";
   const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));
   if (!isOlder) return serving.newer.fetch(asked);
@@ -135,7 +139,7 @@ async function answerTo(asked: Request, serving: Serving): Promise<Response | un
 /** The transport of a client; a new one for a client without a session. */
 async function transportFor(
   session: string,
-  { clients, newServer }: Serving,
+  { clients, newServer }: ServerParts,
 ): Promise<WebStandardStreamableHTTPServerTransport | undefined> {
   if (session !== "") return clients.get(session)?.transport;
   const agent = newServer();

@@ -54,7 +54,7 @@ export interface OpenHow {
 export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
-  readonly prompt?: string;
+  readonly prompt?: string | undefined;
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
   readonly isResumed: boolean;

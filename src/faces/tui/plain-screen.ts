@@ -1,5 +1,6 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
+import { defined } from "../../core/base/defined.ts";
 import { InputLine } from "./input-line.ts";
 import { type Line, line, shownText } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
@@ -212,7 +213,7 @@ export class PlainScreen implements ScreenFace {
     if (choice !== undefined)
       this.#session?.answer(question.id, {
         choice: choice.choice,
-        ...(choice.rule === undefined ? {} : { rule: choice.rule }),
+        ...defined({ rule: choice.rule }),
         ...(choice.choice === "no" && reason !== "" ? { reason } : {}),
       });
     else if (option !== undefined) this.#session?.answer(question.id, { value: option.value });

@@ -98,7 +98,7 @@ export class Screen {
       marks: marksOf(this.#look),
       now: clock.now(),
       details: false,
-      ...(this.#highlight === undefined ? {} : { highlight: this.#highlight }),
+      highlight: this.#highlight,
     };
   }
 

@@ -1,6 +1,11 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
-import { PART_TOKENS, type Spoken, spokenByTool, spokenIn } from "../../core/model/spoken.ts";
+import {
+  PART_TOKENS,
+  type PromptText,
+  promptTextOf,
+  promptTextOfTool,
+} from "../../core/model/prompt-text.ts";
 import type { ContextView } from "./compactor.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
 
@@ -38,7 +43,7 @@ export class ContextMeter {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
     if (measured !== undefined) return measured.tokens + bound;
-    const toolBound = tools.reduce((sum, tool) => sum + mostOf(spokenByTool(tool)), 0);
+    const toolBound = tools.reduce((sum, tool) => sum + mostOf(promptTextOfTool(tool)), 0);
     return bound + toolBound + mostTokens(request.system?.length ?? 0);
   }
 
@@ -49,9 +54,9 @@ export class ContextMeter {
     const { measured, messages, request, tools, conversation } = view;
     const plainFixed =
       text(request.system ?? "") +
-      tools.reduce((sum, tool) => sum + this.#estimate(tool, () => spokenByTool(tool)), 0);
+      tools.reduce((sum, tool) => sum + this.#estimate(tool, () => promptTextOfTool(tool)), 0);
     const plain = (list: readonly Message[]): number =>
-      list.reduce((sum, message) => sum + this.#estimate(message, () => spokenIn(message)), 0);
+      list.reduce((sum, message) => sum + this.#estimate(message, () => promptTextOf(message)), 0);
     if (measured !== undefined) {
       const estimated = plainFixed + plain(messages.slice(0, measured.messages));
       this.#ratios.set(conversation, clamped(measured.tokens / Math.max(1, estimated)));
@@ -69,10 +74,10 @@ export class ContextMeter {
     };
   }
 
-  #estimate(key: Message | ToolSpec, spoken: () => Spoken): number {
+  #estimate(key: Message | ToolSpec, textOf: () => PromptText): number {
     const known = this.#estimates.get(key);
     if (known !== undefined) return known;
-    const { texts, images, parts } = spoken();
+    const { texts, images, parts } = textOf();
     const text = this.#estimator ?? (() => 0);
     const tokens =
       texts.reduce((sum, each) => sum + text(each), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS;
@@ -87,7 +92,7 @@ export class ContextMeter {
     let tokens = goesOn ? known.tokens : 0;
     for (let at = goesOn ? known.end : from; at < messages.length; at += 1) {
       const message = messages[at];
-      if (message !== undefined) tokens += mostOf(spokenIn(message));
+      if (message !== undefined) tokens += mostOf(promptTextOf(message));
     }
     this.#bounds.set(conversation, { from, revision, end: messages.length, tokens });
     return tokens;
@@ -102,7 +107,7 @@ interface RunningBound {
   readonly tokens: number;
 }
 
-function mostOf({ texts, images, parts }: Spoken): number {
+function mostOf({ texts, images, parts }: PromptText): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute } from "node:path";
+import { FileMemo } from "./file-memo.ts";
 import {
   ALTERNATES,
   belongsTo,
@@ -29,7 +30,6 @@ import {
   textOf,
   unreadable,
 } from "./git-settings.ts";
-import { Remembered } from "./remembered.ts";
 
 /** The programs a repository's own settings have git run, by what has to be done for it. */
 export interface GitPrograms {
@@ -81,15 +81,15 @@ function settingsOf(repository: string, files: GitFiles): readonly JudgedSetting
 
 /** Files of repositories, as far as they have been read. */
 export class GitFiles {
-  readonly settings: Remembered<readonly JudgedSetting[], []> = new Remembered((path) =>
+  readonly settings: FileMemo<readonly JudgedSetting[], []> = new FileMemo((path) =>
     settingsIn(path).map(judged),
   );
-  readonly index: Remembered<GitIndex | undefined, [hashBytes: number]> = new Remembered(readIndex);
-  readonly entries: Remembered<GitEntries, [name: string]> = new Remembered(entriesIn);
-  readonly state: Remembered<readonly JudgedSetting[], [key: string]> = new Remembered((path, key) =>
+  readonly index: FileMemo<GitIndex | undefined, [hashBytes: number]> = new FileMemo(readIndex);
+  readonly entries: FileMemo<GitEntries, [name: string]> = new FileMemo(entriesIn);
+  readonly state: FileMemo<readonly JudgedSetting[], [key: string]> = new FileMemo((path, key) =>
     stateIn(path, key).map(judged),
   );
-  readonly #texts: Remembered<string | undefined, []> = new Remembered(textOf);
+  readonly #texts: FileMemo<string | undefined, []> = new FileMemo(textOf);
   /** Files of one line, which name a folder or a branch. */
   readonly read: ReadText = (path) => this.#texts.of(path);
 }
@@ -101,7 +101,7 @@ interface Place {
 }
 
 /** The parts that the work trees of a repository share. */
-interface Shared {
+interface CommonParts {
   readonly common: string;
   readonly settings: readonly JudgedSetting[];
 }
@@ -160,7 +160,7 @@ class Walk {
   }
 
   /** Settings that would have git show files from elsewhere as parts of this repository. */
-  #places(own: string, { tree, root, common, settings }: Place & Shared): void {
+  #places(own: string, { tree, root, common, settings }: Place & CommonParts): void {
     if (tree !== undefined && !belongsTo(tree, { own, root, settings }, this.#files.read))
       this.#away("folder", own);
     if (common !== own && placeOf(common) !== placeOf(`${own}/../..`)) this.#away("commondir", common);

@@ -8,7 +8,7 @@ const MAX_PATH = process.platform === "win32" ? 32_768 : 4096;
 const MISSING: unique symbol = Symbol("missing");
 
 /** A link's target, `undefined` for what is no link, or nothing there. */
-type Found = string | typeof MISSING | undefined;
+type LinkTarget = string | typeof MISSING | undefined;
 
 /** The questions of {@link LinkReader} to the system. Default: the disk. */
 export interface LinkSource {
@@ -24,7 +24,7 @@ export interface LinkSource {
  */
 export class LinkReader {
   readonly #source: LinkSource;
-  readonly #known = new Map<string, Found>();
+  readonly #known = new Map<string, LinkTarget>();
   readonly #lookups = new Map<string, number>();
   /** Folded names of the links in a folder. */
   readonly #lists = new Map<string, ReadonlySet<string>>();
@@ -55,7 +55,7 @@ export class LinkReader {
     return links !== undefined && ASCII.test(name) && !links.has(name.toLowerCase());
   }
 
-  #lookUp(path: string): Found {
+  #lookUp(path: string): LinkTarget {
     const slash = path.lastIndexOf("/");
     const folder = path.slice(0, slash);
     if (this.#known.get(folder) === MISSING) return MISSING;

@@ -30,7 +30,7 @@ export interface JudgedPath {
   /** The place the system would open. */
   readonly resolved: string;
   /** Not a plain file name: a device, another drive's folder, a name with a hole in it. */
-  readonly odd?: string;
+  readonly odd?: string | undefined;
 }
 
 /** A folder that programs are looked for in. */
@@ -147,7 +147,7 @@ export class PathSpace {
       written: plain === asItStands ? [plain] : [plain, asItStands],
       // Where its links lead is not looked up: then it is nowhere that a rule for a folder describes.
       resolved: isTooLong ? "/" : expanded === "." ? this.place : this.#spell(this.#placeOf(absolute)),
-      ...(odd === undefined ? {} : { odd }),
+      odd,
     };
   }
 

@@ -18,6 +18,6 @@ export interface ConfinedStart {
 }
 
 /** A sandbox that can start commands inside. */
-export interface Confining {
+export interface Confiner {
   readonly wrap: (start: CommandToConfine) => Promise<ConfinedStart>;
 }

@@ -4,7 +4,7 @@ import type { Placeholder } from "./git-steering.ts";
 import type { PlaceholderClaims } from "./placeholder-claims.ts";
 
 /** A placeholder of ours, and how many commands need it. */
-interface Placed {
+interface PlaceholderUse {
   readonly placeholder: Placeholder;
   /** Gives up the claim of this process, and removes it if that was the last one. */
   readonly giveUp: () => void;
@@ -20,7 +20,7 @@ export interface PutOptions {
 
 /** Keeps placeholders in their places while somebody needs them. */
 export class Placeholders {
-  readonly #placed = new Map<string, Placed>();
+  readonly #placed = new Map<string, PlaceholderUse>();
 
   /** Puts them where nothing is. Call what it returns once, when they are no longer needed. */
   put(placeholders: readonly Placeholder[], { there = [], claims }: PutOptions): () => void {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { newId } from "../../core/base/ids.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
-import type { Confining } from "./confined-start.ts";
+import type { Confiner } from "./confined-start.ts";
 
 /** Longest wait for the trial. */
 const PATIENCE_MS = 20_000;
@@ -19,7 +19,7 @@ const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
  * `undefined`.
  */
 export async function probeSandbox(
-  sandbox: Confining,
+  sandbox: Confiner,
   { folder }: { readonly folder: string },
 ): Promise<string | undefined> {
   makePrivateFolders(folder);
@@ -50,15 +50,15 @@ export async function probeSandbox(
   }
 }
 
-interface Shown {
+interface ProbeOutput {
   readonly output: string;
   readonly error: string;
 }
 
-async function runInside(sandbox: Confining, command: string, cwd: string): Promise<Shown> {
+async function runInside(sandbox: Confiner, command: string, cwd: string): Promise<ProbeOutput> {
   const start = await sandbox.wrap({ command, shell: SHELL, cwd });
   try {
-    return await new Promise<Shown>((resolve) => {
+    return await new Promise<ProbeOutput>((resolve) => {
       const env = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin" };
       const child = execFile(
         start.file,
@@ -74,7 +74,7 @@ async function runInside(sandbox: Confining, command: string, cwd: string): Prom
   }
 }
 
-function whyNot({ error }: Shown): string {
+function whyNot({ error }: ProbeOutput): string {
   const line = error.split("\n").at(-1)?.slice(0, 300) ?? "";
   const text = line === "" ? "it ended without a word." : `${line}.`;
   if (!/namespace|uid map|setting up|operation not permitted|permission denied/i.test(error)) return text;

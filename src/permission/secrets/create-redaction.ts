@@ -1,5 +1,4 @@
-import type { Redaction, RedactionStream } from "../../core/base/redaction.ts";
-import { redactionMark } from "../../core/base/redaction-mark.ts";
+import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/redaction.ts";
 import { KnownSecrets, type Secret } from "./known-secrets.ts";
 import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
 import { replaceSettings } from "./replace-settings.ts";

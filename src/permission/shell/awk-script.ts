@@ -49,12 +49,12 @@ const NEVER = /^(?:system|extension|include|load|namespace)$/;
 const MAX_LENGTH = 20_000;
 
 /** The state behind a token: an operand (`/` divides), a place where `/` opens an expression, or neither. */
-type After = "operand" | "start" | "unclear";
+type TokenEnd = "operand" | "start" | "unclear";
 
 class AwkReader {
   readonly #text: string;
   #at = 0;
-  #after: After = "start";
+  #after: TokenEnd = "start";
   /** Open brackets: `c` for those of `if`, `while`, `for` and `switch`. */
   #open = "";
   #prints = false;
@@ -106,7 +106,7 @@ class AwkReader {
     else this.#mark(control);
   }
 
-  #follow(after: After, continues = false): void {
+  #follow(after: TokenEnd, continues = false): void {
     this.#after = after;
     this.#continues = continues;
   }

@@ -1,9 +1,9 @@
 import type { ParsedScript } from "unbash";
 import { lastPart } from "../paths/match-path.ts";
-import { bareCommand, plainWords } from "./bare-command.ts";
+import { bareCommand, plainWords, roughCommands } from "./bare-command.ts";
 import { evaluates } from "./evaluating-builtins.ts";
+import type { InnerCommand } from "./inner-command.ts";
 import { readShell } from "./read-shell.ts";
-import { roughCommands } from "./rough-commands.ts";
 import {
   isAsWritten,
   type KnownVariables,
@@ -21,7 +21,6 @@ import {
 import type { ShellUnit } from "./shell-unit.ts";
 import { assignmentGuards, textGuards } from "./text-guards.ts";
 import { unwrap } from "./unwrap.ts";
-import type { Unwrapped } from "./unwrapped.ts";
 import { foldersFrom, START } from "./work-folders.ts";
 import { PASSING_PROGRAMS } from "./wrappers.ts";
 
@@ -199,7 +198,7 @@ class Planner {
   #inside(
     name: string,
     command: SimpleCommand,
-    { unwrapped, level }: { readonly unwrapped: Unwrapped; readonly level: Level },
+    { unwrapped, level }: { readonly unwrapped: InnerCommand; readonly level: Level },
   ): void {
     const { words, file, folder, scripts = [], unseen } = unwrapped;
     const start = foldersFrom(level.folders, command.folders);
@@ -214,7 +213,7 @@ class Planner {
     }
   }
 
-  #unit(command: SimpleCommand, unwrapped: Unwrapped | undefined, level: Level): ShellUnit {
+  #unit(command: SimpleCommand, unwrapped: InnerCommand | undefined, level: Level): ShellUnit {
     const { words, assignments } = command;
     const [first = literalWord("")] = words;
     const name = lastPart(first.text);
@@ -292,7 +291,7 @@ class Planner {
       if (++this.#valueCount * values.length > MAX_VALUES) return this.#tooMuch(command.source);
       const reference = new RegExp(`\\$(?:${name}(?!\\w)|\\{${name}\\})`, "g");
       for (const value of values) {
-        const withValue = ({ text, literal }: ShellWord): Resolved => ({
+        const withValue = ({ text, literal }: ShellWord): ArgumentWord => ({
           literal,
           resolved: text.replaceAll(reference, () => value.resolved),
         });
@@ -331,10 +330,10 @@ function isRepeated(command: SimpleCommand, seen: Set<string>): boolean {
   return false;
 }
 
-type Resolved = Pick<ShellWord, "resolved" | "literal">;
+type ArgumentWord = Pick<ShellWord, "resolved" | "literal">;
 
 /** The arguments that words come to, taken apart at blanks where the shell does so. */
-function argumentsFrom(words: readonly Resolved[]): readonly string[] {
+function argumentsFrom(words: readonly ArgumentWord[]): readonly string[] {
   const pieces: string[] = [];
   for (const { resolved, literal } of words) {
     if (literal || !/\s/.test(resolved)) pieces.push(resolved);

@@ -1,7 +1,7 @@
+import type { InnerCommand } from "./inner-command.ts";
 import { type IsChosen, programGuards } from "./program-guards.ts";
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
 import type { ShellUnit, TextGuard, WordGuard } from "./shell-unit.ts";
-import type { Unwrapped } from "./unwrapped.ts";
 import { isRiskyVariable } from "./variable-names.ts";
 import { STATE_CHANGES } from "./wrappers.ts";
 
@@ -9,7 +9,7 @@ import { STATE_CHANGES } from "./wrappers.ts";
 export interface TextGuardOptions {
   /** The program, without its folder. */
   readonly name: string;
-  readonly unwrapped: Unwrapped | undefined;
+  readonly unwrapped: InnerCommand | undefined;
   readonly isChosen: IsChosen;
   /** Works out what a program runs that the command runs. */
   readonly plan: (program: readonly ShellWord[]) => readonly ShellUnit[];
@@ -57,7 +57,7 @@ function headGuards(place: Places, indexes: readonly number[] = NONE): readonly 
 
 const NONE: readonly never[] = [];
 
-function isGuardedWrapper(unwrapped: Unwrapped | undefined): boolean {
+function isGuardedWrapper(unwrapped: InnerCommand | undefined): boolean {
   return unwrapped?.file !== undefined || (unwrapped?.assigns?.length ?? 0) > 0;
 }
 

@@ -1,9 +1,9 @@
+import { type InnerCommand, readWrapper, unseenFrom } from "./inner-command.ts";
 import { type ShellWord, type SimpleCommand, textAt } from "./shell-command.ts";
-import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import type { Wrapper } from "./wrappers.ts";
 
 /** The command that a shell runs: the script behind `-c`, a file, or its standard input. */
-export function unwrapShell({ words, input, piped }: SimpleCommand): Unwrapped {
+export function unwrapShell({ words, input, piped }: SimpleCommand): InnerCommand {
   const options = shellOptions(words);
   if (options.result !== undefined) return options.result;
   const first = words[options.at];
@@ -24,7 +24,7 @@ interface ShellOptions {
   /** `-s` is among them. */
   readonly stdin: boolean;
   /** The result that the options alone decide. */
-  readonly result?: Unwrapped;
+  readonly result?: InnerCommand;
 }
 
 function shellOptions(words: readonly ShellWord[]): ShellOptions {
@@ -44,19 +44,19 @@ function shellOptions(words: readonly ShellWord[]): ShellOptions {
   return { at: words.length, command, stdin };
 }
 
-function longOption(words: readonly ShellWord[], at: number): Unwrapped | undefined {
+function longOption(words: readonly ShellWord[], at: number): InnerCommand | undefined {
   const text = textAt(words, at);
   if (text === "--version" || text === "--help") return {};
   if (/^--(?:no\w+|posix|login|verbose|restricted)$/.test(text)) return undefined;
   return unseenFrom(words, at, `${text} may name a file of commands`);
 }
 
-function interactive(words: readonly ShellWord[], at: number): Unwrapped | undefined {
+function interactive(words: readonly ShellWord[], at: number): InnerCommand | undefined {
   return /^-\w*i/.test(textAt(words, at)) ? unseenFrom(words, at, "it is an interactive shell") : undefined;
 }
 
 /** A shell that reads its commands from standard input. */
-function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): Unwrapped {
+function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): InnerCommand {
   const plain = input.length === 1 && piped.length === 0 && !/[$`\\]/.test(input[0] ?? "");
   if (plain) return { scripts: input };
   const texts = piped.flatMap(({ words, input: fed }) => {
@@ -67,7 +67,7 @@ function shellInput(input: readonly string[], piped: readonly SimpleCommand[]): 
 }
 
 /** The command that `su` and `runuser` run: the line behind `-c`. */
-export function unwrapSu(name: string, words: readonly ShellWord[], su: Wrapper): Unwrapped {
+export function unwrapSu(name: string, words: readonly ShellWord[], su: Wrapper): InnerCommand {
   const { scripts, operands, unknown, looksUp } = readWrapper(words, su);
   if (looksUp) return {};
   const [script] = scripts;

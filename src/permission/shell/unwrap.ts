@@ -1,12 +1,12 @@
 import { wordSet } from "../match-text.ts";
+import { type InnerCommand, readWrapper, unseenFrom } from "./inner-command.ts";
 import type { FoundOption } from "./option-reader.ts";
 import { literalWord, resolvedText, type ShellWord, type SimpleCommand, textOf } from "./shell-command.ts";
 import { unwrapShell, unwrapSu } from "./unwrap-shell.ts";
-import { readWrapper, type Unwrapped, unseenFrom } from "./unwrapped.ts";
 import { LOOSE_WRAPPERS, OTHER_SHELLS, SHELLS, WRAPPERS, type Wrapper } from "./wrappers.ts";
 
 /** The command that the program `name` runs, if it is one that does; `words[0]` is the program itself. */
-export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefined {
+export function unwrap(name: string, command: SimpleCommand): InnerCommand | undefined {
   const { words } = command;
   if (SHELLS.has(name)) return unwrapShell(command);
   if (OTHER_SHELLS.has(name)) return { unseen: `what ${name} runs is not read`, scripts: stringsOf(words) };
@@ -32,14 +32,14 @@ export function unwrap(name: string, command: SimpleCommand): Unwrapped | undefi
   }
 }
 
-function unwrapUser(name: string, words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+function unwrapUser(name: string, words: readonly ShellWord[], wrapper: Wrapper): InnerCommand {
   // With a user named by an option the words behind are runuser's program, and no shell reads them.
   if (name === "runuser" && words.some(({ text }) => /^(?:-u|--user)/.test(text)))
     return unwrapWith(name, wrapper, words);
   return unwrapSu(name, words, WRAPPERS.get("su") ?? wrapper);
 }
 
-function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): Unwrapped {
+function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[]): InnerCommand {
   const { options, operands: places, scripts: lines, unknown, looksUp } = readWrapper(words, wrapper);
   if (looksUp) return {};
   if (unknown !== undefined) return unseenFrom(words, unknown, unknownOption(name, words[unknown]));
@@ -58,7 +58,7 @@ function unwrapWith(name: string, wrapper: Wrapper, words: readonly ShellWord[])
   }
   const isLine = wrapper.traits.has("line") && !options.some((option) => wrapper.words.includes(option.name));
   if (isLine) return { ...lineOf(rest), assigns };
-  return { words: rest, scripts, assigns, ...(folder === undefined ? {} : { folder: placeOf(folder) }) };
+  return { words: rest, scripts, assigns, folder: folder && placeOf(folder) };
 }
 
 function unknownOption(name: string, word: ShellWord | undefined): string {
@@ -82,7 +82,7 @@ function countAssignments(
 }
 
 /** Words that are joined and read by a shell once more. */
-function lineOf(words: readonly ShellWord[]): Unwrapped {
+function lineOf(words: readonly ShellWord[]): InnerCommand {
   const line = textOf(words);
   if (words.every(({ literal, glob }) => literal || glob)) return { scripts: [line] };
   return {
@@ -99,7 +99,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set(["-I", "-i", "--replace"]);
 /** Options that take back the placeholder, and have arguments added. */
 const ADDING: ReadonlySet<string> = wordSet("-n -L -l --max-args --max-lines");
 
-function unwrapXargs({ words, piped, input, source }: SimpleCommand, wrapper: Wrapper): Unwrapped {
+function unwrapXargs({ words, piped, input, source }: SimpleCommand, wrapper: Wrapper): InnerCommand {
   const { options, operands, unknown, looksUp } = readWrapper(words, wrapper);
   if (looksUp) return {};
   if (unknown !== undefined) return unseenFrom(words, unknown, unknownOption("xargs", words[unknown]));
@@ -165,7 +165,7 @@ export const UNKNOWN_ARGUMENTS: ShellWord = {
   names: ["@"],
 };
 
-function unwrapParallel(words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+function unwrapParallel(words: readonly ShellWord[], wrapper: Wrapper): InnerCommand {
   const { operands, unknown, looksUp } = readWrapper(words, wrapper);
   if (looksUp) return {};
   const mark = words.findIndex(({ text }) => /^::::?\+?$/.test(text));
@@ -183,7 +183,7 @@ function unwrapParallel(words: readonly ShellWord[], wrapper: Wrapper): Unwrappe
   return { words: [...program, UNKNOWN_ARGUMENTS] };
 }
 
-function unwrapFlock(words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
+function unwrapFlock(words: readonly ShellWord[], wrapper: Wrapper): InnerCommand {
   const { operands, unknown } = readWrapper(words, wrapper);
   const option = words[operands[1] ?? words.length]?.text;
   if (unknown !== undefined || (option !== "-c" && option !== "--command"))
@@ -195,7 +195,7 @@ function unwrapFlock(words: readonly ShellWord[], wrapper: Wrapper): Unwrapped {
     : unseenFrom(words, operands[2] ?? 1, "what flock runs comes from an expansion");
 }
 
-function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
+function unwrapTrap(words: readonly ShellWord[]): InnerCommand {
   const action = words[1]?.text === "--" ? words[2] : words[1];
   if (action === undefined || action.text === "" || action.text === "-" || /^-[lp]$/.test(action.text))
     return {};
@@ -203,7 +203,7 @@ function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
   return { scripts: [action.text, action.resolved], unseen: "what the trap runs comes from an expansion" };
 }
 
-function unwrapLoose(name: string, words: readonly ShellWord[]): Unwrapped | undefined {
+function unwrapLoose(name: string, words: readonly ShellWord[]): InnerCommand | undefined {
   const first = words[1];
   if (first === undefined) return undefined;
   if (first.literal && !first.text.startsWith("-") && !first.text.includes(" ") && LOOSE_WORDS.has(name))

@@ -185,7 +185,7 @@ class Decoder implements AiSdkDecoder {
       id,
       name,
       ...parseToolInput(json, { truncated }),
-      ...(metadata === undefined ? {} : { provider_data: aiSdkData(this.#provider, metadata) }),
+      ...defined({ provider_data: metadata && aiSdkData(this.#provider, metadata) }),
     };
     this.#emit({ type: "block", index, block });
   }

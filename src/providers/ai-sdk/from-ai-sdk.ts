@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { AnswerBound } from "../answer-bound.ts";
@@ -58,7 +59,7 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   return {
     provider: languageModel.provider,
     id: languageModel.modelId,
-    ...(info === undefined ? {} : { info }),
+    ...defined({ info }),
     stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
   };
 }

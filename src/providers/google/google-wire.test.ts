@@ -80,7 +80,7 @@ describe("googleWire against an independent server", () => {
     ];
     const second = await ask(model, { messages, tools: [weather] });
     expect(second.text).toBe("Sunny in Köln.");
-    const { messages: seen } = (mock.getRequests().at(-1)?.body ?? { messages: [] }) as Seen;
+    const { messages: seen } = (mock.getRequests().at(-1)?.body ?? { messages: [] }) as SeenRequest;
     const calls = seen.flatMap((message) => message.tool_calls ?? []).map(({ id }) => id);
     const results = seen.flatMap((message) => (message.role === "tool" ? [message.tool_call_id] : []));
     expect(calls).toHaveLength(2);
@@ -96,7 +96,7 @@ describe("googleWire against an independent server", () => {
 });
 
 /** The server's view of the request. */
-interface Seen {
+interface SeenRequest {
   readonly messages: readonly {
     readonly role: string;
     readonly tool_call_id?: string;
@@ -104,14 +104,14 @@ interface Seen {
   }[];
 }
 
-interface Asked {
+interface AskAnswer {
   readonly text: string;
   readonly thinking: string;
   readonly blocks: readonly AssistantBlock[];
   readonly finish: FinishPart | undefined;
 }
 
-async function ask(model: Model, request: ModelRequest): Promise<Asked> {
+async function ask(model: Model, request: ModelRequest): Promise<AskAnswer> {
   const parts: StreamPart[] = [];
   for await (const part of model.stream(request)) parts.push(part);
   return {

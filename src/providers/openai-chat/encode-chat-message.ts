@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type {
   AssistantBlock,
@@ -45,7 +46,7 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
     type: "function",
     // Several servers parse arguments again: broken ones are told of by their error result alone.
     function: { name: sentToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
-    ...(extra === undefined ? {} : { extra_content: extra }),
+    ...defined({ extra_content: extra }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { ThinkingBlock } from "../../core/message/block.ts";
 import type { ChatDelta, ReasoningDetail, ReasoningField } from "./chat-json.ts";
@@ -36,7 +37,7 @@ export class ReasoningCollector {
       thinking: this.#text,
       provider_data: {
         openai_chat: {
-          ...(this.#field === undefined ? {} : { field: this.#field }),
+          ...defined({ field: this.#field }),
           ...(this.#details.length === 0 ? {} : { details: this.#details }),
         },
       },

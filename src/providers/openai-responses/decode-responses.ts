@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
@@ -139,7 +140,7 @@ class ResponsesDecoder implements WireDecoder {
   #failure(answer: ResponsesAnswer, status: string): NanoAgentError {
     const code = answer.error?.code ?? undefined;
     const message = answer.error?.message ?? answer.incomplete_details?.reason ?? `the response is ${status}`;
-    return reportedError({ message, ...(code === undefined ? {} : { code }) }, { target: this.#target });
+    return reportedError({ message, ...defined({ code }) }, { target: this.#target });
   }
 
   /** Known by id and position. Servers leave either out, change it or repeat it: then it is the newest. */

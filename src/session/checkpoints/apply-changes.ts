@@ -47,18 +47,18 @@ const MAX_SYNCED = 200;
  * Returns what could not be done; throws for nothing.
  */
 export function applyChanges(changes: readonly FileChange[], options: ApplyOptions): FailedPath[] {
-  const applying = new Applying(options, changes.length <= MAX_SYNCED);
+  const writer = new ChangeWriter(options, changes.length <= MAX_SYNCED);
   const deepestFirst = [...changes].sort((left, right) => depth(right.path) - depth(left.path));
-  for (const change of deepestFirst) if (isRemoval(change)) applying.remove(change);
+  for (const change of deepestFirst) if (isRemoval(change)) writer.remove(change);
   const shallowFirst = deepestFirst.reverse();
-  for (const change of shallowFirst) if (change.after?.type === "folder") applying.makeFolder(change);
+  for (const change of shallowFirst) if (change.after?.type === "folder") writer.makeFolder(change);
   for (const change of shallowFirst)
-    if (change.after?.type === "file" || change.after?.type === "link") applying.put(change);
-  for (const change of shallowFirst.reverse()) if (change.after?.type === "folder") applying.setMode(change);
-  return applying.failed;
+    if (change.after?.type === "file" || change.after?.type === "link") writer.put(change);
+  for (const change of shallowFirst.reverse()) if (change.after?.type === "folder") writer.setMode(change);
+  return writer.failed;
 }
 
-class Applying {
+class ChangeWriter {
   readonly failed: FailedPath[] = [];
   readonly #options: ApplyOptions;
   readonly #isSynced: boolean;

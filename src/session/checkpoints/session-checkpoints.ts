@@ -36,7 +36,7 @@ export interface SessionCheckpointsOptions {
 const CLEAN_UP_FROM = 0.75;
 
 /** A call at work: what it may change, and the marks of what of that stands outside of the workspace. */
-interface Active {
+interface ActiveCall {
   readonly call: CheckpointedCall;
   readonly reach: Reach;
   readonly outside: ReadonlyMap<string, string>;
@@ -62,7 +62,7 @@ export class SessionCheckpoints implements Checkpointer {
   #isClosing = false;
   /** The call that was cut: what changed since is laid to it. */
   #interrupted: SessionCheckpointsOptions["interrupted"];
-  readonly #active = new Map<string, Active>();
+  readonly #active = new Map<string, ActiveCall>();
   /** Entries found while a call was still at work, to be recorded with the next one that ends. */
   #found: NewEntry[] = [];
   #turn: Promise<unknown> = Promise.resolve();

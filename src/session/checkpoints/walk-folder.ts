@@ -30,7 +30,7 @@ export async function walkFolder(options: WalkOptions): Promise<readonly Omissio
 /** Longest time without letting others work, in milliseconds. */
 const SLICE_MS = 12;
 
-interface Found {
+interface PathStats {
   readonly key: PathKey;
   readonly stats: Stats;
 }
@@ -68,9 +68,9 @@ class Walk {
   }
 
   /** All of a folder of dependencies, or nothing of it. */
-  async #walkBulk(top: Found): Promise<void> {
+  async #walkBulk(top: PathStats): Promise<void> {
     const limit = Math.min(this.#left, this.#options.limits.maxBulkEntries);
-    const all: Found[] = [];
+    const all: PathStats[] = [];
     const folders = [top.key];
     const omittedBefore = this.omitted.length;
     for (let next = 0; next < folders.length; next++) {
@@ -96,7 +96,7 @@ class Walk {
   #entriesOf(
     folder: PathKey,
     { limit, blame = folder }: { readonly limit: number; readonly blame?: PathKey },
-  ): Found[] | undefined {
+  ): PathStats[] | undefined {
     const { root, mayOpen } = this.#options;
     if (!mayOpen(folder)) {
       this.#omit(blame, "no_time");
@@ -115,7 +115,7 @@ class Walk {
       this.#omit(blame, "too_many_files");
       return undefined;
     }
-    const found: Found[] = [];
+    const found: PathStats[] = [];
     for (const name of names) {
       if (name === GIT || name.startsWith(DRAFT_PREFIX)) continue;
       const key = childKey(folder, name);
@@ -125,7 +125,7 @@ class Walk {
     return found;
   }
 
-  #isOpen({ key, stats }: Found): boolean {
+  #isOpen({ key, stats }: PathStats): boolean {
     if (!stats.isDirectory()) return false;
     const { root, exclude } = this.#options;
     if (exclude.length > 0 && exclude.includes(String(nativePath(root, key)))) return false;

@@ -243,7 +243,7 @@ export class Workspace {
     return statsOf(nativePath(this.root, key));
   }
 
-  #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: Noting): void {
+  #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: NoteContext): void {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
@@ -256,7 +256,7 @@ export class Workspace {
     if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
-  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundNoting): void {
+  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundState): void {
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
@@ -298,7 +298,7 @@ function differOnlyInTime(before: FileState | undefined, after: FileState | unde
   return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
-interface Noting {
+interface NoteContext {
   readonly changes: FileChange[];
   /** True when it is known that nothing stood at a path that has no state. */
   readonly isKnown: (key: PathKey) => boolean;
@@ -306,7 +306,7 @@ interface Noting {
   readonly mayRead: () => boolean;
 }
 
-interface FoundNoting extends Pick<Noting, "changes"> {
+interface FoundState extends Pick<NoteContext, "changes"> {
   readonly state: FileState | undefined;
   /** True when it is seen for the first time, so that nothing of it is a change. */
   readonly isFirst: boolean;

@@ -49,12 +49,12 @@ export function foreignEntries(
 }
 
 /** An answer whose list is its own, so that further ones can add to it. */
-type Joined = Assistant & { readonly content: AssistantBlock[] };
+type GrowingAnswer = Assistant & { readonly content: AssistantBlock[] };
 
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
   /** The answer at the end of the list. */
-  let last: Joined | undefined;
+  let last: GrowingAnswer | undefined;
   for (const item of items) {
     const before = last;
     if (item.type !== "assistant") last = undefined;
@@ -70,7 +70,7 @@ function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
 }
 
 /** The list of the first goes on in both: a copy for each would take quadratic time. */
-function joinedAnswer(first: Joined, second: Assistant): Joined {
+function joinedAnswer(first: GrowingAnswer, second: Assistant): GrowingAnswer {
   for (const block of second.content) first.content.push(block);
   const usage =
     first.usage === undefined && second.usage === undefined

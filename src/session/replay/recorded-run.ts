@@ -154,6 +154,13 @@ const UNTRACED = {
   request: undefined,
 } as const;
 
+const FIELD_OF = {
+  tool_intent: "intent",
+  tool_result: "result",
+  permission_decision: "decision",
+  approval_request: "request",
+} as const;
+
 /** The calls in some entries by id, in the order in which they first appear. */
 export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {
   const calls = new Map<string, RecordedCall>();
@@ -162,13 +169,7 @@ export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string
     const { callId, name } = entry;
     const parentCallId = entry.type === "approval_request" ? undefined : entry.parentCallId;
     const before = calls.get(callId) ?? { ...UNTRACED, callId, name, parentCallId };
-    calls.set(callId, {
-      ...before,
-      ...(entry.type === "tool_intent" ? { intent: entry } : {}),
-      ...(entry.type === "tool_result" ? { result: entry } : {}),
-      ...(entry.type === "permission_decision" ? { decision: entry } : {}),
-      ...(entry.type === "approval_request" ? { request: entry } : {}),
-    });
+    calls.set(callId, { ...before, [FIELD_OF[entry.type]]: entry });
   }
   return calls;
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../core/base/errors.ts";
-import { findRedactionMark } from "../../core/base/redaction-mark.ts";
+import { findRedactionMark } from "../../core/base/redaction.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { systemCode } from "../../system/system-error.ts";

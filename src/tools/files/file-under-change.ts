@@ -24,7 +24,7 @@ export interface ChangeTarget {
 /** A file as it is before a change that the session may make. */
 interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
-  readonly stats?: Stats;
+  readonly stats: Stats | undefined;
   readonly stamp: FileStamp;
   /** All bytes; absent when the file is larger than was asked for. */
   readonly content: Buffer | undefined;
@@ -56,7 +56,7 @@ export async function openForChange(
   if (open !== undefined) {
     const { stamp, content } = open;
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
-    return { ...(stats === undefined ? {} : { stats }), stamp, content };
+    return { stats, stamp, content };
   }
   const file = openRegularFile(path, shown);
   try {
@@ -65,7 +65,7 @@ export async function openForChange(
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
-    return { ...(stats === undefined ? {} : { stats }), stamp, content };
+    return { stats, stamp, content };
   } finally {
     file.close();
   }
@@ -90,7 +90,7 @@ export async function commitChange(
   }
   const data = Buffer.from(text);
   const stats = await writeAtomically(target.path, data, {
-    ...(before?.stats === undefined ? {} : { replaced: before.stats }),
+    replaced: before?.stats,
     shown: target.shown,
     beforeRename: async (place) => {
       target.signal.throwIfAborted();

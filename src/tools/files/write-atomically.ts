@@ -9,7 +9,7 @@ import { temporaryName } from "./temporary-file.ts";
 /** How {@link writeAtomically} replaces a file. */
 export interface WriteAtomicallyOptions {
   /** The file that is replaced: its mode, and where permitted its owner, are kept. Absent for a new file. */
-  readonly replaced?: Stats;
+  readonly replaced?: Stats | undefined;
   /** Last look before the file takes its place, at a path that leads there: throws when it must not. */
   readonly beforeRename: (place: string) => Promise<void>;
   /** The path for messages. Default: `path`. */

@@ -29,7 +29,7 @@ export interface RipgrepOptions {
   /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
   readonly cwd: string;
   /** A file that is open here and is to be descriptor 3 there. */
-  readonly descriptor?: number;
+  readonly descriptor?: number | undefined;
   /** Byte that ends a record of the output. */
   readonly separator: "\n" | "\0";
   readonly signal: AbortSignal;

@@ -33,7 +33,7 @@ async function runSearch(command: string, search: TextSearch, at: SearchScope): 
       ? undefined
       : pathGlob(search.glob, { matchesBaseName: true });
   const { exitCode, stderr } = await runRipgrep(command, [...(await argsOf(search)), "--", at.place], {
-    ...(at.descriptor === undefined ? {} : { descriptor: at.descriptor }),
+    descriptor: at.descriptor,
     cwd: search.folder,
     separator: search.mode === "files" ? "\0" : "\n",
     signal: search.signal,

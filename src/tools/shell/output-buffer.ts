@@ -21,7 +21,7 @@ export interface OutputText {
   readonly totalBytes: number;
   readonly omittedBytes: number;
   /** The file with the full text; only when something was left out. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** A file for output, and where it is. */
@@ -183,7 +183,7 @@ export class OutputBuffer {
     const omittedBytes = totalBytes - head.length - tail.length;
     const path = this.#file?.path;
     const text = `${withNewline(head.toString())}${this.#gap(omittedBytes)}\n${tail.toString()}`;
-    return { text, totalBytes, omittedBytes, ...(path !== undefined && { path }) };
+    return { text, totalBytes, omittedBytes, path };
   }
 
   #gap(omittedBytes: number): string {

@@ -86,7 +86,7 @@ function open(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise
   const isHttps = url.protocol === "https:";
   const agentOptions = {
     keepAlive: false,
-    ...(options.proxyEnv === undefined ? {} : { proxyEnv: options.proxyEnv }),
+    proxyEnv: options.proxyEnv,
   };
   const requestOptions: RequestOptions = {
     agent: isHttps ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions),

@@ -1,4 +1,5 @@
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
+import { defined } from "../../../core/base/defined.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
@@ -42,7 +43,7 @@ export function offersOf({ choices }: Question): readonly Offer[] {
   return offers.flatMap(({ reply, ...offer }) => {
     if (reply === undefined) return [];
     const { choice, rule } = { rule: undefined, ...reply };
-    return [{ ...offer, reply: { choice, ...(rule === undefined ? {} : { rule }) } }];
+    return [{ ...offer, reply: { choice, ...defined({ rule }) } }];
   });
 }
 

@@ -9,7 +9,7 @@ import { keyLine, questionLines } from "./terminal-question-lines.ts";
 
 const STYLE = styleFor(false, {});
 
-interface Asked extends Partial<Omit<Question, "parts">> {
+interface QuestionParts extends Partial<Omit<Question, "parts">> {
   readonly parts?: readonly string[];
   readonly rules?: readonly string[];
   readonly canAlways?: boolean;
@@ -20,7 +20,7 @@ function question({
   rules = ["bash(rm x)"],
   canAlways = true,
   ...extra
-}: Asked = {}): Question {
+}: QuestionParts = {}): Question {
   return {
     id: "question_1",
     type: "permission",

@@ -1,7 +1,6 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
-import { defined } from "../../../core/base/defined.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
@@ -14,9 +13,9 @@ interface ProviderRow {
   /** `key`: one is set · `none`: one is missing · `local`: none needed. */
   readonly credentials: "key" | "none" | "local";
   /** The variable that holds the key, or would. */
-  readonly variable?: string;
-  readonly defaultModel?: string;
-  readonly note?: string;
+  readonly variable: string | undefined;
+  readonly defaultModel?: string | undefined;
+  readonly note?: string | undefined;
   readonly models: readonly { readonly id: string; readonly info?: ModelInfo | undefined }[];
 }
 
@@ -34,7 +33,7 @@ export async function models(context: CommandContext, call: CommandCall): Promis
         provider,
         credentials:
           apiKeyEnv === undefined ? "local" : environment[apiKeyEnv] === undefined ? "none" : "key",
-        ...defined({ variable: apiKeyEnv }),
+        variable: apiKeyEnv,
         models: Object.entries(models).map(([id, info]) => ({ id, info })),
       }),
     ),
@@ -53,7 +52,9 @@ function rowOf(
   return {
     provider: name,
     credentials: local === true ? "local" : variable === undefined ? "none" : "key",
-    ...defined({ variable: variable ?? keyVariables[0], defaultModel, note }),
+    variable: variable ?? keyVariables[0],
+    defaultModel,
+    note,
     models: [
       ...served.map((id) => ({ id })),
       ...knownModelIds(name).map((id) => ({ id, info: knownModelInfo(name, id) })),

@@ -4,6 +4,7 @@ import { currentFolder, userPaths } from "../../../app/config/paths.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo-place.ts";
+import { defined } from "../../../core/base/defined.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
 import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";
@@ -33,7 +34,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
   const to = turn === undefined ? undefined : turnPlace(turn);
   const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
     undoFiles(place, {
-      ...(to === undefined ? {} : { to }),
+      ...defined({ to }),
       paths: call.behind.map((path) => resolve(path)),
       force: call.has("--force"),
       dryRun: call.has("--dry-run"),

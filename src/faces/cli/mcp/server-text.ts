@@ -9,7 +9,7 @@ import { wrapText } from "../wrap-text.ts";
 export interface ServerRow {
   readonly name: string;
   readonly status: McpServerStatus["status"];
-  readonly reason?: string;
+  readonly reason: string | undefined;
   readonly type: McpServerDefinition["type"];
   readonly target: string;
   /** Names of the variables or headers it gets. */
@@ -28,7 +28,7 @@ export function serverRow(server: McpServerDefinition, status: McpServerStatus):
   return {
     name: server.name,
     status: status.status,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     type: server.type,
     target: isProcess ? [server.command, ...server.args].join(" ") : server.url,
     given: Object.keys(isProcess ? server.env : server.headers),

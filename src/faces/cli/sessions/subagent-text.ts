@@ -1,5 +1,4 @@
 import { terminalLine } from "../../../app/safe-text.ts";
-import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
@@ -57,7 +56,8 @@ export function subagentJson(run: SubagentRun): object {
     cost_usd: used.costUsd ?? null,
     duration_ms: durationMs,
     stop_reason: end?.stopReason ?? null,
-    ...defined({ error: end?.error, detail: end?.detail }),
+    error: end?.error,
+    detail: end?.detail,
     turns,
     subagents: subagents.map(subagentJson),
   };

@@ -14,7 +14,7 @@ import { type Control, recordsIn } from "./control.ts";
 export interface HelpCommand {
   readonly name: string;
   readonly note: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Shows keys and commands. */

@@ -28,14 +28,14 @@ export function openRewind(control: Control): void {
   });
 }
 
-interface What {
+interface RewindParts {
   readonly conversation: boolean;
   readonly files: boolean;
 }
 
 function chooseWhat(control: Control, point: RewindPoint): void {
   const files = point.files.length === 0 ? "no file was changed since" : point.files.slice(0, 4).join(", ");
-  control.pick<What>({
+  control.pick<RewindParts>({
     title: "What goes back",
     items: [
       { label: "Conversation and files", note: files, value: { conversation: true, files: true } },
@@ -47,7 +47,7 @@ function chooseWhat(control: Control, point: RewindPoint): void {
   });
 }
 
-async function rewind(control: Control, point: RewindPoint, what: What): Promise<void> {
+async function rewind(control: Control, point: RewindPoint, what: RewindParts): Promise<void> {
   const { session, input } = control.screen;
   if (session === undefined) return;
   const report = await session.rewind(point.entryId, what);

@@ -15,7 +15,7 @@ export interface SlashCommand {
   readonly name: string;
   readonly note: string;
   /** The placeholder for the text behind it; absent where there is none. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** True: the screen does it. */
   readonly isOwn: boolean;
 }
@@ -82,7 +82,7 @@ export function slashCommands(control: Control): readonly SlashCommand[] {
     name,
     note,
     isOwn: true,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   }));
   const others = (control.screen.session?.info.commands ?? [])
     .filter(({ name }) => !Object.hasOwn(COMMANDS, name))
@@ -90,7 +90,7 @@ export function slashCommands(control: Control): readonly SlashCommand[] {
       name,
       note: description,
       isOwn: false,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     }));
   return [...own, ...others];
 }

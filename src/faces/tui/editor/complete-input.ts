@@ -4,7 +4,7 @@ import { candidatesOf, fuzzyBest } from "./fuzzy.ts";
 /** Something that can stand in the place of what was typed. */
 export interface CompletionItem {
   readonly label: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly text: string;
 }
 
@@ -49,7 +49,7 @@ function commandsFor(
   const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MOST);
   const items = best.map((name) => {
     const note = all.find((each) => each.name === name)?.note;
-    return { label: `/${name}`, text: `/${name} `, ...(note === undefined ? {} : { note }) };
+    return { label: `/${name}`, text: `/${name} `, note };
   });
   return items.length === 0 ? undefined : { items, ...range };
 }

@@ -36,7 +36,7 @@ interface NewLeaf {
 /** How an answer is laid out. */
 export interface MarkdownOptions {
   readonly marks: Marks;
-  readonly highlight?: LoadHighlighter;
+  readonly highlight?: LoadHighlighter | undefined;
 }
 
 /**

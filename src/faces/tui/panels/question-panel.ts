@@ -1,5 +1,6 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
+import { defined } from "../../../core/base/defined.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
@@ -117,8 +118,7 @@ export class QuestionPanel implements Panel {
     const offered = question.choices[index];
     if (offered === undefined) return;
     if (offered.choice === "no") this.#reason = EMPTY_EDITOR;
-    else
-      this.#answer({ choice: offered.choice, ...(offered.rule === undefined ? {} : { rule: offered.rule }) });
+    else this.#answer({ choice: offered.choice, ...defined({ rule: offered.rule }) });
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {

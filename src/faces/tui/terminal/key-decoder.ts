@@ -95,7 +95,7 @@ const STRINGS = "]P_^X";
 
 interface Sequence {
   readonly length: number;
-  readonly event?: TerminalEvent | "paste";
+  readonly event?: TerminalEvent | "paste" | undefined;
 }
 
 /** The sequence a text begins with; undefined while it has not ended. */
@@ -111,7 +111,7 @@ function sequenceIn(text: string): Sequence | undefined {
       const final = text[2];
       if (final === undefined) return undefined;
       const key = FINAL_KEYS[final];
-      return { length: 3, ...(key === undefined ? {} : { event: { type: "key", key } }) };
+      return { length: 3, event: key === undefined ? undefined : { type: "key", key } };
     }
     case ESC: {
       // Alt with a key that is a sequence itself, or Escape twice.
@@ -159,7 +159,7 @@ function csiIn(text: string): Sequence | undefined {
     return { length, event: { type: "reply", text: whole.slice(1) } };
   if (final === "~" && parameters === "200") return { length, event: "paste" };
   const event = keyOf(parameters, final);
-  return { length, ...(event === undefined ? {} : { event }) };
+  return { length, event };
 }
 
 function keyOf(parameters: string, final: string): TerminalEvent | undefined {

@@ -41,7 +41,7 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
     case "answer": {
       const rows = markdownRows(item.text, width, {
         marks,
-        ...(context.highlight === undefined ? {} : { highlight: context.highlight }),
+        highlight: context.highlight,
       });
       return item.state === "interrupted" ? [...rows, interruptedLine()] : rows;
     }

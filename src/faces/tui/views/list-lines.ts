@@ -4,7 +4,7 @@ import type { Marks } from "../paint/theme.ts";
 /** One row of a list. */
 export interface ListRow {
   readonly label: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** How a list is shown. */

@@ -10,7 +10,7 @@ import type { ViewContext } from "./view-context.ts";
 export interface QuestionOption {
   readonly label: string;
   /** Dim, behind the label. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** The answers of a question, in the order of their numbers. */
@@ -22,13 +22,11 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
       case "once":
         return { label: "Allow once" };
       case "session":
-        return { label: "Allow for this session", ...(rule === undefined ? {} : { note: rule }) };
+        return { label: "Allow for this session", note: rule };
       case "always":
         return {
           label: `Always allow ${rule ?? ""}`.trim(),
-          ...(savedTo === undefined
-            ? {}
-            : { note: `for this folder, kept in ${savedTo.replace(homedir(), "~")}` }),
+          note: savedTo && `for this folder, kept in ${savedTo.replace(homedir(), "~")}`,
         };
       case "no":
         return { label: "No, and tell it why" };

@@ -90,7 +90,7 @@ export class Scroll {
       const { marks, highlight } = context;
       this.#stream = {
         id: item.id,
-        markdown: new MarkdownStream({ marks, ...(highlight === undefined ? {} : { highlight }) }),
+        markdown: new MarkdownStream({ marks, highlight }),
         chars: 0,
       };
       if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);

@@ -5,7 +5,7 @@ import type { Marks } from "../paint/theme.ts";
 export interface ViewContext {
   readonly width: number;
   readonly marks: Marks;
-  readonly highlight?: LoadHighlighter;
+  readonly highlight?: LoadHighlighter | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** True when details of calls and thinking are shown where they are folded otherwise. */

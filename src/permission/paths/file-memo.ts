@@ -11,7 +11,7 @@ interface Reading<T, More> {
 }
 
 /** A value that is read from a file, and read again where that has changed. */
-export class Remembered<T, More extends readonly (string | number)[]> {
+export class FileMemo<T, More extends readonly (string | number)[]> {
   readonly #known = new Map<string, Reading<T, More>>();
   readonly #read: (path: string, ...more: More) => T;
   readonly #now: () => number;

@@ -3,7 +3,7 @@ import { resolvedText, type ShellWord } from "./shell-command.ts";
 import type { Wrapper } from "./wrappers.ts";
 
 /** The command inside a wrapper. */
-export interface Unwrapped {
+export interface InnerCommand {
   /** The program it runs, with its arguments. */
   readonly words?: readonly ShellWord[];
   /** Command lines it hands to a shell. */
@@ -13,13 +13,13 @@ export interface Unwrapped {
   /** Words that are assignments. */
   readonly assigns?: readonly number[];
   /** The folder that {@link words} run in, from where the wrapper runs. */
-  readonly folder?: string;
+  readonly folder?: string | undefined;
   /** Words that name a file of commands: `bash build.sh`. */
   readonly file?: number;
 }
 
 /** A wrapper whose program is unknown: it may begin at any word from `from` on. `unseen` says why. */
-export function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): Unwrapped {
+export function unseenFrom(words: readonly ShellWord[], from: number, unseen: string): InnerCommand {
   const scripts: string[] = [];
   const long = words.length > 200;
   const count = long ? 2 : 16;

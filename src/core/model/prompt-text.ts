@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import type { ToolSpec } from "./model.ts";
 
 /** The text of a message or a tool for the model, in pieces: whoever counts tokens weighs these. */
-export interface Spoken {
+export interface PromptText {
   readonly texts: readonly string[];
   readonly images: number;
   /** Parts that cost a few tokens of their own for being there. */
@@ -14,7 +14,7 @@ export interface Spoken {
 export const PART_TOKENS = 4;
 
 /** Content of a message: text, reasoning with its signature, calls as JSON, results, images. */
-export function spokenIn({ content }: Message): Spoken {
+export function promptTextOf({ content }: Message): PromptText {
   const texts: string[] = [];
   let images = 0;
   let parts = 1;
@@ -47,6 +47,6 @@ export function spokenIn({ content }: Message): Spoken {
 }
 
 /** The text of a tool in every request. */
-export function spokenByTool({ name, description, parameters }: ToolSpec): Spoken {
+export function promptTextOfTool({ name, description, parameters }: ToolSpec): PromptText {
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }
