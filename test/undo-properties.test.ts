@@ -6,8 +6,6 @@ import { type Deed, undoRoom } from "./undo-room.ts";
 
 const NAMES = ["a", "b", "d/a", "d/e/b", "d", "x y", "ü", "$'\\xff'"];
 const TRIALS = Number(process.env["NANO_AGENT_TRIALS"] ?? 12);
-/** Of the test runner, so that more trials may be asked for. */
-const PATIENCE_MS = 60_000 + TRIALS * 5_000;
 
 const quoted = (name: string): string => (name.startsWith("$'") ? name : `'${name}'`);
 const name = fc.constantFrom(...NAMES);
@@ -62,9 +60,7 @@ const run = fc.array(fc.array(fc.oneof(script, script, put), { minLength: 1, max
 });
 const START = { a: "start\n", "d/a": "deep\n", "d/e/b": "deeper\n" };
 
-test("after any runs, undo to any of them gives back every byte, and redo too", {
-  timeout: PATIENCE_MS,
-}, async () => {
+test("after any runs, undo to any of them gives back every byte, and redo too", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), fc.nat(), async (runs, pick) => {
       const room = undoRoom(START);
@@ -86,9 +82,7 @@ test("after any runs, undo to any of them gives back every byte, and redo too", 
   );
 });
 
-test("whatever a person changes between and after runs is there as long as nobody forces it away, and comes back with redo", {
-  timeout: PATIENCE_MS,
-}, async () => {
+test("whatever a person changes between and after runs is there as long as nobody forces it away, and comes back with redo", async () => {
   const edits = fc.array(fc.constantFrom("a", "b", "d/a", "mine"), { maxLength: 2 });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(run, edits), { minLength: 1, maxLength: 3 }), async (steps) => {
@@ -122,9 +116,7 @@ test("whatever a person changes between and after runs is there as long as nobod
   );
 });
 
-test("however little time there is to read, undo gives back what it does not name", {
-  timeout: PATIENCE_MS,
-}, async () => {
+test("however little time there is to read, undo gives back what it does not name", async () => {
   const runs = fc.array(run, { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(runs, fc.nat({ max: 12 }), async (all, maxWaitMs) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { ownIdentity } from "../system/process-identity.ts";
@@ -58,13 +59,15 @@ it.runIf(process.platform === "linux")(
 
 it.runIf(process.platform === "linux")("is taken over from a zombie", async () => {
   const path = lockFile();
-  // The shell starts a child and becomes a program that never waits for it.
-  const parent = spawn("sh", ["-c", "sleep 1 & echo $!; exec sleep 60"], {
-    stdio: ["ignore", "pipe", "ignore"],
+  // The shell starts a child and becomes a program that never waits for it: only then the child ends.
+  const parent = spawn("sh", ["-c", "cat <&3 & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
   });
   onTestFinished(() => void parent.kill("SIGKILL"));
-  const [said] = (await once(parent.stdout, "data")) as [Buffer];
+  const [said] = (await once(parent.stdio[1] as Readable, "data")) as [Buffer];
   const pid = Number(said.toString());
+  await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8")).toBe("sleep\n");
+  parent.stdio[3]?.destroy();
   const state = (): string => readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2] ?? "";
   await expect.poll(state).toBe("Z");
   const start = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[21] ?? "";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
-import { isAlive, until } from "../faults/until.ts";
+import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { place } from "./open.ts";
 
 function hooks(commands: Readonly<Record<string, string>>): {
@@ -135,10 +135,10 @@ test("stopping a run ends the hook it waits for, and what that has started", asy
   const settings = hooks({ PreToolUse: "sleep 600 & echo $! > pid; sleep 600" });
   await using session = await open([calls("bash", { command: "true" }), says("end")], { settings });
   const run = session.send("go");
-  await until(() => existsSync(join(cwd, "pid")) && readFileSync(join(cwd, "pid"), "utf8") !== "");
+  const pids = (): readonly number[] => pidsIn(join(cwd, "pid"));
+  await until(() => pids().length > 0);
   await session.stop();
-  const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
-  await until(() => !isAlive(pid));
+  await until(() => !pids().some(isAlive));
   expect((await run).stopReason).toBe("aborted");
 });
 

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
@@ -69,12 +70,11 @@ test("an interrupt ends the processes of a subagent too", async () => {
     calls("bash", { command: "echo $$ > pid; exec sleep 300" }),
   ]);
   const { child, end } = startCommand(["-p", "--yolo", "--json", "go"], { env: serverEnv(server), cwd });
-  const pidOf = (): string =>
-    existsSync(join(cwd, "pid")) ? readFileSync(join(cwd, "pid"), "utf8").trim() : "";
-  while (pidOf() === "") await new Promise((resolve) => setTimeout(resolve, 10));
+  const pids = (): readonly number[] => pidsIn(join(cwd, "pid"));
+  await until(() => pids().length > 0);
   child.kill("SIGINT");
   const { code, stdout } = await end;
-  expect([code, existsSync(`/proc/${pidOf()}`)]).toEqual([130, false]);
+  expect([code, pids().filter(isAlive)]).toEqual([130, []]);
   expect(messages(stdout).at(-1)).toMatch(
     /^result Error: The subagent code was stopped with the run\..* \| null$/,
   );

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import { until } from "../faults/until.ts";
 import { missingForSandbox } from "../sandbox-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
@@ -119,17 +120,17 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
     ]);
     const env = { ...serverEnv(server), ...outsideEnv(home) };
     const running = startCommand(["-p", "--json", "--yolo", "--sandbox", "on", "go"], { cwd, env });
-    while (!existsSync(join(cwd, "started"))) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => existsSync(join(cwd, "started")));
     running.child.kill("SIGTERM");
-    const end = await running.end;
-    const left = readdirSync("/proc").filter((pid) => {
+    expect((await running.end).code).toBe(143);
+    const isLeft = (pid: string): boolean => {
       try {
         return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`).includes(home);
       } catch {
         return false;
       }
-    });
-    expect({ code: end.code, left }).toEqual({ code: 143, left: [] });
+    };
+    await until(() => !readdirSync("/proc").some(isLeft));
   });
 
   test("doctor tries it and says what it does", async () => {

@@ -34,7 +34,6 @@ it.each(PLACES)(
       process.stdout.write(`killed ${place}: ${kills} points of a session of ${CALLS} calls\n`);
     expect(kills).toBeGreaterThanOrEqual(isFullSweep ? CALLS : SAMPLE.length);
   },
-  1_200_000,
 );
 
 function runAndKill(folder: string, place: string, count: number): boolean {

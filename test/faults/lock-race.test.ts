@@ -23,7 +23,7 @@ it("gives the lock of a dead process to exactly one of several processes that wa
     await Promise.all(racers.map(({ child }) => ended(child)));
     expect(said.sort()).toEqual(["got it", ...Array(PROCESSES - 1).fill("refused")]);
   }
-}, 120_000);
+});
 
 function startRacer(lock: string): { readonly child: ChildProcess; readonly next: () => Promise<string> } {
   const child = spawn(process.execPath, [join(import.meta.dirname, "lock-race.ts"), lock], {

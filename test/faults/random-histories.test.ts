@@ -102,7 +102,7 @@ it(`goes on with a transcript that can be sent after each of ${RUNS} random hist
     },
   );
   await fc.assert(property, { numRuns: RUNS });
-}, 600_000);
+});
 
 function stateOf(journal: JsonlJournal): SessionState {
   const state = new SessionState();

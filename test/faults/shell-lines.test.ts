@@ -20,7 +20,6 @@ const KINDS = { tokens: tokenLines, syntax: shellLines, commands: commandLines }
 
 test.skipIf(BASH === undefined).each(Object.entries(KINDS))(
   "of generated lines nothing runs but what rules allow, as they are written and as they are printed: %s (needs bash)",
-  { timeout: 36_000_000 },
   (_, lines) => {
     const rules = shellRules(ALLOWED.flatMap((name) => [name, `${name} *`]).join(" ; "));
     const policy = policyIn(tempFolder(), { rules, defaults: false });
@@ -44,7 +43,6 @@ test.skipIf(BASH === undefined).each(Object.entries(KINDS))(
 
 test.skipIf(BASH === undefined)(
   "the printed form of generated lines does in Bash what the lines do (needs bash)",
-  { timeout: 36_000_000 },
   () => {
     const room = openBashTraces(tempFolder());
     const wrong: string[] = [];

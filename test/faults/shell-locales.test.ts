@@ -24,7 +24,6 @@ const ODD = ["é", "ソ", "表", "ん", "€", "İ", "𐌰", "中", "ー"];
 
 test.skipIf(!isFull || BASH === undefined || !existsSync(CHARMAPS))(
   "in whatever character set Bash reads the printed form, nothing runs but what rules allow (in full runs; needs bash and localedef)",
-  { timeout: 36_000_000 },
   () => {
     const { root, work, bin } = markingStubs();
     const locales = CHARSETS.flatMap(([language = "", charset = ""]) => {

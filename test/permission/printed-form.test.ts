@@ -29,7 +29,6 @@ test("what is printed anew is printed the same once more", () => {
 
 test.skipIf(BASH === undefined)(
   "in Bash the printed form of everyday lines does byte for byte what the lines do (needs bash)",
-  { timeout: 600_000 },
   () => {
     expect(differing(CORPUS, openBashTraces(tempFolder()))).toEqual([]);
   },
@@ -37,7 +36,6 @@ test.skipIf(BASH === undefined)(
 
 test.skipIf(BASH === undefined)(
   "in Bash the printed form of lines of every kind of syntax does what the lines do (needs bash)",
-  { timeout: 600_000 },
   () => {
     const lines = fc.sample(shellLines, { numRuns: 400, seed: 20_262 });
     expect(differing(lines, openBashTraces(tempFolder()))).toEqual([]);

@@ -22,7 +22,6 @@ const WRAPPERS = [
 
 test.skipIf(BASH === undefined)(
   "whatever runs when real Bash is given a command line that was allowed, an allow rule covers (needs bash)",
-  { timeout: 600_000 },
   () => {
     const room = openStubRoom([...GOOD, ...BAD]);
     const allowed = [...GOOD.map((name) => `${name}*`), ...WRAPPERS.map((name) => `${name} *`)];

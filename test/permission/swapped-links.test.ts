@@ -128,7 +128,6 @@ const ROUNDS: readonly (readonly [way: string, rounds: number])[] = [
 
 test.skipIf(process.platform !== "linux")(
   "in 10,000 rounds against somebody who swaps links all the time nothing outside is read or written (needs Linux)",
-  { timeout: 600_000 },
   async () => {
     const { cwd, outside, call } = arena();
     for (const path of ["real", "folder"]) await call("read", { path: `${path}/file.txt` });

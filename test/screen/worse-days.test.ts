@@ -81,11 +81,12 @@ test("when the window is closed the program ends, with what it had started, and 
     { home, cwd, args: ["--yolo"] },
   );
   await program.typeUntil("start it\r", "half of an answer");
-  const jobs = pidsIn(join(cwd, "job.pid"));
+  const jobs = (): readonly number[] => pidsIn(join(cwd, "job.pid"));
+  await until(() => jobs().length === 1);
   program.hangUp();
   await program.end;
-  expect([isAlive(program.pid), jobs.length]).toEqual([false, 1]);
-  await until(() => !jobs.some(isAlive));
+  expect(isAlive(program.pid)).toBe(false);
+  await until(() => !jobs().some(isAlive));
   const again = await openScreen([says("Going on.")], {
     home,
     cwd,
