@@ -5,7 +5,7 @@ import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
-import { type LinkedController, linkController } from "../core/base/abort.ts";
+import { LinkedAbort } from "../core/base/abort.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
@@ -49,20 +49,20 @@ const MAX_CALLS = 64;
 /** The run at work, as its agent sees it: its stop signal and where it is published. */
 export class ActiveRun {
   emit: (event: AgentEvent) => void = () => undefined;
-  readonly #linked: LinkedController;
+  readonly #linked: LinkedAbort;
   #stopTimer: () => void = () => undefined;
   isReleased = false;
 
-  constructor(linked: LinkedController) {
+  constructor(linked: LinkedAbort) {
     this.#linked = linked;
   }
 
   get signal(): AbortSignal {
-    return this.#linked.controller.signal;
+    return this.#linked.signal;
   }
 
   stop(reason: string): void {
-    this.#linked.controller.abort(new NanoAgentError("aborted", reason));
+    this.#linked.abort(new NanoAgentError("aborted", reason));
   }
 
   /** Stops it, and nothing more of it is recorded. */
@@ -74,7 +74,7 @@ export class ActiveRun {
   /** Stops it when it takes longer than `wallTimeMs`, `workedMs` of which are over. */
   limitWallTime(wallTimeMs: number, workedMs: number, clock: Clock): void {
     const reached = new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`);
-    this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.controller.abort(reached));
+    this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.abort(reached));
   }
 
   /** To be called when it is over, whatever became of it. */
@@ -115,7 +115,7 @@ export class AgentRuns {
   perform(
     messages: readonly Message[],
     options: RunOptions,
-    { linked, push }: { readonly linked: LinkedController; readonly push: (event: AgentEvent) => void },
+    { linked, push }: { readonly linked: LinkedAbort; readonly push: (event: AgentEvent) => void },
   ): Promise<RunResult> {
     const { session, steering, agent } = this.#host;
     const { state, history } = session;
@@ -147,7 +147,7 @@ export class AgentRuns {
   /** Makes one call without a model. Throws only for the journal, and for options that do not fit. */
   async callTool(name: string, input: ToolInput, options: CallToolOptions): Promise<ToolResult> {
     this.assertIdle("callTool()");
-    const active = new ActiveRun(linkController(options.signal));
+    const active = new ActiveRun(new LinkedAbort(options.signal));
     try {
       const publish = publisher(options, NOBODY);
       const { approve, context } = options;
@@ -162,13 +162,13 @@ export class AgentRuns {
   async previewCompaction(): Promise<CompactionPreview> {
     const { session, options } = this.#host;
     await session.begin();
-    const active = new ActiveRun(linkController(undefined));
+    const active = new ActiveRun(new LinkedAbort(undefined));
     return previewCompaction(this.#context({}, { active, publish: NOBODY }), options().compaction);
   }
 
   async compact(options: CompactOptions): Promise<CompactionEntry | undefined> {
     this.assertIdle("compact()");
-    const active = new ActiveRun(linkController(options.signal));
+    const active = new ActiveRun(new LinkedAbort(options.signal));
     this.#current = active;
     try {
       await this.#host.session.begin();

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { type LinkedController, linkController } from "../core/base/abort.ts";
+import { LinkedAbort } from "../core/base/abort.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
 
@@ -19,18 +19,18 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
 
   constructor(
     signal: AbortSignal | undefined,
-    perform: (linked: LinkedController, push: (event: AgentEvent) => void) => Promise<RunResult>,
+    perform: (linked: LinkedAbort, push: (event: AgentEvent) => void) => Promise<RunResult>,
   ) {
-    let linked: LinkedController | undefined;
+    let linked: LinkedAbort | undefined;
     let finished: Promise<void> | undefined;
     super({
       onStart: () => {
-        const own = linkController(signal);
+        const own = new LinkedAbort(signal);
         linked = own;
         finished = this.#follow(async () => perform(own, (event) => this.push(event)));
       },
       onCancel: () => {
-        linked?.controller.abort(readerLeft());
+        linked?.abort(readerLeft());
         return finished;
       },
     });

@@ -2,7 +2,7 @@ import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core
 import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
 import { runLoop } from "../core/agent/run.ts";
 import { type ModelChoice, type RunContext, record } from "../core/agent/run-context.ts";
-import { linkController } from "../core/base/abort.ts";
+import { LinkedAbort } from "../core/base/abort.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
@@ -135,7 +135,7 @@ export class Agent {
     assertRunOptions(options);
     const messages = runMessages(input);
     const result = this.#session.whenRead(() =>
-      this.#runs.perform(messages, options, { linked: linkController(options.signal), push: NOBODY }),
+      this.#runs.perform(messages, options, { linked: new LinkedAbort(options.signal), push: NOBODY }),
     );
     return result as Promise<RunResult<OutputOf<S>>>;
   }

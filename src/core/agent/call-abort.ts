@@ -1,25 +1,25 @@
-import { type LinkedController, linkController } from "../base/abort.ts";
+import { LinkedAbort } from "../base/abort.ts";
 import { type Clock, startTimer } from "../base/clock.ts";
 import { NanoAgentError } from "../base/errors.ts";
 
 /** The stop of one call of a tool: by its run, and by its time limit. */
 export class CallAbort {
-  readonly #call: LinkedController;
+  readonly #call: LinkedAbort;
   readonly #stopTimer: () => void = () => undefined;
-  #inner: LinkedController | undefined;
+  #inner: LinkedAbort | undefined;
   readonly #begun = new Set<Promise<unknown>>();
   #timedOut = false;
   #hasEnded = false;
 
   /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
   constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
-    this.#call = linkController(run);
+    this.#call = new LinkedAbort(run);
     if (timeoutMs > 0)
       this.#stopTimer = startTimer(clock, timeoutMs, () => {
         // The first cause of a stop is the one that counts.
         this.#timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
-        this.#call.controller.abort(reason);
+        this.#call.abort(reason);
       });
   }
 
@@ -35,14 +35,14 @@ export class CallAbort {
 
   /** The signal for the tool. */
   get signal(): AbortSignal {
-    return this.#call.controller.signal;
+    return this.#call.signal;
   }
 
   /** The signal of what the call begins inside the run; aborted with the end of the call. */
   get inner(): AbortSignal {
-    this.#inner ??= linkController(this.signal);
+    this.#inner ??= new LinkedAbort(this.signal);
     if (this.#hasEnded) this.#endInner();
-    return this.#inner.controller.signal;
+    return this.#inner.signal;
   }
 
   /** Keeps what the call has begun inside the run and may not wait for itself. */
@@ -53,17 +53,17 @@ export class CallAbort {
     return work;
   }
 
-  /** Resolves when all that the call has begun has ended: none of it outlives the call. */
-  async end(): Promise<void> {
+  /** Resolves when all that the call has begun has ended: none of it outlives the call. Nothing where it has. */
+  end(): Promise<unknown> | undefined {
     this.#hasEnded = true;
     this.#stopTimer();
     this.#call.unlink();
     this.#endInner();
-    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
+    return this.#begun.size > 0 ? Promise.allSettled(this.#begun) : undefined;
   }
 
   #endInner(): void {
     this.#inner?.unlink();
-    this.#inner?.controller.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
+    this.#inner?.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
   }
 }
