@@ -43,8 +43,8 @@ export function createDeltaTemplate({ ignore }: DeltaTemplateOptions): DeltaTemp
 const MAX_MISSES = 100;
 /** Longer events gain nothing, and an expression may run out of stack in them. */
 const MAX_LENGTH = 65_536;
-/** The characters of a JSON string, and what may change from event to event. */
-const CHARACTERS = String.raw`[^"\\]*(?:\\.[^"\\]*)*`;
+/** The characters of a JSON string, none of them a control character, and what may change between events. */
+const CHARACTERS = String.raw`[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*`;
 const VALUE = String.raw`"${CHARACTERS}"|\d+`;
 
 /** Matches events like `data`, the text of `key` as its group; undefined when its place is not certain. */
@@ -79,7 +79,7 @@ function escaped(text: string): string {
 
 /** The text that a literal without its quotes stands for; undefined where that is not valid. */
 function textOf(literal: string): string | undefined {
-  if (!/[\\\x00-\x1f]/.test(literal)) return literal;
+  if (!literal.includes("\\")) return literal;
   const parsed = safeParse(`"${literal}"`);
   return parsed.ok && typeof parsed.value === "string" ? parsed.value : undefined;
 }
