@@ -91,18 +91,13 @@ function questionOf(
   // A rule that was accepted and did not help is not offered again.
   const rule =
     suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
+  const wide = rule !== undefined && wider !== undefined && isRule(wider) ? wider : undefined;
   return {
     callId,
-    ...defined({ parentCallId }),
     tool: name,
-    ...defined({ agent }),
     input,
-    ...defined({ part, parts }),
     reason: reason ?? "It needs approval.",
-    ...defined({
-      rule,
-      wider: rule !== undefined && wider !== undefined && isRule(wider) ? wider : undefined,
-    }),
+    ...defined({ parentCallId, agent, part, parts, rule, wider: wide }),
     canAlways: canAlways && rule !== undefined,
     signal,
   };

@@ -1,6 +1,6 @@
 import type { Message } from "../message/message.ts";
 import type { ModelRequest } from "./model.ts";
-import { PART_TOKENS, type PromptText, promptTextOf, promptTextOfTool } from "./prompt-text.ts";
+import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "./prompt-text.ts";
 
 /** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
 const ASCII_PER_TOKEN = 3;
@@ -51,12 +51,12 @@ export class InputEstimates {
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => promptTextOfTool(tool)), 0);
+    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => toolPromptText(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce((sum, message) => sum + this.#once(message, () => promptTextOf(message)), 0);
+    return messages.reduce((sum, message) => sum + this.#once(message, () => promptText(message)), 0);
   }
 
   #once(key: object, textOf: () => PromptText): number {
@@ -76,5 +76,5 @@ function tokensOf({ texts, images, parts }: PromptText): number {
 
 /** Tokens of what a model wrote, estimated high. */
 export function estimateOutput(message: Message): number {
-  return tokensOf(promptTextOf(message));
+  return tokensOf(promptText(message));
 }

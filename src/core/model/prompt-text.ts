@@ -14,7 +14,7 @@ export interface PromptText {
 export const PART_TOKENS = 4;
 
 /** Content of a message: text, reasoning with its signature, calls as JSON, results, images. */
-export function promptTextOf({ content }: Message): PromptText {
+export function promptText({ content }: Message): PromptText {
   const texts: string[] = [];
   let images = 0;
   let parts = 1;
@@ -47,6 +47,6 @@ export function promptTextOf({ content }: Message): PromptText {
 }
 
 /** The text of a tool in every request. */
-export function promptTextOfTool({ name, description, parameters }: ToolSpec): PromptText {
+export function toolPromptText({ name, description, parameters }: ToolSpec): PromptText {
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }

@@ -98,11 +98,7 @@ interface ServerParts {
   readonly newer: McpHttpHandler;
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  serving: ServerParts,
-): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, parts: ServerParts): Promise<void> {
   try {
     const body = await bodyOf(request);
     if (body === undefined) return refuse(response, 413);
@@ -114,7 +110,7 @@ async function answer(
       signal: gone.signal,
       ...(body.length === 0 ? {} : { body }),
     });
-    const answered = await answerTo(asked, serving);
+    const answered = await answerTo(asked, parts);
     if (answered === undefined) return refuse(response, 404);
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     if (answered.body === null) return void response.end();
@@ -129,11 +125,11 @@ async function answer(
 }
 
 /** The answer to a request; `undefined` for a session that there is not. */
-async function answerTo(asked: Request, serving: ServerParts): Promise<Response | undefined> {
+async function answerTo(asked: Request, parts: ServerParts): Promise<Response | undefined> {
   const session = asked.headers.get("mcp-session-id") ?? "";
   const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));
-  if (!isOlder) return serving.newer.fetch(asked);
-  return (await transportFor(session, serving))?.handleRequest(asked);
+  if (!isOlder) return parts.newer.fetch(asked);
+  return (await transportFor(session, parts))?.handleRequest(asked);
 }
 
 /** The transport of a client; a new one for a client without a session. */

@@ -1,11 +1,6 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
-import {
-  PART_TOKENS,
-  type PromptText,
-  promptTextOf,
-  promptTextOfTool,
-} from "../../core/model/prompt-text.ts";
+import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../core/model/prompt-text.ts";
 import type { ContextView } from "./compactor.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
 
@@ -43,7 +38,7 @@ export class ContextMeter {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
     if (measured !== undefined) return measured.tokens + bound;
-    const toolBound = tools.reduce((sum, tool) => sum + mostOf(promptTextOfTool(tool)), 0);
+    const toolBound = tools.reduce((sum, tool) => sum + mostOf(toolPromptText(tool)), 0);
     return bound + toolBound + mostTokens(request.system?.length ?? 0);
   }
 
@@ -54,9 +49,9 @@ export class ContextMeter {
     const { measured, messages, request, tools, conversation } = view;
     const plainFixed =
       text(request.system ?? "") +
-      tools.reduce((sum, tool) => sum + this.#estimate(tool, () => promptTextOfTool(tool)), 0);
+      tools.reduce((sum, tool) => sum + this.#estimate(tool, () => toolPromptText(tool)), 0);
     const plain = (list: readonly Message[]): number =>
-      list.reduce((sum, message) => sum + this.#estimate(message, () => promptTextOf(message)), 0);
+      list.reduce((sum, message) => sum + this.#estimate(message, () => promptText(message)), 0);
     if (measured !== undefined) {
       const estimated = plainFixed + plain(messages.slice(0, measured.messages));
       this.#ratios.set(conversation, clamped(measured.tokens / Math.max(1, estimated)));
@@ -92,7 +87,7 @@ export class ContextMeter {
     let tokens = goesOn ? known.tokens : 0;
     for (let at = goesOn ? known.end : from; at < messages.length; at += 1) {
       const message = messages[at];
-      if (message !== undefined) tokens += mostOf(promptTextOf(message));
+      if (message !== undefined) tokens += mostOf(promptText(message));
     }
     this.#bounds.set(conversation, { from, revision, end: messages.length, tokens });
     return tokens;
