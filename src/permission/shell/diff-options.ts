@@ -73,7 +73,7 @@ export function mayShowDiffs(words: readonly string[]): boolean {
 
 /** A quick look, at what is written before the parser has to take the word apart. */
 function namesGit(part: Command["suffix"][number] | undefined): boolean {
-  return part?.type === "Word" && /[t'"\n]$/.test(part.text) && part.value.endsWith("git");
+  return part?.type === "Word" && "t'\"\n".includes(part.text.at(-1) ?? " ") && part.value.endsWith("git");
 }
 
 function nameOf([first]: readonly ShellWord[]): string {

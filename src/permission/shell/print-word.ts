@@ -127,7 +127,7 @@ export class WordPrinter {
     place: WordPlace,
   ): void {
     const cursor = this.#cursor;
-    if (!UNQUOTED.test(text) || text.replaceAll(ESCAPE, "$1") !== value)
+    if (!UNQUOTED.test(text) || unescaped(text, ESCAPE) !== value)
       cursor.fail(
         "it has characters that other readers take for something else",
         cursor.at,
@@ -167,7 +167,7 @@ export class WordPrinter {
         continue;
       }
       const { text, value } = part;
-      if (!form.text.test(text) || text.replaceAll(form.escape, "$1") !== value)
+      if (!form.text.test(text) || unescaped(text, form.escape) !== value)
         cursor.fail(
           "it has characters that other readers take for something else",
           cursor.at,
@@ -255,7 +255,7 @@ export class WordPrinter {
     const outer = cursor.at;
     cursor.at = pos;
     const printed = new PrintedWord();
-    const value = text.replaceAll(HEREDOC.escape, "$1");
+    const value = unescaped(text, HEREDOC.escape);
     this.#quotedParts(parts ?? [{ type: "Literal", pos, end, text, value }], printed, HEREDOC);
     if (cursor.at !== end) cursor.fail("it is not spelled the way it is read", pos, end);
     cursor.at = outer;
@@ -268,6 +268,10 @@ export class WordPrinter {
     if (this.#printer.posix)
       this.#cursor.fail(`${text.slice(0, 60)} is read by Bash alone, and another shell may run it`);
   }
+}
+
+function unescaped(text: string, escape: RegExp): string {
+  return text.includes("\\") ? text.replaceAll(escape, "$1") : text;
 }
 
 interface QuotedForm {
