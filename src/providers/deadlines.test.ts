@@ -98,3 +98,25 @@ test("what is stopped in the moment in which a limit is reached is not ended by 
   await Promise.resolve();
   expect(ends).toEqual([]);
 });
+
+test("one timer watches all limits of a request, also where the first is not the shortest", async () => {
+  const clock = new FakeClock();
+  let timers = 0;
+  const counting = {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    sleep: (ms: number, signal?: AbortSignal) => {
+      timers++;
+      return clock.sleep(ms, signal);
+    },
+  };
+  const timeouts = { ...LIMITS, headerTimeoutMs: 30_000 };
+  const limits: unknown[] = [];
+  const onTimeout = ({ details }: NanoAgentError): void => void limits.push(details["limit"]);
+  const deadlines = new Deadlines({ clock: counting, timeouts, url: "http://127.0.0.1:1", onTimeout });
+  await clock.advance(500);
+  deadlines.answered();
+  expect([timers, limits]).toEqual([1, []]);
+  await clock.advance(2_000);
+  expect(limits).toEqual(["idleTimeoutMs"]);
+});

@@ -21,8 +21,7 @@ export class Deadlines {
   #progressAt = 0;
   #hasEvents = false;
   #paused = false;
-  /** When the timer fires; once nothing is watched any more, no time is earlier. */
-  #wakeAt = Number.POSITIVE_INFINITY;
+  #isStopped = false;
   #stopTimer: () => void = () => undefined;
 
   /** Starts with the limits for the headers and for the whole request. */
@@ -36,7 +35,6 @@ export class Deadlines {
   answered(): void {
     this.#answeredAt = this.#options.clock.elapsed();
     this.#progressAt = this.#answeredAt;
-    this.#arm();
   }
 
   /** Something arrived: an event, or bytes that only show that the server is at work. */
@@ -57,23 +55,21 @@ export class Deadlines {
   }
 
   stop(): void {
-    this.#wakeAt = Number.NEGATIVE_INFINITY;
+    this.#isStopped = true;
     this.#stopTimer();
   }
 
-  /** Makes sure that the timer fires when the next limit may be reached. */
+  /** Sets the timer to when the next limit may be reached; one that begins later takes its whole time. */
   #arm(): void {
-    const { clock } = this.#options;
+    const { clock, timeouts } = this.#options;
+    const now = clock.elapsed();
     let at = Number.POSITIVE_INFINITY;
-    for (const limit of LIMITS) at = Math.min(at, this.#reachedAt(limit));
-    if (at >= this.#wakeAt) return;
-    this.#wakeAt = at;
-    this.#stopTimer();
-    this.#stopTimer = startTimer(clock, at - clock.elapsed(), () => {
-      // Stopped, or another one took its place, in the moment in which it was due.
-      if (this.#wakeAt !== at) return;
-      this.#wakeAt = Number.POSITIVE_INFINITY;
-      this.#check();
+    for (const limit of LIMITS)
+      if (timeouts[limit] > 0) at = Math.min(at, now + timeouts[limit], this.#reachedAt(limit));
+    if (at === Number.POSITIVE_INFINITY) return;
+    this.#stopTimer = startTimer(clock, at - now, () => {
+      // It may have been stopped in the moment in which it was due.
+      if (!this.#isStopped) this.#check();
     });
   }
 
