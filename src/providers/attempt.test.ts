@@ -78,6 +78,29 @@ describe("one attempt", () => {
     await server.abandoned;
   });
 
+  it.each([
+    ["an event", "event", "data: {}\n\n"],
+    ["the last event, whose blank line is missing", "event", "data: {}"],
+    ["what is still open at the end", "end", "data: {}\n\n"],
+  ])("says that the provider was not understood where a decoder trips over %s", async (_, step, body) => {
+    const trip = (): never => {
+      throw new TypeError("text.trim is not a function");
+    };
+    const createDecoder: Wire["createDecoder"] = () => ({
+      event: () => undefined,
+      end: () => undefined,
+      done: () => false,
+      [step]: trip,
+    });
+    const answers: Answer = (response) => void response.writeHead(200).end(body);
+    const [model] = await modelAt([answers], { ...anthropicWire, createDecoder });
+    await expect(ask(model).next()).rejects.toMatchObject({
+      code: "invalid_response",
+      retryable: true,
+      message: expect.stringContaining("not those of its protocol (TypeError: text.trim is not a function)"),
+    });
+  });
+
   it("loads its wire with the first request and passes on why it could not be loaded", async () => {
     const [model, server] = await modelAt([], () => Promise.reject(new Error("no such chunk")));
     await expect(ask(model).next()).rejects.toMatchObject({ code: "internal", message: "no such chunk" });

@@ -162,14 +162,14 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
   const finish = (): void => {
     if (isFinished) return;
     isFinished = true;
-    understood(() => decoder.end());
+    decoder.end();
     report.complete();
   };
   const onEvent = (event: string, data: string): void => {
     if (isFinished) return;
     events++;
     const before = bound.chars;
-    understood(() => decoder.event(event, data));
+    decoder.event(event, data);
     bound.event(data.length, bound.chars - before);
     if (decoder.done()) finish();
   };
@@ -179,13 +179,14 @@ function streamReader(options: AttemptOptions, report: Report): BodyReader {
     text: (text) => {
       const before = events;
       if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
-      parser.push(text);
+      // Around the whole piece, so that an event needs no function of its own.
+      understood(() => parser.push(text));
       report.received(events === before ? "bytes" : "event");
     },
     end: () => {
-      parser.end();
+      understood(() => parser.end());
       if (events === 0) throw notTheProtocol(options, bodyWithoutEvents(beginning), true);
-      finish();
+      understood(finish);
     },
     broke: (error) => {
       try {

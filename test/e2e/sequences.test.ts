@@ -194,9 +194,16 @@ test("what git brings in the middle of a session acts neither in it nor in what 
   const checkout = { tool: "bash", input: { command: "git checkout -q other" } };
   const delegate = calls("task", { agent: "general", prompt: "touch" });
   const server = await modelServer([
-    ...[calls("batch", { calls: [checkout, { tool: "bash", input: { command: "touch made" } }] }), delegate],
-    ...[touch, says("no"), touch, says("Done.")],
-    ...[touch, says("Done."), touch, says("Done.")],
+    calls("batch", { calls: [checkout, { tool: "bash", input: { command: "touch made" } }] }),
+    delegate,
+    touch,
+    says("no"),
+    touch,
+    says("Done."),
+    touch,
+    says("Done."),
+    touch,
+    says("Done."),
   ]);
   const env = { ...serverEnv(server), PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home };
   const run = async (...args: readonly string[]): Promise<readonly boolean[]> => {

@@ -31,7 +31,7 @@ const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; 
  */
 const BELOW = `cp -r . ../sub; mv ../sub .; git -C sub commit -qam s; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.ignore none; git checkout -qf; git checkout -qb b; git add .; git commit -qm s; git checkout -q main; git config --global alias.co checkout; git config rebase.autoStash true; git config merge.autoStash true; git config --global core.checkStat minimal; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git bisect start HEAD HEAD~2 > /dev/null; echo b > .git/BISECT_START; git checkout -q main; ${FILTER} sub/.git/config; echo c > sub/f.t; echo c > f.t`;
 
-/** A submodule, the next commit of which names a repository in it, whose settings clean what changed there. */
+/** A submodule, the next commit of which names a repository in it, whose settings clean what changed. */
 const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $1; git config -f .gitmodules submodule.$1.url x; git config submodule.$1.url x; git config submodule.$1.active true; git add .gitmodules $1; git commit -qm $1; }; git checkout -qf; cp -r . ../sub; cp -r . ../in; mv ../sub .; mv ../in sub; cd sub; register in; cd ..; register sub; mv sub/in ..; git -C sub checkout -qf HEAD~1; rm -rf sub/in; mv ../in sub; git -C sub/in commit -q --allow-empty -m e; ${FILTER} sub/in/.git/config; echo c > sub/in/f.t`;
 
 /** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
