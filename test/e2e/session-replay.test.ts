@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { modelServer } from "./command.ts";
+import { modelServer, runCommand } from "./command.ts";
 import { lastMessages, type SessionPlace, sessionPlace } from "./session-place.ts";
 
 /** A session of two runs that reads, writes, and is refused something. */
@@ -53,18 +52,19 @@ test("sessions replay --live-tools works in a copy, which goes, and compares wha
   ]);
   writeFileSync(join(place.cwd, "notes.txt"), "remember the bread\n");
   const before = snapshot(place);
-  const changed = await place.run(["sessions", "replay", "s", "--live-tools"]);
+  const temporary = tempFolder();
+  const changed = await runCommand(["sessions", "replay", "s", "--live-tools"], {
+    cwd: place.cwd,
+    env: { XDG_STATE_HOME: place.state, TMPDIR: temporary },
+  });
   expect(changed.code).toBe(1);
   expect(changed.stdout).toMatch(
     /run 1, step 1, read \(call_\w+\): tool result differs at content\n {2}recorded .*milk.*\n {2}now .*bread/,
   );
   expect(snapshot(place)).toEqual(before);
   expect(existsSync(join(place.cwd, "forbidden"))).toBe(false);
-  expect(
-    readdirSync(tmpdir()).filter(
-      (name) => name.startsWith("nano-agent-replay-") && readdirSync(join(tmpdir(), name)).length > 0,
-    ),
-  ).toEqual([]);
+  const copies = readdirSync(temporary).filter((name) => name.startsWith("nano-agent-replay-"));
+  expect(copies.flatMap((name) => readdirSync(join(temporary, name)))).toEqual([]);
 });
 
 test("a session with subagents is the same; what they did stays as it is recorded", async () => {
