@@ -53,13 +53,13 @@ export class CallAbort {
     return work;
   }
 
-  /** Resolves when all that the call has begun has ended: none of it outlives the call. Nothing where it has. */
-  end(): Promise<unknown> | undefined {
+  /** Resolves when all that the call has begun has ended: none of it outlives the call. */
+  async end(): Promise<void> {
     this.#hasEnded = true;
     this.#stopTimer();
     this.#call.unlink();
     this.#endInner();
-    return this.#begun.size > 0 ? Promise.allSettled(this.#begun) : undefined;
+    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
   }
 
   #endInner(): void {

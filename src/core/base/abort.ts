@@ -1,9 +1,9 @@
 import { NanoAgentError } from "./errors.ts";
 
 /**
- * A signal that is aborted with its parent, reason included; cheaper than `AbortSignal.any` and without leaks.
- * Those of us who wait for it stand in a list, for a run waits several times a turn, and a listener each takes
- * a twentieth of the time of a loop without a network.
+ * A signal that is aborted with its parent, reason included; cheaper than `AbortSignal.any`, and without
+ * leaks. Those of us who wait for it stand in a list: a run waits several times a turn, and a listener each
+ * takes a twentieth of the time of a loop without a network.
  */
 export class LinkedAbort implements AbortSource {
   readonly #controller = new AbortController();
