@@ -17,7 +17,7 @@ import { type ShellUnit, type TextGuard, withoutPrograms } from "./shell/shell-u
 import { pathFrom, START, targetOf } from "./shell/work-folders.ts";
 import type { ShellRules } from "./shell-rules.ts";
 import { suggestRules } from "./suggest-rules.ts";
-import { byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
+import { BYPASSED, byRule, planDenial, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** The facts a command line is judged by. */
 export interface ShellJudgement {
@@ -351,12 +351,6 @@ interface AskReason {
   /** The guards that remain, where a rule for it can be offered. */
   readonly guards?: readonly TextGuard[];
 }
-
-const BYPASSED: Verdict = {
-  decision: "allow",
-  reason: "Permissions are bypassed, and no rule denies it.",
-  by: "mode",
-};
 
 /** A command that was allowed, and by what. */
 type Allowance = { readonly unit: ShellUnit } & ({ readonly rule: OriginRule } | { readonly known: string });

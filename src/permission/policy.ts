@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { BUILT_IN_RULES } from "./built-in-rules.ts";
@@ -17,7 +18,7 @@ import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
-import { byRule, planDenial, shown, type Verdict } from "./verdict.ts";
+import { BYPASSED, byRule, planDenial, shown, type Verdict } from "./verdict.ts";
 
 /** Options of a {@link Policy}. */
 export interface PolicyOptions extends PathSpaceOptions {
@@ -105,10 +106,10 @@ class RulePolicy implements Policy {
   readonly #gitFiles = new GitFiles();
   /** The programs git would run, by folder, as far as this check has looked. */
   readonly #programs = new Map<string, readonly GitPrograms[]>();
+  readonly #below = new Map<string, readonly string[]>();
   readonly #repositories: RepositoryPrograms = {
     of: (folder) => this.#programsOf(folder),
-    below: (folder) =>
-      repositoriesFrom(folder, this.#gitFiles.read).flatMap((tree) => programsBelow(tree, this.#gitFiles)),
+    below: (folder) => this.#programsBelow(folder),
   };
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
@@ -129,6 +130,7 @@ class RulePolicy implements Policy {
   check({ tool, input }: PolicyCall): PolicyDecision {
     this.#space.refresh();
     this.#programs.clear();
+    this.#below.clear();
     this.#refreshRules();
     try {
       const name = toToolName(tool);
@@ -225,6 +227,15 @@ class RulePolicy implements Policy {
     return found;
   }
 
+  /** Goes through a whole work tree, which is to happen once for a line. */
+  #programsBelow(folder: string): readonly string[] {
+    return repositoriesFrom(folder, this.#gitFiles.read).flatMap((tree) => {
+      const found = this.#below.get(tree) ?? programsBelow(tree, this.#gitFiles);
+      this.#below.set(tree, found);
+      return found;
+    });
+  }
+
   /** In plan mode nothing runs that may change something. */
   #planned(verdict: Verdict, tool: string): Verdict {
     if (this.#mode !== "plan" || verdict.decision === "deny") return verdict;
@@ -291,13 +302,7 @@ class RulePolicy implements Policy {
       };
     if (this.#mode !== "bypassPermissions" || MODE_CANNOT_ALLOW.has(verdict.by)) return verdict;
     if (verdict.by === "guard" && isEditTool(tool)) return verdict;
-    const part = verdict.part === undefined ? {} : { part: verdict.part };
-    return {
-      decision: "allow",
-      ...part,
-      reason: "Permissions are bypassed, and no rule denies it.",
-      by: "mode",
-    };
+    return { ...BYPASSED, ...defined({ part: verdict.part }) };
   }
 }
 

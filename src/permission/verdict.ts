@@ -40,6 +40,13 @@ export function secretVerdict(part: string, pattern: string, does: string): Verd
   return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, by: "built-in" };
 }
 
+/** The leave of the mode that asks no questions. */
+export const BYPASSED: Verdict = {
+  decision: "allow",
+  reason: "Permissions are bypassed, and no rule denies it.",
+  by: "mode",
+};
+
 /** A refusal of the mode that only reads. */
 export function planDenial(part: string): Verdict {
   const reason = `Plan mode only reads, and ${shown(part)} may change things.`;

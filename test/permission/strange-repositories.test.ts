@@ -308,6 +308,21 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
     });
 
+    test.each(["git cherry-pick -e b", "git cherry-pick b main"])(
+      "asks where the status in a message to be edited, or of a second step, enters what a commit named: %s",
+      (line) => {
+        const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true`;
+        const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
+          const room = new Room(prepare + harmless);
+          return [decisionOn(room, { what: "", prepare, line, rule: "git *" }), room.ran(line, "r")];
+        });
+        expect(decided).toEqual([
+          ["ask", true],
+          ["allow", false],
+        ]);
+      },
+    );
+
     test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {
       const room = new Room(`${OTHER} ${attack.prepare}`);
       const decided = decisionOn(room, attack);

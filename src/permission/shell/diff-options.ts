@@ -44,7 +44,8 @@ export function isShownPlainly(words: readonly ShellWord[]): boolean {
 
 /**
  * True when git may get another index, with repositories in it that nobody has looked at, and then look at
- * these: to tell what is changed, or to put back what was (`rebase.autoStash`). Any unknown name may do so.
+ * these: to tell what is changed, in a message to be edited too, or to put back what was
+ * (`rebase.autoStash`). Any unknown name may do so.
  */
 export function maySwitch(words: readonly ShellWord[]): boolean {
   const isKnown = (name: string): boolean =>
@@ -62,9 +63,9 @@ function namesOf(words: readonly ShellWord[]): readonly string[] {
 
 /** Other sub-commands that look at no repository which the index did not name before. */
 const STAYS = wordSet(`
-  add am apply archive branch cat-file check-ignore cherry cherry-pick clean clone commit config describe fetch
+  add am apply archive branch cat-file check-ignore cherry clean clone commit config describe fetch
   for-each-ref format-patch gc grep help init ls-files ls-remote ls-tree merge-base mv notes push remote
-  reset restore rev-list rev-parse revert rm shortlog show-ref status tag version worktree`);
+  reset restore rev-list rev-parse rm shortlog show-ref status tag version worktree`);
 
 /** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {
