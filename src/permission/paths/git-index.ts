@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { bytesOf } from "./git-settings.ts";
 
 /** Where a field of an entry stands. Behind the mode come owners, a size and the hash, then flags. */
 const MODE_AT = 24;
@@ -30,10 +31,9 @@ export interface GitIndex {
 export function readIndex(path: string, hashBytes: number): GitIndex | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return { links: [], folders: [], isWhole: true };
-  // Whoever opens a pipe waits for somebody to write.
-  if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+  const file = bytesOf(path, MAX_BYTES);
+  if (file === undefined) return undefined;
   try {
-    const file = readFileSync(path);
     const { links, folders, end } = entriesOf(file, hashBytes);
     const extensions = extensionsOf(file, end, file.length - hashBytes);
     const shared = extensions.get("link")?.toString("hex", 0, hashBytes);
@@ -41,7 +41,7 @@ export function readIndex(path: string, hashBytes: number): GitIndex | undefined
     const isWhole = ![...links, ...folders].some((name) => name === "" || name.includes("\uFFFD"));
     return { links, folders, isWhole, ...(shared === undefined ? {} : { shared: `sharedindex.${shared}` }) };
   } catch {
-    // It is cut short, is of another form, or not for us.
+    // It is cut short, or of another form.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 /** A setting in a file, with its section; small letters but for names and values. */
@@ -27,12 +27,29 @@ export type ReadText = (path: string) => string | undefined;
 
 /** The text of a small regular file; `undefined` where there is none, or none that can be read. */
 export function textOf(path: string): string | undefined {
+  return bytesOf(path, MAX_BYTES)?.toString("utf8");
+}
+
+/** The bytes of a regular file that has at most so many; `undefined` as for {@link textOf}. */
+export function bytesOf(path: string, most: number): Buffer | undefined {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true && stats.size <= MAX_BYTES ? readFileSync(path, "utf8") : undefined;
+    const stats = statSync(path);
+    // Whoever opens a pipe waits for somebody to write.
+    if (!stats.isFile() || stats.size > most) return undefined;
+    return stats.size > 0 || isEmpty(path) ? readFileSync(path) : undefined;
   } catch {
     // The caller takes it for one that git may read.
     return undefined;
+  }
+}
+
+/** False for a file of the system that only says so: it may have no end, or wait for something to happen. */
+function isEmpty(path: string): boolean {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return readSync(file, Buffer.alloc(1)) === 0;
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -71,19 +88,24 @@ const OF_USER = (home: string): readonly string[] => [
   "/etc/gitconfig",
 ];
 
-/** The settings of a file and of those that it includes, whatever the condition, a few levels deep. */
-function settingsFrom(path: string, home: string, levels = 5): readonly GitSetting[] {
-  return settingsIn(path).flatMap((setting) => {
-    if (levels === 0 || !/^include(?:if\..*)?\.path$/s.test(setting.key)) return [setting];
-    const named = setting.value.replaceAll('"', "").replace(/^~(?=\/)/, home);
-    return settingsFrom(resolve(path, "..", named), home, levels - 1);
-  });
+/** The settings of files and of those that they include, whatever the condition; each file once. */
+function settingsFrom(files: readonly string[], home: string): readonly GitSetting[] {
+  const paths = new Set(files);
+  const settings: GitSetting[] = [];
+  // A set that grows is gone through to its end.
+  for (const path of paths)
+    for (const setting of settingsIn(path)) {
+      settings.push(setting);
+      if (!/^include(?:if\..*)?\.path$/s.test(setting.key)) continue;
+      const named = setting.value.replaceAll('"', "").replace(/^~(?=\/)/, home);
+      paths.add(resolve(path, "..", named));
+    }
+  return settings;
 }
 
 /** The words of the filters in a user's own settings, each of which may be a program. */
 export function userFilterWords(home: string): readonly string[] {
-  return OF_USER(home)
-    .flatMap((path) => settingsFrom(path, home))
+  return settingsFrom(OF_USER(home), home)
     .filter(({ key }) => key === UNREADABLE || key.startsWith("filter."))
     .flatMap(({ key, value }) => {
       // A value that goes on in the next line makes a name of what stands there.

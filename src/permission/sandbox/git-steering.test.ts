@@ -1,8 +1,8 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { isBare, refuseAsBare } from "./git-steering.ts";
+import { gitSteering, isBare, refuseAsBare } from "./git-steering.ts";
 
 test.each([
   ["all parts of one", { HEAD: "", "objects/x": "", "refs/x": "" }, true],
@@ -21,4 +21,13 @@ test.each([
     true,
     "HEAD" in files || "HEAD/x" in files,
   ]);
+});
+
+// Whoever opened a pipe would wait, and not all files of the system have an end.
+test.runIf(existsSync("/proc/self/status"))("a pointer that is no plain file leads nowhere", () => {
+  const folder = tempFolder({ ".git": "gitdir: meta\n", "meta/HEAD": "", "meta/commondir": "" });
+  const before = gitSteering(folder);
+  rmSync(join(folder, "meta/commondir"));
+  symlinkSync("/proc/self/status", join(folder, "meta/commondir"));
+  expect(gitSteering(folder)).toEqual(before);
 });

@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { textOf } from "../paths/git-settings.ts";
 import { repositoryFrom } from "../paths/repository.ts";
 
 /** A guard at a place while commands run: a file's `content`, none for an empty folder. */
@@ -144,11 +145,6 @@ function withPointer(path: string): GitSteering {
 }
 
 function pointedAt(path: string, form: RegExp): string | undefined {
-  try {
-    const text = readFileSync(path, "utf8").slice(0, MAX_POINTER);
-    const [, target] = form.exec(text) ?? [];
-    return target === undefined ? undefined : resolve(path, "..", target.trim());
-  } catch {
-    return undefined;
-  }
+  const [, target] = form.exec(textOf(path)?.slice(0, MAX_POINTER) ?? "") ?? [];
+  return target === undefined ? undefined : resolve(path, "..", target.trim());
 }
