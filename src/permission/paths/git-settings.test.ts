@@ -6,7 +6,7 @@ import { settingsIn, userFilterWords } from "./git-settings.ts";
 
 test("filters of the user count with what their settings include, each file once, also in a circle", () => {
   const home = tempFolder({
-    ".gitconfig": `[include]\n${"\tpath = ~/.gitconfig\n".repeat(3)}\tpath = more/a\n[filter "x"]\n\tclean = one %f\n`,
+    ".gitconfig": `[include]\n${"\tpath = ~/.gitconfig\n".repeat(3)}\tpath = more/a # mine\n[filter "x"]\n\tclean = one %f\n`,
     "more/a": '[includeIf "gitdir:/x"]\n\tpath = b\n',
     "more/b":
       '[include]\n\tpath = a\n\tpath = none\n[filter "y"]\n\tprocess = two run\n[diff "z"]\n\ttextconv = no\n',

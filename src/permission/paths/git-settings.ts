@@ -98,7 +98,8 @@ function settingsFrom(files: readonly string[], home: string): readonly GitSetti
       settings.push(setting);
       if (!/^include(?:if\..*)?\.path$/s.test(setting.key)) continue;
       const named = setting.value.replaceAll('"', "").replace(/^~(?=\/)/, home);
-      paths.add(resolve(path, "..", named));
+      // Behind a # or ; git sees a comment, unless it is quoted.
+      for (const each of [named, named.replace(/\s*[#;].*$/s, "")]) paths.add(resolve(path, "..", each));
     }
   return settings;
 }
