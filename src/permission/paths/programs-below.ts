@@ -2,7 +2,7 @@ import { accessSync, constants, type Dirent, readdirSync } from "node:fs";
 import { type GitFiles, gitPrograms } from "./git-programs.ts";
 
 /** Folders that are looked through for one repository. */
-const MAX_FOLDERS = 50_000;
+const MAX_FOLDERS = 250_000;
 
 /**
  * The settings of repositories below a work tree that would have git run something, beside those of the work
