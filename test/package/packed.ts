@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readManifest } from "../../scripts/build/manifest.ts";
 
 /** The checkout. */
 export const ROOT: string = join(import.meta.dirname, "../..");
@@ -16,7 +17,10 @@ export interface InstalledPackage {
   readonly remove: () => void;
 }
 
-/** Packs the built package and installs the tarball into a temporary project, without optional packages. */
+/**
+ * Packs the built package and installs the tarball into a temporary project, without optional packages and
+ * without a registry: the packages it needs are those of the checkout.
+ */
 export function installPacked(): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), "nano-agent-packed-"));
   const npm = (words: readonly string[], cwd: string): string =>
@@ -25,17 +29,19 @@ export function installPacked(): InstalledPackage {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
     });
-  const packed = JSON.parse(
-    npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], ROOT),
-  ) as unknown;
-  const [{ filename, files }] = Object.values(packed as object) as [PackReport];
+  const pack = (from: string): PackReport => {
+    const words = ["pack", from, "--ignore-scripts", "--json", "--pack-destination", folder];
+    const [report] = Object.values(JSON.parse(npm(words, folder)) as object) as [PackReport];
+    return report;
+  };
+  const { filename, files } = pack(ROOT);
+  const { dependencies = {} } = readManifest(ROOT);
+  const needed = Object.keys(dependencies).map((name) => pack(join(ROOT, "node_modules", name)).filename);
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "type": "module", "private": true }');
-  npm(
-    ["install", "--no-audit", "--no-fund", "--omit=optional", "--prefer-offline", join(folder, filename)],
-    project,
-  );
+  const tarballs = [filename, ...needed].map((name) => join(folder, name));
+  npm(["install", "--no-audit", "--no-fund", "--omit=optional", "--offline", ...tarballs], project);
   return {
     folder: project,
     path: join(project, "node_modules/nano-agent"),
