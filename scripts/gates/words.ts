@@ -49,6 +49,11 @@ const BANS: readonly Ban[] = [
   { pattern: /\b(TODO|FIXME|XXX|HACK)[:(]|(\/\/|\*) *(TODO|FIXME|XXX|HACK)\b/, advice: "finish it" },
   { pattern: /(?<!501 )\bnot (yet )?implemented\b/i, advice: "finish it", applies: isSource },
   { pattern: /\bvi\.(mock|doMock|hoisted)\(/, advice: "pass a double in instead of replacing a module" },
+  {
+    pattern: /^(?:\}, [\d_]{4,}\);|  (?:\{ timeout: [\d_]+ \}|[\d_]{4,}),)$/,
+    advice: "no limit of its own for a test: all have one, in vitest.config.ts",
+    applies: isTestFile,
+  },
   // Where containers and servers keep a checkout.
   {
     pattern: /(?<![\w~.:])\/(root|srv|work|workspace)\/(main|checkout|repo|project|shared|wt|\.)/,

@@ -22,6 +22,9 @@ test.each([
   ["src/a.ts", "export class Remembered<T> {"],
   ["src/a.ts", "type ShellUnwrapped = string;"],
   ["src/a.test.ts", "interface Seen {"],
+  ["test/a.test.ts", "}, 120_000);"],
+  ["test/a.test.ts", "  { timeout: 60_000 },"],
+  ["test/a.test.ts", "  1_200_000,"],
 ])("%s must not say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text })).findings).toEqual([expect.stringContaining(`${path}:1  `)]);
 });
@@ -35,6 +38,7 @@ test.each([
   ["src/a.ts", "export type IsTrusted = (item: string) => boolean;"],
   ["src/a.ts", "export interface LoadedSkill extends Feed {"],
   ["docs/a.md", "The todo tool keeps TODO lists."],
+  ["test/a.test.ts", "    { name: 'a', timeout: 5_000 },"],
 ])("%s may say: %s", (path, text) => {
   expect(checkWords(tempFolder({ [path]: text }))).toEqual({ looked: 1, findings: [] });
 });
