@@ -181,3 +181,8 @@ export function editDistance(a: string, b: string): number {
 export function counted(count: number, noun: string, plural: string = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
+
+/** A text as one word of a command that a person may paste into a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
