@@ -117,7 +117,8 @@ export function startInTerminal(options: TerminalProgramOptions): ProgramInTermi
       emulator.resize(size);
       child.resize(size.columns, size.rows);
     },
-    signal: (name) => void process.kill(child.pid, name),
+    // To a program that has ended already, it is nothing.
+    signal: (name) => child.kill(name),
     hangUp: () => (child as unknown as { destroy: () => void }).destroy(),
     end,
     close,
