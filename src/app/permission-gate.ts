@@ -1,7 +1,7 @@
 import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, isNanoAgentError, misuse } from "../core/base/errors.ts";
-import { didYouMean, shellWord } from "../core/base/text.ts";
+import { didYouMean, shellArgument } from "../core/base/text.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
@@ -180,7 +180,7 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   if (only !== suggestion || others.length > 0) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
   // Meant to be pasted into a shell, where a quote of the call's would end the text.
-  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${shellWord(suggestion)}`;
+  const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${shellArgument(suggestion)}`;
   return {
     ...decision,
     reason: `${(reason ?? "no rule allows it").replace(/\.$/, "")} (${flags} would allow it)`,

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nearest, shellWord, toCleanText, truncateMiddle, utf8Length } from "./text.ts";
+import { nearest, shellArgument, toCleanText, truncateMiddle, utf8Length } from "./text.ts";
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -121,17 +121,17 @@ describe("nearest", () => {
   });
 });
 
-it.skipIf(process.platform === "win32")("shellWord is one word for a shell, whatever the text", () => {
+it.skipIf(process.platform === "win32")("shellArgument is one word for a shell, whatever the text", () => {
   const odd = fc.string({
     unit: fc.constantFrom("'", '"', "$(ran)", "`", "\\", "\n", " ", "*", "~", "#", "-a", "é"),
   });
   fc.assert(
     fc.property(fc.array(odd, { minLength: 1 }), (texts) => {
-      const script = `for word in ${texts.map(shellWord).join(" ")}; do printf '%s|' "$word"; done`;
+      const script = `for word in ${texts.map(shellArgument).join(" ")}; do printf '%s|' "$word"; done`;
       const read = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8" });
       expect(read).toBe(texts.map((text) => `${text}|`).join(""));
     }),
     { numRuns: 50 },
   );
-  expect(["a-b/c.d", "my notes"].map(shellWord)).toEqual(["a-b/c.d", "'my notes'"]);
+  expect(["a-b/c.d", "my notes"].map(shellArgument)).toEqual(["a-b/c.d", "'my notes'"]);
 });

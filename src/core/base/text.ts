@@ -182,7 +182,12 @@ export function counted(count: number, noun: string, plural: string = `${noun}s`
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** A text as one word of a command that a person may paste into a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+/** A text in single quotes, which every POSIX shell reads as just that. */
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A text as one word of a command that a person may paste into a shell: quoted where it has to be. */
+export function shellArgument(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : singleQuoted(text);
 }

@@ -9,7 +9,7 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { errorMessage } from "../../core/base/errors.ts";
-import { shellWord } from "../../core/base/text.ts";
+import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
 import type { HttpServer } from "./server-definition.ts";
@@ -58,7 +58,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const { requiredScope = "" } = error;
       await authorization?.want(requiredScope);
       return new ConnectionError(
-        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${shellWord(server.name)}.`,
+        `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${shellArgument(server.name)}.`,
         "login",
       );
     }
@@ -118,7 +118,7 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
     onUnauthorized: async () => {
       last = await authorization.renew(last);
       if (last !== undefined) return;
-      throw new ConnectionError(`it wants a login: nano-agent mcp login ${shellWord(name)}.`, "login");
+      throw new ConnectionError(`it wants a login: nano-agent mcp login ${shellArgument(name)}.`, "login");
     },
   };
 }

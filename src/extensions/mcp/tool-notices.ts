@@ -1,4 +1,4 @@
-import { counted, shellWord } from "../../core/base/text.ts";
+import { counted, shellArgument } from "../../core/base/text.ts";
 import type { DroppedTool } from "./mcp-tools.ts";
 
 /** Says which tools of a server's list cannot be offered. */
@@ -16,6 +16,6 @@ const MAX_NAMED = 5;
 
 function shortList(names: readonly string[], server: string): string {
   const more = names.length - MAX_NAMED;
-  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${shellWord(server)}`;
+  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${shellArgument(server)}`;
   return `${names.slice(0, MAX_NAMED).join("; ")}${rest}`;
 }

@@ -8,6 +8,7 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { SessionPorts } from "../../app/coding-session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
+import { singleQuoted } from "../../core/base/text.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/shell-port.ts";
 
@@ -74,7 +75,7 @@ function terminalCommand(line: string, unset: readonly string[]): readonly strin
     "bash",
     "-c",
   ];
-  return [...bash, `:\nexec ${bash.join(" ")} '${line.replaceAll("'", "'\\''")}'`];
+  return [...bash, `:\nexec ${bash.join(" ")} ${singleQuoted(line)}`];
 }
 
 async function runInTerminal(

@@ -2,7 +2,7 @@ import type { CodingSessionOptions } from "../../app/coding-session/coding-sessi
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import type { Environment } from "../../app/config/env.ts";
 import { defined } from "../../core/base/defined.ts";
-import { shellWord } from "../../core/base/text.ts";
+import { shellArgument } from "../../core/base/text.ts";
 import { textOrFile } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 
@@ -19,7 +19,7 @@ export interface SessionOrigin {
 export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
   const { config, addDirs, mcp, session, cwd: folder } = flags;
   const { cwd, environment, newId: sessionId } = origin;
-  const there = folder === undefined ? "" : ` -C ${shellWord(cwd)}`;
+  const there = folder === undefined ? "" : ` -C ${shellArgument(cwd)}`;
   const { keep, resume } = session;
   return {
     ...defined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),

@@ -1,4 +1,4 @@
-import { accessSync, constants, type Dirent, readdirSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { type GitFiles, gitPrograms } from "./git-programs.ts";
 
 /** Folders that are looked through for one repository. */
@@ -57,7 +57,8 @@ function entriesOf(folder: string): readonly Dirent[] {
 
 function mayBeEntered(folder: string): boolean {
   try {
-    accessSync(folder, constants.X_OK);
+    // The name that a folder has in itself is found by whoever may enter it.
+    statSync(`${folder}/.`);
     return true;
   } catch {
     return false;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import { singleQuoted } from "../../core/base/text.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
@@ -149,7 +150,7 @@ export class Sandbox {
     const commandId = randomBytes(16).toString("base64url");
     const runtime = this.#runtime;
     const { argv } = await runtime.wrapWithSandboxArgv(
-      `export TMPDIR=${quoted(limits.temporary)}; ${command}`,
+      `export TMPDIR=${singleQuoted(limits.temporary)}; ${command}`,
       shell,
       runtimeConfig(limits),
       undefined,
@@ -246,8 +247,4 @@ function withoutPlaceholders(word: string, { protected: guarded, unreadable }: S
 
 function isParent(path: string, guarded: readonly string[]): boolean {
   return guarded.some((inner) => isWithin(inner, path));
-}
-
-function quoted(path: string): string {
-  return `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,3 +1,5 @@
+import { singleQuoted } from "../../core/base/text.ts";
+
 /** Words that the shell takes for its own where a command may begin. */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set(
   "if then elif else fi for while until do done case esac in select function time coproc { } [[ ]] !".split(
@@ -15,7 +17,7 @@ export function shellLiteral(text: string): string {
 
 /** The same, never bare: for a piece of a word. */
 export function quoted(text: string): string {
-  if (!CONTROL.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  if (!CONTROL.test(text)) return singleQuoted(text);
   const shown = text.replaceAll(/['\\]/g, "\\$&").replaceAll(EVERY_CONTROL, octal);
   return `$'${shown}'`;
 }
