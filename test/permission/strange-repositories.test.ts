@@ -308,20 +308,30 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
     });
 
-    test.each(["git cherry-pick -e b", "git cherry-pick b main"])(
-      "asks where the status in a message to be edited, or of a second step, enters what a commit named: %s",
-      (line) => {
-        const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true`;
-        const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
-          const room = new Room(prepare + harmless);
-          return [decisionOn(room, { what: "", prepare, line, rule: "git *" }), room.ran(line, "r")];
-        });
-        expect(decided).toEqual([
-          ["ask", true],
-          ["allow", false],
-        ]);
-      },
-    );
+    test.each([
+      "git cherry-pick -e b",
+      "git cherry-pick b main",
+      "git reset -q b && git status",
+      "git add sub; git diff",
+      "git add -A && git commit -m 1 && git commit -m 2",
+      "git restore --source=b --staged . && git add -u",
+      "git apply --cached ../p && git diff",
+      "for i in 1 2; do git add -A; done",
+      "find . -name sub -prune -exec git add {} \\; ; git diff --stat",
+      "git add -A; find f.t -exec git status \\;",
+      "printf '%s\\n' sub . | xargs -n1 git add",
+      "timeout 9 git add -A && bash -c 'git status'",
+    ])("asks where what only a commit or another command names is entered: %s", (line) => {
+      const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true; git diff main b > ../p`;
+      const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
+        const room = new Room(prepare + harmless);
+        return [decisionOn(room, { what: "", prepare, line, rule: "*" }), room.ran(line, "r")];
+      });
+      expect(decided).toEqual([
+        ["ask", true],
+        ["allow", false],
+      ]);
+    });
 
     test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {
       const room = new Room(`${OTHER} ${attack.prepare}`);

@@ -53,6 +53,11 @@ export function maySwitch(words: readonly ShellWord[]): boolean {
   return !namesOf(words).some(isKnown);
 }
 
+/** True when git may put repositories into the index that nobody has looked at, and leaves it to others to look. */
+export function mayFill(words: readonly ShellWord[]): boolean {
+  return namesOf(words).some((name) => FILLS.has(name));
+}
+
 /** The sub-command of git, alone and with the word behind it; none where it is not spelled. */
 function namesOf(words: readonly ShellWord[]): readonly string[] {
   const sub = subcommandAt(words);
@@ -66,6 +71,8 @@ const STAYS = wordSet(`
   add am apply archive branch cat-file check-ignore cherry clean clone commit config describe fetch
   for-each-ref format-patch gc grep help init ls-files ls-remote ls-tree merge-base mv notes push remote
   reset restore rev-list rev-parse rm shortlog show-ref status tag version worktree`);
+
+const FILLS = wordSet("add am apply commit reset restore");
 
 /** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {
