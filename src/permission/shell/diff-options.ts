@@ -53,7 +53,7 @@ export function maySwitch(words: readonly ShellWord[]): boolean {
   return !namesOf(words).some(isKnown);
 }
 
-/** True when git may put repositories into the index that nobody has looked at, and leaves it to others to look. */
+/** True when git may put repositories into the index that nobody has looked at, without looking itself. */
 export function mayFill(words: readonly ShellWord[]): boolean {
   return namesOf(words).some((name) => FILLS.has(name));
 }
