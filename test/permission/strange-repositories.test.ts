@@ -37,6 +37,12 @@ const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $
 /** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
 const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
 
+/** A repository, in a folder that is not where the index names one. */
+const MOVED = `git checkout -qf; cp -r . ../sub; mkdir b; cp -r ../sub b; git add b; git commit -qm s; mv b a; echo 1 > a/x; git add a/x; ${FILTER} a/sub/.git/config; echo c > a/sub/f.t`;
+
+/** A work tree with settings of its own, in a folder that is not where the index names one, nor known as one. */
+const WORK_TREE = `git checkout -qf; git config core.repositoryformatversion 1; git config extensions.worktreeConfig true; git worktree add -q sub; git add -f sub; git commit -qm s; ${FILTER} .git/worktrees/sub/config.worktree; echo c > sub/f.t`;
+
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
   {
@@ -208,6 +214,36 @@ const ATTACKS: readonly Attack[] = [
     line: "git submodule update --recursive",
     rule: "git submodule *",
   },
+  ...["-m x sub", "-m x -- sub", "--dry-run sub", "--pathspec-from-file=../sub -m x"].map((args) => ({
+    what: `what only the last commit names, entered by git commit ${args}`,
+    prepare: `${BELOW}; git checkout -qf b; git rm -q --cached sub; echo sub > ../sub`,
+    line: `git commit ${args}`,
+    rule: "git *",
+  })),
+  {
+    what: "what a trap brings into the index as often as it runs",
+    prepare: BELOW,
+    line: "trap 'git add -A' EXIT DEBUG; echo 1; echo 2",
+    rule: "git * ; trap *",
+  },
+  {
+    what: "a repository that is moved to where the index names one",
+    prepare: MOVED,
+    line: "git mv a b; git status",
+    rule: "git *",
+  },
+  {
+    what: "a work tree with settings of its own, which is moved to where the index names one",
+    prepare: `${WORK_TREE}; git worktree move sub evil`,
+    line: "git worktree move evil sub; git status",
+    rule: "git *",
+  },
+  {
+    what: "a work tree with settings of its own, which is made known as one",
+    prepare: `${WORK_TREE}; rm sub/.git`,
+    line: "git worktree repair; git status",
+    rule: "git *",
+  },
   {
     what: "a form of archives",
     prepare: 'git config tar.foo.command "$EVIL"',
@@ -321,6 +357,10 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       "git add -A; find f.t -exec git status \\;",
       "printf '%s\\n' sub . | xargs -n1 git add",
       "timeout 9 git add -A && bash -c 'git status'",
+      "git add -A; git add -A",
+      "printf %s $(git add -A) $(git add -A)",
+      "bash -c 'git add -A'; bash -c 'git add -A'",
+      "bash -c 'fo''r i in 1 2; do git add -A; done'",
     ])("asks where what only a commit or another command names is entered: %s", (line) => {
       const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true; git diff main b > ../p`;
       const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
@@ -394,12 +434,18 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a clone with all that its tools write",
         "git config remote.o.url https://x/y; git config remote.o.github-pr-remote true; git lfs install --local",
       ],
-    ])("does not ask for %s as such, nor for a checkout in it", (_, prepare, cwd = "r") => {
+    ])("does not ask for %s as such, nor for a checkout or a commit in it", (_, prepare, cwd = "r") => {
       const room = new Room(prepare);
-      const decided = ["git status", "git checkout b"].map((line) =>
-        decisionOn(room, { what: "", prepare, cwd, line, rule: "git checkout *" }),
+      const lines = [
+        "git status",
+        "git checkout b",
+        "git add -A && git commit -m x && git push",
+        "git commit f.t",
+      ];
+      const decided = lines.map((line) =>
+        decisionOn(room, { what: "", prepare, cwd, line, rule: line === "git status" ? "ls" : "git *" }),
       );
-      expect(decided).toEqual(["allow", "allow"]);
+      expect(decided).toEqual(lines.map(() => "allow"));
     });
   },
 );
