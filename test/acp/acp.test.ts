@@ -111,22 +111,6 @@ test("what is asked about shows characters that turn a text round", async () => 
   expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
 });
 
-test("what a title leaves out is shown below it, and as it is", async () => {
-  const parts = [`rm a <!-- ${"x".repeat(300)} -->`, "rm b```"];
-  const server = await modelServer([calls("bash", { command: parts.join(" && ") }), says("ok")]);
-  const contents: unknown[] = [];
-  const editor = await startEditor({
-    server,
-    answer: ({ toolCall, options }) => {
-      contents.push(...(toolCall.content ?? []));
-      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
-    },
-  });
-  await prompt(editor, await newSession(editor), "Make it");
-  const [shown] = contents as { readonly content: { readonly text: string } }[];
-  expect(shown?.content.text.includes(`\`\`\`\`\n${parts.join(" && ")}\n\`\`\`\``)).toBe(true);
-});
-
 test("an answer that was not offered is a no, whatever number it may be read as", async () => {
   const ids = ["", " 0", "00", "0x0", "-0", "0.0", "1e0", "no such option"];
   const server = await modelServer(

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
-import { type Attack, decisionOn, Room } from "./repository-room.ts";
+import { type Attack, BELOW, decisionOn, FILTER, Room } from "./repository-room.ts";
 import { policyIn } from "./shell-rules.ts";
 
-const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
 /** A driver for differences, which `f.t` has. */
 const DRIVER = `echo '*.t diff=d' > .gitattributes; git config diff.d.textconv "$EVIL"; git add .; git commit -qm d; echo c > f.t`;
 const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
@@ -25,23 +24,11 @@ const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add 
 /** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
 const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
 
-/**
- * A repository that only the branch `b` names, whose settings clean what changed there. The one around has a
- * change to put back, an alias, and a search that began on that branch.
- */
-const BELOW = `cp -r . ../sub; mv ../sub .; git -C sub commit -qam s; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.ignore none; git checkout -qf; git checkout -qb b; git add .; git commit -qm s; git checkout -q main; git config --global alias.co checkout; git config rebase.autoStash true; git config merge.autoStash true; git config --global core.checkStat minimal; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git bisect start HEAD HEAD~2 > /dev/null; echo b > .git/BISECT_START; git checkout -q main; ${FILTER} sub/.git/config; echo c > sub/f.t; echo c > f.t`;
-
 /** A submodule, the next commit of which names a repository in it, whose settings clean what changed. */
 const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $1; git config -f .gitmodules submodule.$1.url x; git config submodule.$1.url x; git config submodule.$1.active true; git add .gitmodules $1; git commit -qm $1; }; git checkout -qf; cp -r . ../sub; cp -r . ../in; mv ../sub .; mv ../in sub; cd sub; register in; cd ..; register sub; mv sub/in ..; git -C sub checkout -qf HEAD~1; rm -rf sub/in; mv ../in sub; git -C sub/in commit -q --allow-empty -m e; ${FILTER} sub/in/.git/config; echo c > sub/in/f.t`;
 
 /** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
 const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
-
-/** A repository, in a folder that is not where the index names one. */
-const MOVED = `git checkout -qf; cp -r . ../sub; mkdir b; cp -r ../sub b; git add b; git commit -qm s; mv b a; echo 1 > a/x; git add a/x; ${FILTER} a/sub/.git/config; echo c > a/sub/f.t`;
-
-/** A work tree with settings of its own, in a folder that is not where the index names one, nor known as one. */
-const WORK_TREE = `git checkout -qf; git config core.repositoryformatversion 1; git config extensions.worktreeConfig true; git worktree add -q sub; git add -f sub; git commit -qm s; ${FILTER} .git/worktrees/sub/config.worktree; echo c > sub/f.t`;
 
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
@@ -214,36 +201,6 @@ const ATTACKS: readonly Attack[] = [
     line: "git submodule update --recursive",
     rule: "git submodule *",
   },
-  ...["-m x sub", "-m x -- sub", "--dry-run sub", "--pathspec-from-file=../sub -m x"].map((args) => ({
-    what: `what only the last commit names, entered by git commit ${args}`,
-    prepare: `${BELOW}; git checkout -qf b; git rm -q --cached sub; echo sub > ../sub`,
-    line: `git commit ${args}`,
-    rule: "git *",
-  })),
-  {
-    what: "what a trap brings into the index as often as it runs",
-    prepare: BELOW,
-    line: "trap 'git add -A' EXIT DEBUG; echo 1; echo 2",
-    rule: "git * ; trap *",
-  },
-  {
-    what: "a repository that is moved to where the index names one",
-    prepare: MOVED,
-    line: "git mv a b; git status",
-    rule: "git *",
-  },
-  {
-    what: "a work tree with settings of its own, which is moved to where the index names one",
-    prepare: `${WORK_TREE}; git worktree move sub evil`,
-    line: "git worktree move evil sub; git status",
-    rule: "git *",
-  },
-  {
-    what: "a work tree with settings of its own, which is made known as one",
-    prepare: `${WORK_TREE}; rm sub/.git`,
-    line: "git worktree repair; git status",
-    rule: "git *",
-  },
   {
     what: "a form of archives",
     prepare: 'git config tar.foo.command "$EVIL"',
@@ -342,35 +299,6 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       const room = new Room(attack.prepare);
       const decided = decisionOn(room, attack);
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
-    });
-
-    test.each([
-      "git cherry-pick -e b",
-      "git cherry-pick b main",
-      "git reset -q b && git status",
-      "git add sub; git diff",
-      "git add -A && git commit -m 1 && git commit -m 2",
-      "git restore --source=b --staged . && git add -u",
-      "git apply --cached ../p && git diff",
-      "for i in 1 2; do git add -A; done",
-      "find . -name sub -prune -exec git add {} \\; ; git diff --stat",
-      "git add -A; find f.t -exec git status \\;",
-      "printf '%s\\n' sub . | xargs -n1 git add",
-      "timeout 9 git add -A && bash -c 'git status'",
-      "git add -A; git add -A",
-      "printf %s $(git add -A) $(git add -A)",
-      "bash -c 'git add -A'; bash -c 'git add -A'",
-      "bash -c 'fo''r i in 1 2; do git add -A; done'",
-    ])("asks where what only a commit or another command names is entered: %s", (line) => {
-      const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true; git diff main b > ../p`;
-      const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
-        const room = new Room(prepare + harmless);
-        return [decisionOn(room, { what: "", prepare, line, rule: "*" }), room.ran(line, "r")];
-      });
-      expect(decided).toEqual([
-        ["ask", true],
-        ["allow", false],
-      ]);
     });
 
     test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {

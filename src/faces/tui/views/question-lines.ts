@@ -52,8 +52,8 @@ const ROOMY = 16;
 
 /**
  * A question with its answers; of something long the beginning and the end, never less than the end. Where
- * rows are scarce the notes of the answers are cut first, then the reasons. Undefined where there is no room for
- * the end of what is asked and all answers: nobody can say yes to what they do not see.
+ * rows are scarce the notes of the answers are cut first, then the reasons. Undefined where there is no room
+ * for the end of what is asked and all answers: nobody can say yes to what they do not see.
  */
 export function questionLines(
   question: Question,
