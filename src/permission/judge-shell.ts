@@ -249,12 +249,11 @@ class ShellJudge {
   #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
     if (!unit.name.endsWith("git")) return undefined;
     const { programs } = this.#judgement;
-    const { lines, units } = this.#plan;
-    this.#isSeries ??= runsGitAgain(this.#line, units);
+    this.#isSeries ??= runsGitAgain(this.#plan);
     return runByGit(unit, {
       places,
       programs,
-      isInner: isInner || lines.length > 1,
+      isInner: isInner || this.#plan.lines.length > 1,
       isSeries: isInner || this.#isSeries,
     });
   }

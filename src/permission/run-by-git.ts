@@ -2,6 +2,7 @@ import { gitFolderOf } from "./open-places.ts";
 import type { GitPrograms } from "./paths/git-programs.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import { isShownPlainly, mayFill, maySwitch } from "./shell/diff-options.ts";
+import type { ShellPlan } from "./shell/plan-shell.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import { shown } from "./verdict.ts";
 
@@ -52,9 +53,11 @@ export function runByGit(
   };
 }
 
-/** True when a line may run git more than once: it repeats, or names git more often. */
-export function runsGitAgain(line: string, units: readonly ShellUnit[]): boolean {
-  if (/\b(?:for|while|until)\b/.test(line)) return true;
+/** True when a line may run git more than once: it repeats, names git more often, or hands a line on. */
+export function runsGitAgain({ lines, repeats, units }: ShellPlan): boolean {
+  const loops = lines.some(({ source }) => /\b(?:for|while|until|select)\b/.test(source));
+  // A trap, or `watch`, runs its line as often as it likes.
+  if (repeats || loops || lines.length > 1) return true;
   const words = units.filter(({ judged }) => judged).flatMap((unit) => unit.words);
   return words.filter(({ text }) => GIT.test(text)).length > 1;
 }

@@ -1,20 +1,34 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
-import { type Attack, decisionOn, Room } from "./repository-room.ts";
-import {
-  BELOW,
-  COMMITS,
-  DRIVER,
-  FILTER,
-  HIDING,
-  IN_BRANCH,
-  IN_COMMITS,
-  IN_SUBMODULE,
-  MISSING,
-  SPARSE,
-} from "./repository-setups.ts";
+import { type Attack, BELOW, decisionOn, FILTER, Room } from "./repository-room.ts";
 import { policyIn } from "./shell-rules.ts";
+
+/** A driver for differences, which `f.t` has. */
+const DRIVER = `echo '*.t diff=d' > .gitattributes; git config diff.d.textconv "$EVIL"; git add .; git commit -qm d; echo c > f.t`;
+const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
+
+/**
+ * An index that has no repository in it for whoever takes its hashes for longer ones, because of a long name
+ * in front.
+ */
+const HIDING = `cp -r . ../sub; mv ../sub .; git add sub; x=$(printf 'a%.0s' $(seq 200)); git update-index --add --cacheinfo 100644,$(git hash-object -w f.t),$x/$x/$x/$x/$x; git rm -q --cached f.t .gitattributes; ${FILTER} sub/.git/config;`;
+/**
+ * A repository that only commits name, whose settings have a program show differences; \`git diff\` is to
+ * show what is in it.
+ */
+const IN_COMMITS = `cp -r . ../sub; git checkout -qf; mv ../sub .; git add sub; git commit -qm 1; git -C sub commit -qam y; git add sub; git commit -qm 2; git rm -q --cached sub; git commit -qm 3; git -C sub config diff.external "$EVIL"`;
+
+/** A repository that only commits name, and that misses something: git fetches that by the settings there. */
+const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git rm -q --cached sub; git commit -qm g; cd sub; rm -r .git/objects/??; git config extensions.partialclone o; git config core.repositoryformatversion 1; git config remote.o.url ssh://x/y; git config remote.o.promisor true; git config core.sshCommand "$EVIL"`;
+/** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
+const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
+
+/** A submodule, the next commit of which names a repository in it, whose settings clean what changed. */
+const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $1; git config -f .gitmodules submodule.$1.url x; git config submodule.$1.url x; git config submodule.$1.active true; git add .gitmodules $1; git commit -qm $1; }; git checkout -qf; cp -r . ../sub; cp -r . ../in; mv ../sub .; mv ../in sub; cd sub; register in; cd ..; register sub; mv sub/in ..; git -C sub checkout -qf HEAD~1; rm -rf sub/in; mv ../in sub; git -C sub/in commit -q --allow-empty -m e; ${FILTER} sub/in/.git/config; echo c > sub/in/f.t`;
+
+/** A sparse index without the folder `b`, and in that a repository whose settings clean what changed. */
+const SPARSE = `git checkout -qf; mkdir a b; echo 1 > a/x; git init -qb main b/sub; cd b/sub; echo 'z filter=x' > .gitattributes; echo 1 > z; git add .; git commit -qm s; cd ../..; git add .; git commit -qm s; mv b/sub ..; git sparse-checkout set --cone --sparse-index a; ${FILTER} ../sub/.git/config; echo 2 > ../sub/z; mkdir b; mv ../sub b`;
 
 const ATTACKS: readonly Attack[] = [
   { what: "a filter", prepare: `${FILTER} .git/config` },
@@ -287,31 +301,6 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
     });
 
-    test.each([
-      "git cherry-pick -e b",
-      "git cherry-pick b main",
-      "git reset -q b && git status",
-      "git add sub; git diff",
-      "git add -A && git commit -m 1 && git commit -m 2",
-      "git restore --source=b --staged . && git add -u",
-      "git apply --cached ../p && git diff",
-      "for i in 1 2; do git add -A; done",
-      "find . -name sub -prune -exec git add {} \\; ; git diff --stat",
-      "git add -A; find f.t -exec git status \\;",
-      "printf '%s\\n' sub . | xargs -n1 git add",
-      "timeout 9 git add -A && bash -c 'git status'",
-    ])("asks where what only a commit or another command names is entered: %s", (line) => {
-      const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true; git diff main b > ../p`;
-      const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
-        const room = new Room(prepare + harmless);
-        return [decisionOn(room, { what: "", prepare, line, rule: "*" }), room.ran(line, "r")];
-      });
-      expect(decided).toEqual([
-        ["ask", true],
-        ["allow", false],
-      ]);
-    });
-
     test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {
       const room = new Room(`${OTHER} ${attack.prepare}`);
       const decided = decisionOn(room, attack);
@@ -373,12 +362,18 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a clone with all that its tools write",
         "git config remote.o.url https://x/y; git config remote.o.github-pr-remote true; git lfs install --local",
       ],
-    ])("does not ask for %s as such, nor for a checkout in it", (_, prepare, cwd = "r") => {
+    ])("does not ask for %s as such, nor for a checkout or a commit in it", (_, prepare, cwd = "r") => {
       const room = new Room(prepare);
-      const decided = ["git status", "git checkout b"].map((line) =>
-        decisionOn(room, { what: "", prepare, cwd, line, rule: "git checkout *" }),
+      const lines = [
+        "git status",
+        "git checkout b",
+        "git add -A && git commit -m x && git push",
+        "git commit f.t",
+      ];
+      const decided = lines.map((line) =>
+        decisionOn(room, { what: "", prepare, cwd, line, rule: line === "git status" ? "ls" : "git *" }),
       );
-      expect(decided).toEqual(["allow", "allow"]);
+      expect(decided).toEqual(lines.map(() => "allow"));
     });
   },
 );
