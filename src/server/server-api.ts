@@ -21,6 +21,7 @@ export interface ListedSession {
   readonly model?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Messages of the person and of the model. */
   readonly messageCount: number;
   readonly usage: Usage;
   /** USD; `null` when a price is unknown. */
@@ -79,7 +80,8 @@ export interface ApprovalAnswer {
 export interface RunLimits {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
-  readonly maxWallTimeMs?: number;
+  /** `90s`, `10m`, `1h`. */
+  readonly maxWallTime?: string;
 }
 
 /** A new session and its first run. */
@@ -201,4 +203,6 @@ export interface Problem {
   readonly detail: string;
   /** A stable name of the fault, for programs. */
   readonly code: string;
+  /** With 409: what fits the state. */
+  readonly fits?: readonly string[];
 }
