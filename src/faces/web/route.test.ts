@@ -4,11 +4,15 @@ import { hrefOf, parseRoute, type Route, SESSION_VIEWS } from "./route.ts";
 
 const routes = fc.oneof<fc.Arbitrary<Route>[]>(
   fc.constantFrom<Route>({ type: "sessions" }, { type: "new" }, { type: "stats" }),
-  fc.record({
-    type: fc.constant("session" as const),
-    id: fc.string({ minLength: 1, unit: "grapheme" }),
-    view: fc.constantFrom(...SESSION_VIEWS),
-  }),
+  fc.record(
+    {
+      type: fc.constant("session" as const),
+      id: fc.string({ minLength: 1, unit: "grapheme" }),
+      view: fc.constantFrom(...SESSION_VIEWS),
+      entry: fc.string({ minLength: 1, unit: "grapheme" }),
+    },
+    { requiredKeys: ["type", "id", "view"] },
+  ),
 );
 
 test("every place has an address that leads back to it", () => {
