@@ -90,7 +90,15 @@ export class JournalMaker {
       this.#change(callId, tagged);
       const content = "x".repeat(this.#below(2_000));
       const result = { type: "tool_result", tool_use_id: callId, content } as const;
-      this.#add({ type: "tool_result", callId, name: "bash", status: "ok", result, durationMs: 5, ...tagged });
+      this.#add({
+        type: "tool_result",
+        callId,
+        name: "bash",
+        status: "ok",
+        result,
+        durationMs: 5,
+        ...tagged,
+      });
     }
   }
 

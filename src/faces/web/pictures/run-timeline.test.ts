@@ -75,7 +75,11 @@ test("drawn bars never overlap, stand for every bar, and are never more than pix
       const { axis, rows } = runTimeline(entries);
       for (const { bars } of rows) {
         const drawn = drawnBars(bars, axis, { from: 0, to: axis.length * 1.000001, pixels });
-        expect(drawn.every(({ x, width }, at) => width >= 1 && x >= (drawn[at - 1]?.x ?? 0) + (drawn[at - 1]?.width ?? 0))).toBe(true);
+        expect(
+          drawn.every(
+            ({ x, width }, at) => width >= 1 && x >= (drawn[at - 1]?.x ?? 0) + (drawn[at - 1]?.width ?? 0),
+          ),
+        ).toBe(true);
         expect(drawn.reduce((all, { count }) => all + count, 0)).toBe(bars.length);
         expect(drawn.length).toBeLessThanOrEqual(pixels);
       }
@@ -161,7 +165,13 @@ test("failed attempts and the pauses behind them stand before the answer", () =>
   const retry = (time: number, delayMs: number): JournalEntry =>
     at(time, { type: "retry", attempt: 2, delayMs, error: { name: "E", message: "busy" } });
   expect(
-    lines([start(0), retry(200, 300), retry(700, 100), said(1_000, { durationMs: 1_000, firstTokenMs: 900 }), ended(1_000)]),
+    lines([
+      start(0),
+      retry(200, 300),
+      retry(700, 100),
+      said(1_000, { durationMs: 1_000, firstTokenMs: 900 }),
+      ended(1_000),
+    ]),
   ).toEqual([
     "0 model: failed 0-200 error, backoff 200-500 ok, failed 500-700 error, backoff 700-800 ok, waiting 800-900 ok, streaming 900-1000 ok",
   ]);
@@ -201,7 +211,15 @@ test("the time in which a person is asked stands before the call; a refusal is a
   const asks = (time: number, callId: string): JournalEntry =>
     at(time, { type: "approval_request", callId, name: "bash", input: {}, reason: "" });
   const decides = (time: number, callId: string, action: string): JournalEntry =>
-    at(time, { type: "permission_decision", callId, name: "bash", input: {}, action, by: "person", reason: "" });
+    at(time, {
+      type: "permission_decision",
+      callId,
+      name: "bash",
+      input: {},
+      action,
+      by: "person",
+      reason: "",
+    });
   expect(
     lines([
       start(0),

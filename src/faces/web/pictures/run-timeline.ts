@@ -1,10 +1,10 @@
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
 import { ScopeOwners } from "./scope-owners.ts";
-import { durationOf, type TimelineRow } from "./timeline-bar.ts";
-import { TimelineRows } from "./timeline-rows.ts";
 import { type TimeAxis, timeAxis } from "./time-axis.ts";
 import { type TimeShares, timeShares } from "./time-shares.ts";
+import { durationOf, type TimelineRow } from "./timeline-bar.ts";
+import { TimelineRows } from "./timeline-rows.ts";
 
 /** What a model request used, where it stands in time. */
 export interface TimelineRequest {

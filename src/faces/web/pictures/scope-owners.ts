@@ -19,7 +19,8 @@ export class ScopeOwners {
     const known = this.#known.get(scope);
     if (known !== undefined) return known;
     let owner = scope;
-    while (owner !== "" && !this.#names.has(owner)) owner = owner.slice(0, Math.max(0, owner.lastIndexOf("/")));
+    while (owner !== "" && !this.#names.has(owner))
+      owner = owner.slice(0, Math.max(0, owner.lastIndexOf("/")));
     this.#known.set(scope, owner);
     return owner;
   }

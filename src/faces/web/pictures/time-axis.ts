@@ -20,9 +20,7 @@ export interface TimeAxis {
 const GAP_SHARE = 0.015;
 
 /** An axis over stretches of time, which are given in order and do not overlap. */
-export function timeAxis(
-  runs: readonly { readonly from: number; readonly to: number }[],
-): TimeAxis {
+export function timeAxis(runs: readonly { readonly from: number; readonly to: number }[]): TimeAxis {
   const worked = runs.reduce((sum, { from, to }) => sum + to - from, 0);
   const widest = Math.max(1, worked * GAP_SHARE);
   const stretches: AxisStretch[] = [];

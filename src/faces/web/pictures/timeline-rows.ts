@@ -1,7 +1,13 @@
 import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entry.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
 import { LanePool } from "./lane-pool.ts";
-import { type BarKind, type BarStatus, durationOf, type TimelineBar, type TimelineRow } from "./timeline-bar.ts";
+import {
+  type BarKind,
+  type BarStatus,
+  durationOf,
+  type TimelineBar,
+  type TimelineRow,
+} from "./timeline-bar.ts";
 
 /** Where an entry stands: its subagent, its time as the timeline has it, when its run began. */
 export interface EntryPlace {
@@ -181,10 +187,12 @@ function answer(worker: Worker, entry: AssistantEntry, { time, runFrom }: EntryP
   const asked = Math.max(runFrom, time - durationOf(entry.durationMs));
   const from = attempts(worker, { from: asked, to: time, label });
   const { firstTokenMs } = entry;
-  const first = firstTokenMs === undefined ? time : Math.min(time, Math.max(from, asked + durationOf(firstTokenMs)));
+  const first =
+    firstTokenMs === undefined ? time : Math.min(time, Math.max(from, asked + durationOf(firstTokenMs)));
   const status: BarStatus = interrupted === true ? "aborted" : "ok";
   put(worker, { entryId, kind: "waiting", from, to: first, label, status });
-  if (firstTokenMs !== undefined) put(worker, { entryId, kind: "streaming", from: first, to: time, label, status });
+  if (firstTokenMs !== undefined)
+    put(worker, { entryId, kind: "streaming", from: first, to: time, label, status });
 }
 
 /** A request that no answer came of, if failed attempts say that there was one. */
@@ -260,7 +268,11 @@ function settle(call: OpenCall | undefined, time: number, status: BarStatus): vo
   bar.status = status;
 }
 
-function result(worker: Worker, entry: Extract<JournalEntry, { readonly type: "tool_result" }>, time: number): void {
+function result(
+  worker: Worker,
+  entry: Extract<JournalEntry, { readonly type: "tool_result" }>,
+  time: number,
+): void {
   const known = worker.calls.get(entry.callId);
   const isDenied = entry.status === "denied" && known?.parts.some(({ kind }) => kind === "tool") !== true;
   // A call that was refused, or never began, is a mark and no stretch of time.
