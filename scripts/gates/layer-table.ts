@@ -31,6 +31,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["agent", 32],
   ["patterns", 33],
   ["coding-agent", 45],
+  ["server", 45],
   ["app", 40],
   ["faces/terminal", 49],
   ["faces/cli", 50],

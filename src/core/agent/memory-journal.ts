@@ -5,18 +5,23 @@ import type { LocalJournal } from "./journal.ts";
 /** A journal that lives as long as its agent. */
 export class MemoryJournal implements LocalJournal {
   readonly sessionId: string;
-  readonly #entries: JournalEntry[] = [];
+  readonly #entries: JournalEntry[];
   readonly #ids: NewId;
   readonly #now: () => number;
 
-  /** `now` gives the time of entries in milliseconds since the epoch, `newId` their ids. */
+  /**
+   * `now` gives the time of entries in milliseconds since the epoch, `newId` their ids. `entries`: the
+   * conversation so far.
+   */
   constructor(
     options: {
       readonly sessionId?: string | undefined;
       readonly now?: () => number;
       readonly newId?: NewId | undefined;
+      readonly entries?: readonly JournalEntry[] | undefined;
     } = {},
   ) {
+    this.#entries = [...(options.entries ?? [])];
     this.#ids = options.newId ?? createIds();
     this.sessionId = options.sessionId ?? this.#ids("session");
     this.#now = options.now ?? Date.now;

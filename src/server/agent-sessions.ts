@@ -1,0 +1,193 @@
+import type { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
+import { parseDuration } from "../app/config/duration.ts";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
+import { misuse } from "../core/base/errors.ts";
+import { newUuid } from "../core/base/ids.ts";
+import { HostedAgent } from "./hosted-agent.ts";
+import { badRequest, conflict, notFound } from "./refusal.ts";
+import type { ApprovalAnswer, ListedSession, NewSession, OpenApproval, SessionPage } from "./server-api.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
+import { pageOf } from "./session-page-of.ts";
+import { WatchedJournal } from "./watched-journal.ts";
+
+/** The session an agent is made for. */
+export interface AgentSeat {
+  readonly id: string;
+  /** As the request has it. */
+  readonly cwd: string | undefined;
+  readonly permissionMode: string | undefined;
+  /**
+   * To be put into the options of the agent, behind everything else: the journal, and what the request says
+   * of model and limits.
+   */
+  readonly options: Pick<AgentOptions, "maxIterations" | "budget"> & {
+    readonly journal: Journal;
+    readonly model?: string;
+  };
+}
+
+/** Makes the agent of a session: `({ options }) => new Agent({ model, tools, ...options })`. */
+export type AgentMaker = (seat: AgentSeat) => Agent | Promise<Agent>;
+
+/** Where the journals of sessions are kept. */
+export interface AgentStore {
+  /** Ids of all sessions. */
+  list(): Promise<readonly string[]> | readonly string[];
+  /** The journal of a session; `undefined`: there is none of this id. */
+  open(id: string): Promise<Journal | undefined> | Journal | undefined;
+  /** A new journal; for a copy it begins with `entries`, whose ids stay as they are. */
+  create(id: string, entries: readonly JournalEntry[]): Promise<Journal> | Journal;
+}
+
+/** Keeps journals as long as it lives itself. */
+class MemoryStore implements AgentStore {
+  readonly #journals = new Map<string, Journal>();
+
+  list(): readonly string[] {
+    return [...this.#journals.keys()];
+  }
+
+  open(id: string): Journal | undefined {
+    return this.#journals.get(id);
+  }
+
+  create(id: string, entries: readonly JournalEntry[]): Journal {
+    const journal = new MemoryJournal({ sessionId: id, entries });
+    this.#journals.set(id, journal);
+    return journal;
+  }
+}
+
+/** Options of {@link agentSessions}. */
+export interface AgentSessionsOptions {
+  readonly agent: AgentMaker;
+  readonly store?: AgentStore | undefined;
+  readonly clock: Clock;
+}
+
+/** Sessions of agents that the caller makes. */
+export function agentSessions(options: AgentSessionsOptions): SessionHost {
+  return new AgentSessions(options);
+}
+
+class AgentSessions implements SessionHost {
+  readonly #options: AgentSessionsOptions;
+  readonly #store: AgentStore;
+  readonly #open = new Map<string, Promise<HostedAgent | undefined>>();
+  readonly #answered = new Set<string>();
+
+  constructor(options: AgentSessionsOptions) {
+    this.#options = options;
+    this.#store = options.store ?? new MemoryStore();
+  }
+
+  async list({ cwd, q, limit, before }: ListQuery): Promise<SessionPage> {
+    const sessions: ListedSession[] = [];
+    for await (const hosted of this.#all()) {
+      const listed = hosted.listed();
+      if (cwd !== undefined && listed.cwd !== cwd) continue;
+      const passages = q === undefined ? undefined : hosted.passages(q);
+      if (passages === undefined) sessions.push(listed);
+      else if (passages.length > 0) sessions.push({ ...listed, passages });
+    }
+    return pageOf(sessions, { limit, before });
+  }
+
+  async find(id: string): Promise<HostedSession | undefined> {
+    return this.#opened(id);
+  }
+
+  async start(session: NewSession): Promise<string> {
+    const id = newUuid();
+    const journal = await this.#store.create(id, []);
+    const hosted = await this.#host(id, journal, session);
+    this.#open.set(id, Promise.resolve(hosted));
+    await hosted.send({ text: session.prompt, when: "now" });
+    return id;
+  }
+
+  async approvals(): Promise<readonly OpenApproval[]> {
+    const open: OpenApproval[] = [];
+    for (const opening of this.#open.values()) {
+      const hosted = await opening;
+      for (const question of hosted?.questions ?? []) open.push({ ...question, sessionId: hosted?.id ?? "" });
+    }
+    return open.sort((left, right) => left.time - right.time);
+  }
+
+  async answer(id: string, answer: ApprovalAnswer): Promise<void> {
+    for (const opening of this.#open.values())
+      if ((await opening)?.answer(id, answer) === true) {
+        this.#answered.add(id);
+        return;
+      }
+    if (this.#answered.has(id)) throw conflict("The question was answered.", [], "answered");
+    throw notFound("open question of this id");
+  }
+
+  async *facts(): AsyncIterable<SessionFacts> {
+    for await (const hosted of this.#all()) yield hosted.facts();
+  }
+
+  async close(): Promise<void> {
+    for (const opening of this.#open.values()) await (await opening)?.close();
+  }
+
+  async *#all(): AsyncIterable<HostedAgent> {
+    for (const id of await this.#store.list()) {
+      const hosted = await this.#opened(id);
+      if (hosted !== undefined) yield hosted;
+    }
+  }
+
+  #opened(id: string): Promise<HostedAgent | undefined> {
+    const known = this.#open.get(id);
+    if (known !== undefined) return known;
+    const opening = this.#reopen(id);
+    this.#open.set(id, opening);
+    const forget = (): boolean => this.#open.delete(id);
+    opening.then((hosted) => hosted ?? forget(), forget);
+    return opening;
+  }
+
+  async #reopen(id: string): Promise<HostedAgent | undefined> {
+    const journal = await this.#store.open(id);
+    return journal === undefined ? undefined : this.#host(id, journal, undefined);
+  }
+
+  async #host(id: string, kept: Journal, session: NewSession | undefined): Promise<HostedAgent> {
+    const journal = await WatchedJournal.over(kept);
+    const { cwd, model, permissionMode } = session ?? {};
+    const own = { journal, ...defined({ model }), ...limitsOf(session) };
+    const agent = await this.#options.agent({ id, cwd, permissionMode, options: own });
+    if (agent.sessionId !== journal.sessionId)
+      throw misuse("The agent has a journal of its own: put the options of the session into its options.");
+    await agent.ready();
+    const copy = async (entries: readonly JournalEntry[]): Promise<string> => {
+      const copyId = newUuid();
+      await this.#store.create(copyId, entries);
+      return copyId;
+    };
+    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copy, clock: this.#options.clock });
+  }
+}
+
+function limitsOf(session: NewSession | undefined): Pick<AgentOptions, "maxIterations" | "budget"> {
+  const { maxTurns, maxBudgetUsd, maxWallTime } = session?.limits ?? {};
+  const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  if (maxWallTime !== undefined && wallTimeMs === undefined)
+    throw badRequest(
+      `limits.maxWallTime ${JSON.stringify(maxWallTime)}: write a time such as "90s" or "10m".`,
+    );
+  const budget = defined({ usd: maxBudgetUsd, wallTimeMs });
+  return {
+    ...defined({ maxIterations: maxTurns }),
+    ...(Object.keys(budget).length > 0 ? { budget } : {}),
+  };
+}

@@ -1,0 +1,257 @@
+import { assertIs } from "../core/base/check-option.ts";
+import { type Clock, systemClock } from "../core/base/clock.ts";
+import { misuse } from "../core/base/errors.ts";
+import type { Redaction } from "../core/base/redaction.ts";
+import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
+import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
+import { BODIES, QUERIES } from "./api-schemas.ts";
+import { eventBody } from "./event-body.ts";
+import { followEntries } from "./follow-entries.ts";
+import { openApi } from "./openapi.ts";
+import { Presenter } from "./presenter.ts";
+import { readBody, readQuery } from "./read-call.ts";
+import { notFound, Refusal, refusalOf } from "./refusal.ts";
+import { RequestGuard } from "./request-guard.ts";
+import type { SessionHost } from "./session-host.ts";
+
+declare const NANO_AGENT_VERSION: string;
+
+/** A file of a page. */
+export interface WebAsset {
+  readonly bytes: Uint8Array;
+  /** Media type. */
+  readonly type: string;
+  /** True when its name changes with its bytes. */
+  readonly isImmutable?: boolean;
+}
+
+/** Options of {@link createHandler}. */
+export interface HandlerOptions {
+  /** Borne by each request; at least 20 characters. Make it of random bytes. */
+  readonly token: string;
+  /** Makes the agent of a session: the sessions are then those of such agents. */
+  readonly agent?: AgentMaker;
+  /** Where their journals are kept. Default: in memory, as long as the handler lives. */
+  readonly store?: AgentStore;
+  /** Other sessions, instead of `agent`. */
+  readonly sessions?: SessionHost;
+  /**
+   * Names this server is asked by, beside `localhost` and `127.0.0.1`, such as `agents.example.com`; `"ip"`:
+   * any address of digits. Requests by another name are refused.
+   */
+  readonly hosts?: readonly string[];
+  /** True: nothing can be begun, sent or answered. */
+  readonly readOnly?: boolean;
+  /** Takes secrets out of all that is sent. Default: nothing is taken out. */
+  readonly redaction?: Redaction | undefined;
+  /** The files of a page, by their paths, `/` for the first. They need no token. */
+  readonly assets?: (path: string) => Promise<WebAsset | undefined>;
+  /** Hears of errors that nobody foresaw, and of which the answer does not tell. */
+  readonly onError?: (error: unknown) => void;
+  /** Ends every run and every stream. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/**
+ * Makes the function that answers requests: the API over sessions, for every runtime that has `Request` and
+ * `Response`. Throws `invalid_argument` for options that cannot work.
+ */
+export function createHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
+  const server = new ApiServer(options);
+  return (request) => server.answer(request);
+}
+
+const MIN_TOKEN = 20;
+
+const PAGE_HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+type Headers = { readonly [name: string]: string };
+
+class ApiServer {
+  readonly #options: HandlerOptions;
+  readonly #host: SessionHost;
+  readonly #guard: RequestGuard;
+  readonly #presenter: Presenter;
+  readonly #routes: readonly ApiRoute[];
+  readonly #clock: Clock;
+
+  constructor(options: HandlerOptions) {
+    const { token, agent, store, sessions, redaction, signal, clock = systemClock } = options;
+    assertIs("The token", token, "string");
+    if (token.length < MIN_TOKEN || !/^[\x21-\x7e]+$/.test(token))
+      throw misuse(
+        `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
+      );
+    if ((agent === undefined) === (sessions === undefined))
+      throw misuse("createHandler() needs either agent, which makes agents, or sessions.");
+    this.#options = options;
+    this.#clock = clock;
+    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock });
+    this.#guard = new RequestGuard(options);
+    this.#presenter = new Presenter(redaction);
+    this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];
+    signal?.addEventListener("abort", () => void this.#host.close(), { once: true });
+  }
+
+  async answer(request: Request): Promise<Response> {
+    let response: Response;
+    try {
+      this.#guard.assertPlace(request);
+      response = await this.#answerTo(request);
+    } catch (error) {
+      response = this.#refused(error);
+    }
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  async #answerTo(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    if (!url.pathname.startsWith("/api/")) return this.#asset(method, url.pathname);
+    const parts = url.pathname.slice("/api".length).split("/");
+    const matching = this.#routes.flatMap((route) => {
+      const id = matchPath(route.path.split("/"), parts);
+      return id === undefined ? [] : [{ route, id }];
+    });
+    const found = matching.find(({ route }) => route.method === method);
+    // Nobody learns without the token what there is.
+    if (found?.route.access !== "open") await this.#guard.assertToken(request);
+    if (matching.length === 0) throw notFound("such address; see /api/openapi.json");
+    if (found === undefined) {
+      const allow = matching.map(({ route }) => route.method).join(", ");
+      throw new Refusal(405, "wrong_method", `This address takes ${allow}.`, { headers: { allow } });
+    }
+    const { route, id } = found;
+    if (route.access === "write" && this.#options.readOnly === true)
+      throw new Refusal(403, "read_only", "This server only reads: it was started with --read-only.");
+    const query = readQuery(url.searchParams, route.query);
+    const body = route.body === undefined ? undefined : await readBody(request, route.body);
+    const call = { id, query, body, host: this.#host, presenter: this.#presenter };
+    const lastEventId = request.headers.get("last-event-id") ?? undefined;
+    return this.#respond(route, await route.handle({ ...call, lastEventId, request }), request);
+  }
+
+  async #respond({ status }: ApiRoute, answer: ApiAnswer, request: Request): Promise<Response> {
+    if ("value" in answer) return jsonResponse(answer.value, status, answer.headers);
+    const { signal } = this.#options;
+    const gone = new AbortController();
+    const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
+    const items = followEntries(answer.follow, answer.after, over);
+    const presented = present(items, this.#presenter);
+    const body = eventBody(presented, { clock: this.#clock, onEnd: () => gone.abort() });
+    const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
+    return new Response(request.method === "HEAD" ? null : body, {
+      headers: { ...PAGE_HEADERS, ...headers, "cache-control": "no-store" },
+    });
+  }
+
+  #refused(error: unknown): Response {
+    const refusal = refusalOf(error);
+    if (refusal.status === 500) this.#options.onError?.(refusal.cause ?? error);
+    const { problem, status, options } = refusal;
+    const type = { "content-type": "application/problem+json" };
+    return jsonResponse(this.#presenter.value(problem), status, { ...type, ...options.headers });
+  }
+
+  async #asset(method: string, path: string): Promise<Response> {
+    const asset = await this.#options.assets?.(path);
+    if (asset === undefined) throw notFound("page at this address; the API is below /api");
+    if (method !== "GET")
+      throw new Refusal(405, "wrong_method", "This address takes GET.", { headers: { allow: "GET" } });
+    const { bytes, type, isImmutable = false } = asset;
+    return new Response(bytes.slice(), {
+      headers: {
+        ...PAGE_HEADERS,
+        "content-type": type,
+        "cache-control": isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
+      },
+    });
+  }
+
+  /** The operations that concern the server itself. */
+  #ownRoutes(): readonly ApiRoute[] {
+    const version = NANO_AGENT_VERSION;
+    const own = { query: QUERIES.nothing, status: 200 } as const;
+    return [
+      {
+        ...own,
+        method: "GET",
+        path: "/health",
+        summary: "Says that the server is there.",
+        access: "open",
+        answer: "Health",
+        handle: () => ({ value: { ok: true, version } }),
+      },
+      {
+        ...own,
+        method: "GET",
+        path: "/openapi.json",
+        summary: "Describes all of this.",
+        access: "read",
+        answer: "Description",
+        handle: ({ request }) => ({
+          value: openApi(this.#routes, version, this.#guard.cookieName(request)),
+        }),
+      },
+      {
+        ...own,
+        method: "POST",
+        path: "/session",
+        summary: "Trade the token for a cookie.",
+        body: BODIES.signIn,
+        access: "open",
+        answer: "Accepted",
+        handle: async ({ request, body }) => {
+          await this.#guard.assertIsToken((body as { readonly token: string }).token);
+          return { value: {}, headers: { "set-cookie": await this.#guard.cookie(request) } };
+        },
+      },
+    ];
+  }
+}
+
+async function* present(
+  batches: ReturnType<typeof followEntries>,
+  presenter: Presenter,
+): ReturnType<typeof followEntries> {
+  for await (const items of batches) yield items.map((item) => presenter.item(item));
+}
+
+function jsonResponse(value: unknown, status: number, headers: Headers = {}): Response {
+  return new Response(JSON.stringify(value), {
+    status,
+    headers: {
+      ...PAGE_HEADERS,
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...headers,
+    },
+  });
+}
+
+/** The open part of a path that has the form of a route, empty where it has none; `undefined`: another. */
+function matchPath(form: readonly string[], parts: readonly string[]): string | undefined {
+  if (form.length !== parts.length) return undefined;
+  let id = "";
+  for (const [at, part] of form.entries()) {
+    const given = parts[at] ?? "";
+    if (part !== ":id" && part !== given) return undefined;
+    if (part !== ":id") continue;
+    try {
+      id = decodeURIComponent(given);
+    } catch {
+      return undefined;
+    }
+    if (id === "") return undefined;
+  }
+  return id;
+}

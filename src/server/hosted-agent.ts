@@ -1,0 +1,318 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Question } from "../app/coding-session/question.ts";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import type { AgentEvent } from "../core/agent/event.ts";
+import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/gate.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { defined } from "../core/base/defined.ts";
+import { newId } from "../core/base/ids.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
+import { messageText } from "../core/message/message.ts";
+import { badRequest, conflict, notFound } from "./refusal.ts";
+import type {
+  ApprovalAnswer,
+  ListedSession,
+  NewMessage,
+  PassingEvent,
+  SessionChange,
+  SessionDetail,
+  SessionFileState,
+  SessionState,
+  UndoResult,
+  WaitingMessage,
+} from "./server-api.ts";
+import { changesIn, filesAt } from "./session-changes.ts";
+import { FactsFold, type SessionFacts } from "./session-facts.ts";
+import type { EntryTail, HostedSession } from "./session-host.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+
+/** Options of a {@link HostedAgent}. */
+export interface HostedAgentOptions {
+  readonly id: string;
+  readonly cwd: string;
+  readonly agent: Agent;
+  readonly journal: WatchedJournal;
+  /** Keeps a copy of entries as a session, and resolves to its id. */
+  readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
+  readonly clock: Clock;
+}
+
+interface AskedQuestion {
+  readonly question: Question;
+  readonly reply: (answer: GateAnswer) => void;
+}
+
+/** The session of one agent, its queue and its questions. */
+export class HostedAgent implements HostedSession {
+  readonly id: string;
+  readonly #options: HostedAgentOptions;
+  readonly #fold = new FactsFold();
+  readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
+  readonly #asked = new Map<string, AskedQuestion>();
+  #queue: readonly WaitingMessage[] = [];
+  #isHeld = false;
+  #running: Promise<void> | undefined;
+  #state: SessionState = "idle";
+
+  constructor(options: HostedAgentOptions) {
+    const { id, journal } = options;
+    this.id = id;
+    this.#options = options;
+    for (const entry of journal.entries()) this.#fold.apply(entry);
+    journal.onEntry = (entry) => {
+      this.#fold.apply(entry);
+      this.#tell("entries");
+    };
+  }
+
+  get questions(): readonly Question[] {
+    return [...this.#asked.values()].map(({ question }) => question);
+  }
+
+  facts(): SessionFacts {
+    return this.#fold.facts(this.#options.cwd);
+  }
+
+  listed(): ListedSession {
+    const {
+      cwd,
+      title,
+      model,
+      createdAt = 0,
+      updatedAt = createdAt,
+      messageCount,
+      total,
+      files,
+    } = this.facts();
+    return {
+      id: this.id,
+      cwd,
+      ...defined({ title, model }),
+      state: this.#state,
+      createdAt,
+      updatedAt,
+      messageCount,
+      usage: total.usage,
+      cost: total.costUsd ?? null,
+      files,
+    };
+  }
+
+  /** Pieces of the conversation around a text. */
+  passages(wanted: string): readonly string[] {
+    const found: string[] = [];
+    for (const entry of this.#options.journal.entries()) {
+      if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
+      const text = messageText(entry.message, "\n");
+      const at = text.toLowerCase().indexOf(wanted.toLowerCase());
+      if (at >= 0)
+        found.push(text.slice(Math.max(0, at - AROUND), at + wanted.length + AROUND).toWellFormed());
+    }
+    return found.slice(0, MAX_PASSAGES);
+  }
+
+  async detail(): Promise<SessionDetail> {
+    return {
+      ...this.listed(),
+      messages: this.#options.agent.getState().messages,
+      readOnly: false,
+      queue: this.#queue,
+      queueHeld: this.#isHeld,
+      questions: this.questions,
+    };
+  }
+
+  tail(after: string | undefined): EntryTail {
+    const entries = this.#options.journal.entries();
+    let next = after === undefined ? 0 : entries.findIndex(({ id }) => id === after) + 1;
+    let isLost = after !== undefined && next === 0;
+    return {
+      *read() {
+        if (isLost) yield "reset";
+        isLost = false;
+        for (let entry = entries[next]; entry !== undefined; entry = entries[next]) {
+          next++;
+          yield entry;
+        }
+      },
+    };
+  }
+
+  listen(listener: (passing: PassingEvent | "entries") => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async current(): Promise<readonly PassingEvent[]> {
+    return currentEvents(this.#state, this.questions, { queue: this.#queue, held: this.#isHeld });
+  }
+
+  async send({ text, when }: NewMessage): Promise<void> {
+    const { agent } = this.#options;
+    if (this.#running === undefined && (when === "now" || !this.#isHeld)) this.#run(text);
+    else if (when === "now") agent.steer(text);
+    else this.#setQueue([...this.#queue, { id: newId("message"), text }]);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#running === undefined)
+      throw conflict("No run is at work.", ["messages", "fork"], "not_running");
+    this.#isHeld = true;
+    this.#setQueue(this.#queue);
+    this.#options.agent.stop("The run was stopped.");
+  }
+
+  async fork(from: string | undefined): Promise<string> {
+    const entries = this.#options.journal.entries();
+    const end = from === undefined ? entries.length : entries.findIndex(({ id }) => id === from) + 1;
+    if (end === 0) throw notFound("entry of this id in the session");
+    return this.#options.copy(entries.slice(0, end));
+  }
+
+  async undo(): Promise<UndoResult> {
+    throw conflict("Nothing is kept for undo in this session.", ["messages", "fork"], "no_undo");
+  }
+
+  redo(): Promise<UndoResult> {
+    return this.undo();
+  }
+
+  async changes(): Promise<readonly SessionChange[]> {
+    const { journal, cwd } = this.#options;
+    return changesIn(journal.entries(), cwd).map(({ change }) => change);
+  }
+
+  async files(at: string | undefined): Promise<readonly SessionFileState[]> {
+    const { journal, cwd } = this.#options;
+    return [...filesAt(journal.entries(), cwd, at).values()].map(({ path, kind }) => ({ path, kind }));
+  }
+
+  async fileText(): Promise<string | undefined> {
+    return undefined;
+  }
+
+  /** Answers a question; false where it is not one of this session. */
+  answer(id: string, { choice, reason }: ApprovalAnswer): boolean {
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return false;
+    if (!asked.question.choices.some((offered) => offered.choice === choice))
+      throw badRequest(`${choice} is not offered. Choose once, no or stop.`);
+    this.#close(id);
+    asked.reply({
+      approved: choice === "once",
+      ...defined({ reason }),
+      ...(choice === "stop" ? { stop: true } : {}),
+    });
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#isHeld = true;
+    this.#options.agent.stop("The server ends.");
+    await this.#running;
+  }
+
+  #run(text: string | undefined): void {
+    this.#running = this.#perform(text);
+    this.#changed();
+  }
+
+  async #perform(text: string | undefined): Promise<void> {
+    const { agent } = this.#options;
+    let goesOn = false;
+    try {
+      const { stopReason } = await agent.run(text, {
+        approve: (request) => this.#ask(request),
+        onEvent: (event) => this.#onEvent(event),
+      });
+      goesOn = endedByItself(stopReason);
+    } catch (error) {
+      this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
+    }
+    this.#running = undefined;
+    if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
+    const [first, ...rest] = this.#queue;
+    if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
+    else if (first !== undefined && !this.#isHeld) {
+      this.#setQueue(rest);
+      this.#run(first.text);
+    }
+    this.#changed();
+  }
+
+  #onEvent(event: AgentEvent): void {
+    // Entries come from the journal, the result holds the whole conversation once more.
+    if (!("parent" in event) && event.type !== "done") this.#tell({ type: "event", event });
+  }
+
+  #ask(request: ApprovalRequest): Promise<GateAnswer> {
+    const { callId, agent, name: tool, input, decision, signal } = request;
+    const { parts, part } = decision;
+    const question: Question = {
+      id: newId("question"),
+      type: "permission",
+      time: this.#options.clock.now(),
+      callId,
+      tool,
+      input,
+      reason: decision.reason ?? "This call needs a yes.",
+      choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+      ...defined({ agent }),
+      ...(part === undefined ? {} : { parts: (parts ?? [part]).map((text) => ({ text })) }),
+    };
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#close(question.id);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      const reply = (answer: GateAnswer): void => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(answer);
+      };
+      this.#asked.set(question.id, { question, reply });
+      this.#tell({ type: "question", question });
+      this.#changed();
+    });
+  }
+
+  #close(id: string): void {
+    if (!this.#asked.delete(id)) return;
+    this.#tell({ type: "question_closed", id });
+    this.#changed();
+  }
+
+  #setQueue(queue: readonly WaitingMessage[]): void {
+    this.#queue = queue;
+    this.#tell({ type: "queue", queue, held: this.#isHeld });
+  }
+
+  #changed(): void {
+    const state = this.#running === undefined ? "idle" : this.#asked.size > 0 ? "waiting" : "running";
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#tell({ type: "state", state });
+  }
+
+  #tell(passing: PassingEvent | "entries"): void {
+    for (const listener of this.#listeners) listener(passing);
+  }
+}
+
+const AROUND = 80;
+const MAX_PASSAGES = 5;
+
+/** The events that tell somebody who connects now what was told before. */
+export function currentEvents(
+  state: SessionState,
+  questions: readonly Question[],
+  queue: { readonly queue: readonly WaitingMessage[]; readonly held: boolean },
+): readonly PassingEvent[] {
+  return [
+    { type: "state", state },
+    { type: "queue", ...queue },
+    ...questions.map((question): PassingEvent => ({ type: "question", question })),
+  ];
+}

@@ -1,0 +1,37 @@
+export type { AgentMaker, AgentSeat, AgentStore } from "./agent-sessions.ts";
+export { createHandler, type HandlerOptions, type WebAsset } from "./create-handler.ts";
+export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
+export type { FollowOptions } from "./follow-stream.ts";
+export type {
+  ApprovalAnswer,
+  ChangeKind,
+  ListedSession,
+  NewMessage,
+  NewSession,
+  OpenApproval,
+  PassingEvent,
+  Problem,
+  RunLimits,
+  ServerStats,
+  SessionChange,
+  SessionDetail,
+  SessionFileState,
+  SessionPage,
+  SessionState,
+  StatsBy,
+  StatsRow,
+  StreamItem,
+  UndoRequest,
+  UndoResult,
+  WaitingMessage,
+} from "./server-api.ts";
+export type { ReaderOptions } from "./server-link.ts";
+export { ServerProblem } from "./server-problem.ts";
+export type { SessionFacts, UseOfDay } from "./session-facts.ts";
+export type {
+  EntrySource,
+  EntryTail,
+  HostedSession,
+  ListQuery,
+  SessionHost,
+} from "./session-host.ts";

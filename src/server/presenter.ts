@@ -1,0 +1,55 @@
+import type { Question } from "../app/coding-session/question.ts";
+import { terminalText } from "../app/safe-text.ts";
+import type { Json } from "../core/base/errors.ts";
+import type { Redaction } from "../core/base/redaction.ts";
+import { redactJson } from "../core/tool/redact-call.ts";
+import type { SessionDetail, StreamItem } from "./server-api.ts";
+
+/** Makes what is sent fit to be seen: no secret in anything, no sign in a question that cannot be seen. */
+export class Presenter {
+  readonly #redaction: Redaction | undefined;
+
+  constructor(redaction: Redaction | undefined) {
+    this.#redaction = redaction;
+  }
+
+  /** The value without secrets. */
+  value<T>(value: T): T {
+    if (this.#redaction === undefined) return value;
+    return redactJson(this.#redaction, value as unknown as Json) as unknown as T;
+  }
+
+  /** A question as a person may decide on it: direction marks and control characters are visible. */
+  question<Q extends Question>(question: Q): Q {
+    return visible(this.value(question)) as Q;
+  }
+
+  detail(detail: SessionDetail): SessionDetail {
+    const { questions, ...rest } = detail;
+    return { ...this.value(rest), questions: questions.map((question) => this.question(question)) };
+  }
+
+  item(item: StreamItem): StreamItem {
+    if (item.type === "entry") return { type: "entry", entry: this.value(item.entry) };
+    const { passing } = item;
+    if (passing.type === "question")
+      return { type: "passing", passing: { type: "question", question: this.question(passing.question) } };
+    return { type: "passing", passing: this.value(passing) };
+  }
+
+  /** The rule of a question that was shown as `rule`. */
+  ruleBehind(rule: string | undefined, question: Question | undefined): string | undefined {
+    if (rule === undefined || question === undefined) return rule;
+    const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
+    return offered.find((each) => visible(this.value(each)) === rule) ?? rule;
+  }
+}
+
+function visible(value: unknown): unknown {
+  if (typeof value === "string") return terminalText(value);
+  if (Array.isArray(value)) return value.map(visible);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [terminalText(name), visible(field)]),
+  );
+}

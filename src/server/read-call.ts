@@ -1,0 +1,83 @@
+import { compileSchema } from "../core/base/compile-schema.ts";
+import { safeParse } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
+import { badRequest, Refusal } from "./refusal.ts";
+
+/** Bytes of the longest body. */
+export const MAX_BODY_BYTES = 10_000_000;
+
+/** The parameters of a query, as `schema` has them. Throws for unknown, doubled and wrong ones. */
+export function readQuery(
+  parameters: URLSearchParams,
+  schema: JsonSchema,
+): { readonly [name: string]: unknown } {
+  const given = new Map<string, string>();
+  for (const [name, text] of parameters) {
+    if (given.has(name)) throw badRequest(`The query has ${name} twice.`);
+    given.set(name, text);
+  }
+  const checked = compileSchema(schema).validate(Object.fromEntries(given));
+  if (checked instanceof Promise) throw badRequest("The query cannot be checked.");
+  if (!checked.ok) throw badRequest(`The query does not fit: ${faultsOf(checked.issues)}.`);
+  return checked.value as { readonly [name: string]: unknown };
+}
+
+/**
+ * The JSON of a body, as `schema` has it; without a body it is `{}`. Throws for another media type, for more
+ * than {@link MAX_BODY_BYTES}, and for fields that are unknown, missing or wrong.
+ */
+export async function readBody(request: Request, schema: JsonSchema): Promise<unknown> {
+  const bytes = await bytesOf(request);
+  const type = request.headers.get("content-type");
+  if (type === null ? bytes.length > 0 : !/^application\/json *(?:;|$)/i.test(type))
+    throw new Refusal(415, "wrong_type", "Send the body as JSON: Content-Type: application/json.");
+  const value = bytes.length === 0 ? {} : parsed(bytes);
+  const checked = compileSchema(schema).validate(value);
+  if (checked instanceof Promise) throw badRequest("The body cannot be checked.");
+  if (!checked.ok) throw badRequest(`The body does not fit: ${faultsOf(checked.issues)}.`);
+  // What a model may write for a number, a program must not.
+  if (checked.value !== value) throw badRequest("The body has a field of a wrong type: see openapi.json.");
+  return value;
+}
+
+function faultsOf(issues: readonly { readonly path: string; readonly message: string }[]): string {
+  return issues.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest("The body is not UTF-8.");
+  }
+  const read = safeParse(text);
+  if (read.ok) return read.value;
+  throw badRequest("The body is not JSON.");
+}
+
+async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLong();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    length += read.value.length;
+    if (length > MAX_BODY_BYTES) {
+      void reader?.cancel();
+      throw tooLong();
+    }
+    chunks.push(read.value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLong(): Refusal {
+  return new Refusal(413, "too_long", "The body has more than 10 MB.");
+}

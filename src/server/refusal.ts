@@ -1,0 +1,80 @@
+import { isNanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import type { Problem } from "./server-api.ts";
+
+const TITLES = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+} as const;
+
+/** A status that requests are refused with. */
+export type RefusalStatus = keyof typeof TITLES;
+
+/** What a {@link Refusal} may say beside its reason. */
+export interface RefusalOptions {
+  /** With 409: what fits the state. */
+  readonly fits?: readonly string[];
+  readonly headers?: { readonly [name: string]: string };
+  readonly cause?: unknown;
+}
+
+/** Thrown where a request is refused; becomes the answer. */
+export class Refusal extends Error {
+  readonly status: RefusalStatus;
+  readonly code: string;
+  readonly options: RefusalOptions;
+
+  constructor(status: RefusalStatus, code: string, detail: string, options: RefusalOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.status = status;
+    this.code = code;
+    this.options = options;
+  }
+
+  get problem(): Problem {
+    const { fits } = this.options;
+    const own = { title: TITLES[this.status], status: this.status, detail: this.message, code: this.code };
+    return { type: "about:blank", ...own, ...(fits === undefined ? {} : { fits }) };
+  }
+}
+
+/** There is nothing of that name. */
+export function notFound(what: string): Refusal {
+  return new Refusal(404, "not_found", `There is no ${what}.`);
+}
+
+/** It does not fit the state; `fits` says what would. */
+export function conflict(detail: string, fits: readonly string[], code = "conflict"): Refusal {
+  return new Refusal(409, code, detail, { fits });
+}
+
+/** The request cannot be used as it is. */
+export function badRequest(detail: string, code = "invalid_request"): Refusal {
+  return new Refusal(400, code, detail);
+}
+
+/** The refusal that an error stands for. What nobody foresaw keeps its words for itself. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (!isNanoAgentError(error))
+    return new Refusal(500, "internal", "The server failed at this request.", { cause: error });
+  const { code, message } = toNanoAgentError(error);
+  if (code === "journal" || code === "missing_credentials" || code === "authentication")
+    return new Refusal(409, code, message, { cause: error });
+  if (BY_THE_REQUEST.has(code)) return new Refusal(400, code, message, { cause: error });
+  return new Refusal(500, code, message, { cause: error });
+}
+
+const BY_THE_REQUEST: ReadonlySet<string> = new Set([
+  "invalid_argument",
+  "invalid_config",
+  "unknown_provider",
+  "unknown_model",
+]);

@@ -1,0 +1,149 @@
+import { type Clock, systemClock } from "../core/base/clock.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Options of a {@link RequestGuard}. */
+export interface GuardOptions {
+  readonly token: string;
+  /** Names the server may be asked by, beside those of this machine. `"ip"`: any address of digits. */
+  readonly hosts?: readonly string[];
+  readonly clock?: Clock;
+}
+
+/** Wrong tokens that are answered at once. */
+const FREE_TRIES = 20;
+const DELAY_MS = 1_000;
+/** Wrong tokens that may wait for their answer; more are refused without waiting. */
+const MAX_WAITING = 50;
+const COOKIE_DAYS = 30;
+
+/** Says who may ask: by host, by origin, and by token. */
+export class RequestGuard {
+  readonly #token: string;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #clock: Clock;
+  #wrong = 0;
+  #waiting = 0;
+  #line: Promise<unknown> = Promise.resolve();
+
+  constructor({ token, hosts = [], clock = systemClock }: GuardOptions) {
+    this.#token = token;
+    this.#hosts = new Set(["localhost", "127.0.0.1", "[::1]", ...hosts.map((name) => name.toLowerCase())]);
+    this.#clock = clock;
+  }
+
+  /**
+   * Throws for a request by a name that this server does not have (a page may have its own name lead here),
+   * or from a page of another origin.
+   */
+  assertPlace(request: Request): void {
+    const { headers } = request;
+    const host = headers.get("host") ?? new URL(request.url).host;
+    const asked = URL.parse(`http://${host}/`);
+    if (asked === null || asked.host !== withoutDefaultPort(host) || !this.#isServed(asked.hostname))
+      throw new Refusal(
+        403,
+        "wrong_host",
+        `This server is not ${JSON.stringify(host.slice(0, 200))}. Ask it by the address it printed.`,
+      );
+    const origin = headers.get("origin");
+    if (origin !== null && URL.parse(origin)?.host !== asked.host)
+      throw new Refusal(403, "wrong_origin", "Pages of other origins may not ask this server.");
+    const site = headers.get("sec-fetch-site");
+    const isVisit = request.method === "GET" && headers.get("sec-fetch-mode") === "navigate";
+    if (site !== null && site !== "same-origin" && site !== "none" && !isVisit)
+      throw new Refusal(403, "wrong_origin", "Pages of other origins may not ask this server.");
+  }
+
+  /** Throws where a request has neither the token nor the cookie it was traded for. */
+  async assertToken(request: Request): Promise<void> {
+    const { headers } = request;
+    const [, bearer] = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
+    if (bearer !== undefined) return this.assertIsToken(bearer);
+    const cookies = cookiesNamed(this.cookieName(request), headers.get("cookie") ?? "");
+    if (cookies.length === 0) throw missing();
+    const wanted = await this.#cookieValue();
+    for (const cookie of cookies) if (await isSame(cookie, wanted)) return;
+    await this.#refuse();
+  }
+
+  /** Throws for any text but the token; after many wrong ones, only after a while. */
+  async assertIsToken(text: string): Promise<void> {
+    if (!(await isSame(text, this.#token))) await this.#refuse();
+  }
+
+  /** Cookies do not tell ports apart: each port has one of its own. */
+  cookieName(request: Request): string {
+    const host = request.headers.get("host") ?? new URL(request.url).host;
+    return `nano_agent_${URL.parse(`http://${host}/`)?.port || "80"}`;
+  }
+
+  /** The header that hands the cookie out: it stands for the token and does not hold it. */
+  async cookie(request: Request): Promise<string> {
+    const value = await this.#cookieValue();
+    const isSecure =
+      new URL(request.url).protocol === "https:" || request.headers.get("x-forwarded-proto") === "https";
+    const life = `Max-Age=${COOKIE_DAYS * 86_400}`;
+    return `${this.cookieName(request)}=${value}; Path=/; HttpOnly; SameSite=Strict; ${life}${isSecure ? "; Secure" : ""}`;
+  }
+
+  #isServed(name: string): boolean {
+    if (this.#hosts.has(name)) return true;
+    // An address of digits cannot be made to lead elsewhere.
+    return this.#hosts.has("ip") && (name.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(name));
+  }
+
+  async #cookieValue(): Promise<string> {
+    return hexOf(await digest(`nano-agent cookie\n${this.#token}`));
+  }
+
+  async #refuse(): Promise<never> {
+    this.#wrong++;
+    if (this.#wrong > FREE_TRIES) {
+      if (this.#waiting >= MAX_WAITING)
+        throw new Refusal(429, "too_many_tries", "Too many wrong tokens. Wait a minute.", {
+          headers: { "retry-after": "60" },
+        });
+      this.#waiting++;
+      this.#line = this.#line.then(() => this.#clock.sleep(DELAY_MS));
+      await this.#line;
+      this.#waiting--;
+    }
+    throw missing();
+  }
+}
+
+function missing(): Refusal {
+  return new Refusal(
+    401,
+    "unauthorized",
+    "Send the token that was printed at the start: Authorization: Bearer TOKEN.",
+    { headers: { "www-authenticate": "Bearer" } },
+  );
+}
+
+/** As the parser of addresses leaves it out. */
+function withoutDefaultPort(host: string): string {
+  return host.toLowerCase().replace(/:80$/, "");
+}
+
+/** The values of a cookie: a browser may send several of one name. */
+function cookiesNamed(name: string, header: string): readonly string[] {
+  return header.split(";").flatMap((part) => {
+    const [key = "", ...value] = part.split("=");
+    return key.trim() === name ? [value.join("=").trim()] : [];
+  });
+}
+
+/** Compares in a time that tells nothing of where two texts differ. */
+async function isSame(given: string, wanted: string): Promise<boolean> {
+  const [one, other] = await Promise.all([digest(given), digest(wanted)]);
+  return one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 0)), 0) === 0;
+}
+
+async function digest(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
