@@ -39,7 +39,7 @@ export class JournalMaker {
     const began = this.#time;
     for (let tries = this.#below(8) === 0 ? 2 : 0; tries > 0; tries--) {
       this.#wait(4_000);
-      const error = { name: "Error", code: "overloaded", message: "busy", retryable: true } as const;
+      const error = { name: "Error", code: "provider_error", message: "busy", retryable: true, details: {} } as const;
       this.#add({ type: "retry", attempt: 2, delayMs: this.#below(3_000), error, ...tagged });
     }
     this.#wait(9_000);

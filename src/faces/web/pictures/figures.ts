@@ -1,46 +1,3 @@
-/** The languages that figures are written in. */
-export type FigureLanguage = "en" | "zh";
-
-const UNITS: {
-  readonly [language in FigureLanguage]: { readonly [unit in "ms" | "s" | "min" | "h" | "d"]: string };
-} = {
-  en: { ms: " ms", s: " s", min: " min", h: " h", d: " d" },
-  zh: { ms: " 毫秒", s: " 秒", min: " 分", h: " 小时", d: " 天" },
-};
-
-/** A length of time: `12 ms`, `3.4 s`, `2 min 5 s`, `3 h 20 min`, `2 d 3 h`. */
-export function durationText(ms: number, language: FigureLanguage): string {
-  const unit = UNITS[language];
-  if (ms < 999.5) return `${Math.round(ms)}${unit.ms}`;
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)}${unit.s}`;
-  const seconds = Math.round(ms / 1_000);
-  const pair = (whole: number, first: string, rest: number, second: string): string =>
-    rest === 0 ? `${whole}${first}` : `${whole}${first} ${rest}${second}`;
-  if (seconds < 3_600) return pair(Math.floor(seconds / 60), unit.min, seconds % 60, unit.s);
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1_440) return pair(Math.floor(minutes / 60), unit.h, minutes % 60, unit.min);
-  const hours = Math.round(minutes / 60);
-  return pair(Math.floor(hours / 24), unit.d, hours % 24, unit.h);
-}
-
-/** A count of tokens: `950`, `12.3k`, `1.2M`. */
-export function tokensText(tokens: number): string {
-  if (tokens < 999.5) return String(Math.round(tokens));
-  if (tokens < 999_950) return `${trimmed(tokens / 1_000)}k`;
-  return `${trimmed(tokens / 1_000_000)}M`;
-}
-
-function trimmed(value: number): string {
-  return value >= 100 ? String(Math.round(value)) : value.toFixed(1);
-}
-
-/** An amount of money: `$0.0042`, `$1.23`; `?` for an unknown price. */
-export function costText(usd: number | null | undefined): string {
-  if (usd === null || usd === undefined) return "?";
-  if (usd === 0) return "$0";
-  return usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
-}
-
 /** A part of a whole: `12 %`. */
 export function percentText(part: number, whole: number): string {
   if (whole <= 0) return "0 %";
@@ -48,11 +5,34 @@ export function percentText(part: number, whole: number): string {
   return percent > 0 && percent < 0.95 ? "<1 %" : `${Math.round(percent)} %`;
 }
 
-/** A moment: day and time to the second, in the time of the browser. */
-export function momentText(time: number): string {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return "";
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const STEPS = [1, 2, 5];
+
+/** Round figures from 0 to `most`, about as many as `wanted`. */
+export function ticksUpTo(most: number, wanted: number): readonly number[] {
+  if (!(most > 0)) return [0];
+  const rough = most / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const TIME_STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map(
+  (seconds) => seconds * SECOND,
+);
+
+/** Moments on an axis between two places, at round distances, about as many as `wanted`. */
+export function timeTicks(from: number, to: number, wanted: number): readonly number[] {
+  const rough = (to - from) / Math.max(1, wanted);
+  const step =
+    rough < SECOND
+      ? (ticksUpTo(to - from, wanted)[1] ?? to - from)
+      : (TIME_STEPS.find((each) => each >= rough) ?? Math.ceil(rough / (24 * HOUR)) * 24 * HOUR);
+  const first = Math.ceil(from / step);
+  return Array.from(
+    { length: Math.max(0, Math.floor(to / step) - first + 1) },
+    (_none, at) => (first + at) * step,
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StatsRow } from "../../../server/server-api.ts";
-import { costText, durationText, percentText, tokensText } from "./figures.ts";
+import { percentText, ticksUpTo, timeTicks } from "./figures.ts";
 import { statsBars } from "./stats-picture.ts";
 
 const row = (key: string, more: Partial<StatsRow> = {}): StatsRow => ({
@@ -39,26 +39,16 @@ test("models and folders stand by size, those of an unknown price last", () => {
   ]);
 });
 
-test("figures are short", () => {
-  expect(
-    [0, 12.4, 3_400, 59_960, 125_000, 3_600_000, 12_000_000, 180_000_000].map((ms) => durationText(ms, "en")),
-  ).toEqual(["0 ms", "12 ms", "3.4 s", "1 min", "2 min 5 s", "1 h", "3 h 20 min", "2 d 2 h"]);
-  expect(durationText(125_000, "zh")).toBe("2 分 5 秒");
-  expect([0, 999, 999.7, 12_345, 999_960, 1_234_567].map(tokensText)).toEqual([
-    "0",
-    "999",
-    "1.0k",
-    "12.3k",
-    "1.0M",
-    "1.2M",
+test("ticks stand at round figures", () => {
+  expect([ticksUpTo(0, 4), ticksUpTo(950, 4), ticksUpTo(210_000, 4)]).toEqual([
+    [0],
+    [0, 500],
+    [0, 100_000, 200_000],
   ]);
-  expect([undefined, null, 0, 0.00001, 0.0042, 1.234].map(costText)).toEqual([
-    "?",
-    "?",
-    "$0",
-    "<$0.0001",
-    "$0.0042",
-    "$1.23",
+  expect([timeTicks(0, 100_000, 4), timeTicks(50_000, 51_000, 2), timeTicks(0, 1e9, 3)]).toEqual([
+    [0, 30_000, 60_000, 90_000],
+    [50_000, 50_500, 51_000],
+    [0, 345_600_000, 691_200_000],
   ]);
   expect([percentText(1, 0), percentText(1, 1_000), percentText(1, 3)]).toEqual(["0 %", "<1 %", "33 %"]);
 });
