@@ -176,7 +176,7 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   Accepted: exactly({}),
   Description: { type: "object", description: "OpenAPI 3.1." },
   UndoResult: having({
-    status: { enum: ["done", "nothing", "finished"] },
+    status: { enum: ["done", "finished"] },
     changes: listOf(having({ path: text(), kind })),
     failed: listOf(text()),
   }),

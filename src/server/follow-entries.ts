@@ -47,9 +47,9 @@ export async function* followEntries(
         if (signal.aborted) return;
       }
     }
-    const passing = await source.current();
     take();
     isLive = true;
+    const passing = await source.current();
     for (const each of passing) add(each);
     add({ type: "ready" });
     while (!signal.aborted && waiting.length <= MAX_WAITING) {

@@ -66,7 +66,8 @@ export function refusalOf(error: unknown): Refusal {
   if (!isNanoAgentError(error))
     return new Refusal(500, "internal", "The server failed at this request.", { cause: error });
   const { code, message } = toNanoAgentError(error);
-  if (code === "journal" || code === "missing_credentials" || code === "authentication")
+  if (code === "journal") return new Refusal(409, code, message, { cause: error, fits: ["fork"] });
+  if (code === "missing_credentials" || code === "authentication")
     return new Refusal(409, code, message, { cause: error });
   if (BY_THE_REQUEST.has(code)) return new Refusal(400, code, message, { cause: error });
   return new Refusal(500, code, message, { cause: error });

@@ -112,7 +112,8 @@ export interface UndoRequest {
 
 /** The result of an undo or a redo. */
 export interface UndoResult {
-  readonly status: "done" | "nothing" | "finished";
+  /** `finished`: an earlier one that was cut was brought to its end, and nothing else done. */
+  readonly status: "done" | "finished";
   readonly changes: readonly { readonly path: string; readonly kind: ChangeKind }[];
   /** Paths that could not be put back. */
   readonly failed: readonly string[];

@@ -68,6 +68,12 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   }
 }
 
+/** True while a process holds the lock at `path`, as far as that can be told from here. */
+export function isLocked(path: string): boolean {
+  const holder = readHolder(path);
+  return holder !== undefined && processState(holder) !== "ended";
+}
+
 const ROUND_MS = 30;
 
 type Holder = ProcessIdentity & { readonly token: string };

@@ -68,7 +68,7 @@ export class KeptQueue {
 }
 
 /** The messages that an entry holds; `undefined` for one that is no note of this queue. */
-function keptMessages(entry: JournalEntry, sessionId: string): readonly KeptMessage[] | undefined {
+export function keptMessages(entry: JournalEntry, sessionId: string): readonly KeptMessage[] | undefined {
   if (entry.type !== "note" || entry.kind !== QUEUE_NOTE || !isRecord(entry.data)) return undefined;
   const { session, messages } = entry.data;
   if (session !== sessionId || !Array.isArray(messages)) return undefined;

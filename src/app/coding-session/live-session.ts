@@ -96,7 +96,8 @@ export class LiveSession implements CodingSession {
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
-    for (const question of openQuestions(session))
+    const asked = session.newestOf("approval_request") === undefined ? [] : session.journal.entries();
+    for (const question of openQuestions(asked))
       desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
     this.#runs.takeUpQueue();
   }

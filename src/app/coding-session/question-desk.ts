@@ -1,3 +1,4 @@
+import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { assertIs } from "../../core/base/check-option.ts";
@@ -11,7 +12,6 @@ import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import { configPath } from "../config/paths.ts";
-import type { OpenSession } from "../open-session.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
@@ -262,10 +262,9 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
 }
 
 /** The questions that a session was left with: calls that wait for approval since an earlier process. */
-export function openQuestions({ journal, newestOf }: OpenSession): readonly Question[] {
-  if (newestOf("approval_request") === undefined) return [];
+export function openQuestions(entries: Iterable<JournalEntry>): readonly Question[] {
   const state = new SessionState();
-  for (const entry of journal.entries()) state.apply(entry);
+  for (const entry of entries) state.apply(entry);
   const waiting = new Set(state.transcript.pending.map(({ id }) => id));
   return [...state.approvals.values()]
     .filter(({ callId }) => waiting.has(callId))

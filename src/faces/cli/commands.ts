@@ -205,6 +205,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     ),
     runOptions: true,
   }),
+  command("serve", "Serve a page, and an API, to look at sessions, follow them and start new ones.", {
+    ...action(
+      "",
+      "Prints the address with a token, and serves until it is interrupted; its runs end with it. What is given here holds for all sessions.",
+      {
+        "--port PORT": "Default: 4040. 0: a free one.",
+        "--host HOST": "Default: 127.0.0.1. Another one lets other machines ask, and needs --token.",
+        "--token TOKEN": "At least 20 characters. Default: made up.",
+        "--open": "Open the page in your browser.",
+        "--read-only": "Start, send and answer nothing.",
+      },
+    ),
+    runOptions: true,
+  }),
   command(
     "completion",
     "Print a script that completes commands and options in your shell.",

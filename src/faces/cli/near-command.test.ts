@@ -18,7 +18,7 @@ test.each([
   ["doctr", "nano-agent doctor"],
   ["dmeo", "nano-agent demo"],
   ["mpc", "nano-agent mcp"],
-  ["serve", "nano-agent mcp serve, or nano-agent acp for an editor"],
+  ["web", "nano-agent serve"],
   ["modelss", "nano-agent models"],
   ["help sesions", "nano-agent help sessions"],
   ["export", "nano-agent sessions export [ID]"],

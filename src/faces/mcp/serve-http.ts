@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
 import {
   createMcpHandler,
   isLegacyRequest,
   type McpHttpHandler,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { fetchListener } from "../../system/fetch-listener.ts";
 import type { AgentServer } from "./agent-server.ts";
 
 /** A server on the loopback interface. */
@@ -38,11 +38,12 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
   // Later versions know no sessions: whoever speaks them brings everything with each request.
   const single = newServer();
   const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
-  const server = createServer((request, response) => {
-    const refusal = refusalOf(request, token);
-    if (refusal === undefined) void answer(request, response, { clients, newServer, newer });
-    else refuse(response, refusal);
-  });
+  const server = createServer(
+    fetchListener(async (request) => {
+      const refusal = refusalOf(request, token);
+      return refusal === undefined ? answer(request, { clients, newServer, newer }) : refuse(refusal);
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
@@ -72,19 +73,20 @@ const REFUSALS = {
 
 type Refusal = keyof typeof REFUSALS;
 
-function refuse(response: ServerResponse, status: Refusal): void {
+function refuse(status: Refusal): Response {
   const headers = { "content-type": "text/plain", ...(status === 401 && { "www-authenticate": "Bearer" }) };
-  response.writeHead(status, headers).end(`${REFUSALS[status]}\n`);
+  return new Response(`${REFUSALS[status]}\n`, { status, headers });
 }
 
 /** The status a request is refused with: browsers ask here for pages of other sites, without the token. */
-function refusalOf({ headers, url }: IncomingMessage, token: string): Refusal | undefined {
-  const { host = "", origin, authorization = "" } = headers;
-  if (!isLoopback(`http://${host}`) || (origin !== undefined && !isLoopback(origin))) return 403;
-  const given = Buffer.from(authorization.replace(/^Bearer +/i, ""));
+function refusalOf({ headers, url }: Request, token: string): Refusal | undefined {
+  const origin = headers.get("origin");
+  if (!isLoopback(`http://${headers.get("host") ?? ""}`) || (origin !== null && !isLoopback(origin)))
+    return 403;
+  const given = Buffer.from((headers.get("authorization") ?? "").replace(/^Bearer +/i, ""));
   const wanted = Buffer.from(token);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 401;
-  return new URL(url ?? "/", "http://127.0.0.1").pathname === "/mcp" ? undefined : 404;
+  return new URL(url).pathname === "/mcp" ? undefined : 404;
 }
 
 function isLoopback(address: string): boolean {
@@ -98,29 +100,13 @@ interface ServerParts {
   readonly newer: McpHttpHandler;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, parts: ServerParts): Promise<void> {
+async function answer(request: Request, parts: ServerParts): Promise<Response> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) return refuse(413);
   try {
-    const body = await bodyOf(request);
-    if (body === undefined) return refuse(response, 413);
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const asked = new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
-      method: request.method ?? "GET",
-      headers: headersOf(request),
-      signal: gone.signal,
-      ...(body.length === 0 ? {} : { body }),
-    });
-    const answered = await answerTo(asked, parts);
-    if (answered === undefined) return refuse(response, 404);
-    response.writeHead(answered.status, Object.fromEntries(answered.headers));
-    if (answered.body === null) return void response.end();
-    Readable.fromWeb(answered.body as never)
-      .on("error", () => response.destroy())
-      .pipe(response);
+    return (await answerTo(request, parts)) ?? refuse(404);
   } catch {
     // Whoever sent what cannot be read learns that much.
-    if (response.headersSent) response.end();
-    else refuse(response, 400);
+    return refuse(400);
   }
 }
 
@@ -149,22 +135,4 @@ async function transportFor(
   });
   await agent.newServer().connect(transport);
   return transport;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function headersOf({ headers }: IncomingMessage): Headers {
-  const copied = new Headers();
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined) copied.set(name, Array.isArray(value) ? value.join(", ") : value);
-  return copied;
 }

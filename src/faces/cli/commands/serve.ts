@@ -1,0 +1,81 @@
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { type CommandCall, runFlagsOf } from "../command-call.ts";
+import { type CommandContext, say, settingsHere } from "../command-context.ts";
+import { withSignals } from "../ending-signals.ts";
+import { openInBrowser } from "../open-in-browser.ts";
+import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
+
+const PORT = 4040;
+const MIN_TOKEN = 20;
+
+/** `nano-agent serve`: the page and the API over HTTP, until a signal ends it. */
+export async function serve(context: CommandContext, call: CommandCall): Promise<number> {
+  const { stdout, environment } = context;
+  const { config, addDirs, mcp } = runFlagsOf(call);
+  const { isLoopback, serveSessions } = await import("../../http/serve-sessions.ts");
+  const host = call.text("--host") ?? "127.0.0.1";
+  const token = tokenOf(call, isLoopback(host), host);
+  const port = portOf(call);
+  const settings = await settingsHere(context);
+  const strays = new StrayErrors();
+  const close = strays.listen();
+  try {
+    return await withSignals(async ({ signal, forced }) => {
+      const serving = await serveSessions({
+        settings,
+        port,
+        host,
+        token,
+        readOnly: call.has("--read-only"),
+        page: new URL("../web", import.meta.url).pathname,
+        onError: (error) => say(context, `A request failed: ${errorMessage(error)}`),
+        session: {
+          addDirs,
+          environment,
+          mcp,
+          adoptErrors: strays.adopt,
+          settings: withPromptFiles(config, settings.cwd),
+          onNotice: (notice) => say(context, noticeText(notice)),
+        },
+      });
+      const address = `${serving.url}#token=${serving.token}`;
+      stdout.write(`${address}\n`);
+      if (!isLoopback(host))
+        say(
+          context,
+          `Everybody who reaches ${host} and has the token can run commands as you. What is sent is not encrypted: use a tunnel, or a proxy with TLS.`,
+        );
+      if (call.has("--open")) openInBrowser(address, (reason) => say(context, reason));
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await Promise.race([serving.close(), forced]);
+      return EXIT.done;
+    });
+  } finally {
+    close();
+  }
+}
+
+function portOf(call: CommandCall): number {
+  const text = call.text("--port");
+  if (text === undefined) return PORT;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw misuse(`--port ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
+}
+
+function tokenOf(call: CommandCall, isLocal: boolean, host: string): string | undefined {
+  const token = call.text("--token");
+  if (token === undefined && !isLocal)
+    throw misuse(
+      `--host ${host} lets other machines ask: whoever has the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: --token "$(openssl rand -hex 24)".`,
+    );
+  if (token !== undefined && !/^[\x21-\x7e]{20,}$/.test(token))
+    throw misuse(
+      `--token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks: "$(openssl rand -hex 24)" makes one.`,
+    );
+  return token;
+}

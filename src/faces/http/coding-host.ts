@@ -1,0 +1,210 @@
+import { isAbsolute } from "node:path";
+import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
+import type { UndoLimits } from "../../app/config/config-schema.ts";
+import { existingFolder, type UserPaths } from "../../app/config/paths.ts";
+import { sessionStore } from "../../app/open-session.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { badRequest, conflict, notFound } from "../../server/refusal.ts";
+import type {
+  ApprovalAnswer,
+  ListedSession,
+  NewSession,
+  OpenApproval,
+  SessionPage,
+  SessionState,
+} from "../../server/server-api.ts";
+import type { SessionFacts } from "../../server/session-facts.ts";
+import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
+import type { SessionFile } from "../../session/session-store.ts";
+import { KeptSession } from "./kept-session.ts";
+import { KeptSessions } from "./kept-sessions.ts";
+import { ServedSession } from "./served-session.ts";
+import { SessionChannel } from "./session-channel.ts";
+
+/** Options of a {@link CodingHost}. */
+export interface CodingHostOptions {
+  readonly paths: UserPaths;
+  /** What all sessions are opened with; its folder is where sessions begin that name none. */
+  readonly session: CodingSessionOptions & { readonly cwd: string };
+  readonly undoLimits?: UndoLimits | undefined;
+  readonly readOnly: boolean;
+  readonly clock: Clock;
+  /** Hears of sessions that could not be given back as they should. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The sessions of a user: those in files, whoever wrote them, and those at work here. A session is open, and
+ * nobody else's to write, only as long as something happens in it.
+ */
+export class CodingHost implements SessionHost {
+  readonly options: CodingHostOptions;
+  readonly kept: KeptSessions;
+  readonly #open = new Map<string, Promise<ServedSession>>();
+  /** Sessions that are being given back: until then they cannot be opened anew. */
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Those among them that have been opened. */
+  readonly #ready = new Map<string, ServedSession>();
+  readonly #channels = new Map<string, SessionChannel>();
+  /** What the request that began a session said of all its runs. */
+  readonly #choices = new Map<string, CodingSessionOptions>();
+  /** Questions that were seen here, and whose they are. */
+  readonly #asked = new Map<string, string>();
+  #isClosed = false;
+
+  constructor(options: CodingHostOptions) {
+    this.options = options;
+    this.kept = new KeptSessions(sessionStore(options.paths));
+  }
+
+  async list(query: ListQuery): Promise<SessionPage> {
+    const { files, next } = await this.kept.page(query);
+    const sessions: ListedSession[] = [];
+    for (const { passages, ...file } of files)
+      sessions.push({ ...(await this.listed(file)), ...defined({ passages }) });
+    return { sessions, ...defined({ next }) };
+  }
+
+  async listed(file: SessionFile): Promise<ListedSession> {
+    const facts = this.kept.factsOf(file);
+    const { cwd, title, model, createdAt = file.changedAt, messageCount, total, files } = facts;
+    return {
+      id: file.sessionId,
+      cwd,
+      ...defined({ title, model }),
+      state: this.stateOf(file),
+      createdAt,
+      updatedAt: file.changedAt,
+      messageCount,
+      usage: total.usage,
+      cost: total.costUsd ?? null,
+      files,
+    };
+  }
+
+  async find(id: string): Promise<HostedSession | undefined> {
+    const file = this.kept.file(id);
+    return file === undefined ? undefined : new KeptSession(this, file);
+  }
+
+  async start({ cwd, prompt, model, permissionMode, limits }: NewSession): Promise<string> {
+    const { session } = this.options;
+    if (cwd !== undefined && !isAbsolute(cwd)) throw badRequest("cwd must be an absolute path.");
+    const sessionId = newUuid();
+    const choice: CodingSessionOptions = {
+      ...session,
+      ...defined({ model, permissionMode: permissionMode as PermissionMode | undefined }),
+      settings: { ...session.settings, ...limits },
+    };
+    this.#choices.set(sessionId, choice);
+    const folder = cwd === undefined ? session.cwd : existingFolder(cwd, "cwd");
+    const served = await this.#opening(sessionId, { ...choice, cwd: folder, sessionId });
+    await served.send({ text: prompt, when: "now" });
+    return sessionId;
+  }
+
+  async approvals(): Promise<readonly OpenApproval[]> {
+    const all: OpenApproval[] = [];
+    for (const id of this.#open.keys()) {
+      const questions = this.served(id)?.session.questions ?? [];
+      for (const question of questions) all.push({ ...question, sessionId: id });
+    }
+    for (const { id, sessionId } of all) this.#asked.set(id, sessionId);
+    return all.sort((left, right) => left.time - right.time);
+  }
+
+  /** Remembers whose questions these are: they may be answered later. */
+  seen(sessionId: string, questions: readonly { readonly id: string }[]): void {
+    for (const { id } of questions) this.#asked.set(id, sessionId);
+  }
+
+  async answer(id: string, answer: ApprovalAnswer): Promise<void> {
+    await this.approvals();
+    const sessionId = this.#asked.get(id);
+    if (sessionId === undefined) throw notFound("open question of this id");
+    const file = this.kept.file(sessionId);
+    const served = this.served(sessionId) ?? (file && (await this.reopened(file)));
+    if (served?.answer(id, answer) !== true)
+      throw conflict("The question was answered, or nobody waits any more.", [], "answered");
+  }
+
+  facts(): Iterable<SessionFacts> {
+    return this.kept.facts();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const closing = [...this.#closing.values()];
+    const open = [...this.#open.values()].map(async (opening) =>
+      (await opening.catch(() => undefined))?.close(),
+    );
+    await Promise.all([...closing, ...open]);
+  }
+
+  /** The session if this process works on it. */
+  served(id: string): ServedSession | undefined {
+    return this.#ready.get(id);
+  }
+
+  /** Opens a session to work on it. Throws `conflict` where another process does. */
+  async reopened({ sessionId, path }: SessionFile): Promise<ServedSession> {
+    const known = this.#open.get(sessionId);
+    if (known !== undefined) return known;
+    const { cwd } = this.kept.factsOf({ sessionId, path } as SessionFile);
+    const choice = this.#choices.get(sessionId) ?? this.options.session;
+    return this.#opening(sessionId, { ...choice, cwd, resume: { id: sessionId } });
+  }
+
+  channel(file: SessionFile): SessionChannel {
+    const { sessionId: id, path } = file;
+    let channel = this.#channels.get(id);
+    if (channel === undefined) {
+      const state = (): SessionState => this.stateOf(file);
+      this.#channels.set(id, (channel = new SessionChannel({ path, state, clock: this.options.clock })));
+    }
+    return channel;
+  }
+
+  stateOf(file: SessionFile): SessionState {
+    const served = this.served(file.sessionId);
+    if (served !== undefined) return served.state;
+    const { run } = this.kept.factsOf(file);
+    if (run === "waiting") return "waiting";
+    return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
+  }
+
+  #opening(id: string, options: CodingSessionOptions): Promise<ServedSession> {
+    if (this.#isClosed) throw conflict("The server is ending.", [], "ending");
+    const opening = this.#begin(id, options);
+    this.#open.set(id, opening);
+    opening.catch(() => this.#open.delete(id));
+    return opening;
+  }
+
+  async #begin(id: string, options: CodingSessionOptions): Promise<ServedSession> {
+    await this.#closing.get(id);
+    const session = await createCodingSession(options);
+    const served = new ServedSession({
+      session,
+      clock: this.options.clock,
+      channel: () => this.#channels.get(id),
+      onQuiet: () => void this.#release(id, served),
+    });
+    this.#ready.set(id, served);
+    return served;
+  }
+
+  /** Gives a session back. Whoever wants it meanwhile waits, and opens it anew. */
+  async #release(id: string, served: ServedSession): Promise<void> {
+    this.#ready.delete(id);
+    this.#open.delete(id);
+    const closing = served.close().catch(this.options.onError);
+    this.#closing.set(id, closing);
+    await closing;
+    if (this.#closing.get(id) === closing) this.#closing.delete(id);
+  }
+}

@@ -1,0 +1,199 @@
+import { resolve } from "node:path";
+import { checkpointsFolder } from "../../app/checkpoints.ts";
+import { keptMessages } from "../../app/coding-session/kept-queue.ts";
+import type { Question } from "../../app/coding-session/question.ts";
+import { openQuestions } from "../../app/coding-session/question-desk.ts";
+import { withRollbackPlace } from "../../app/undo-place.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
+import { defined } from "../../core/base/defined.ts";
+import { shellArgument } from "../../core/base/text.ts";
+import { currentEvents } from "../../server/hosted-agent.ts";
+import { conflict, notFound } from "../../server/refusal.ts";
+import type {
+  NewMessage,
+  PassingEvent,
+  SessionChange,
+  SessionDetail,
+  SessionFileState,
+  UndoRequest,
+  UndoResult,
+  WaitingMessage,
+} from "../../server/server-api.ts";
+import { filesAt, isOfFile, kindOf, shownPath } from "../../server/session-changes.ts";
+import type { EntryTail, HostedSession } from "../../server/session-host.ts";
+import { type RollbackReport, redo, undo } from "../../session/checkpoints/rollback.ts";
+import { JournalTail } from "../../session/journal-tail.ts";
+import { readSession, type SessionContent } from "../../session/read-session.ts";
+import type { SessionFile } from "../../session/session-store.ts";
+import type { CodingHost } from "./coding-host.ts";
+import { keptChanges, keptText } from "./kept-changes.ts";
+import { FITS_IDLE } from "./served-session.ts";
+
+/** A session in a file, at work here or not. */
+export class KeptSession implements HostedSession {
+  readonly id: string;
+  readonly #host: CodingHost;
+  readonly #file: SessionFile;
+
+  constructor(host: CodingHost, file: SessionFile) {
+    this.id = file.sessionId;
+    this.#host = host;
+    this.#file = file;
+  }
+
+  async detail(): Promise<SessionDetail> {
+    const content = readSession(this.#file.path);
+    const listed = await this.#host.listed(this.#file);
+    const folded = new SessionState();
+    for (const entry of content.entries) folded.apply(entry);
+    const { questions, queue, held } = this.#waiting(content);
+    const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
+    return {
+      ...listed,
+      messages: folded.transcript.messages,
+      readOnly: this.#isReadOnly,
+      queue,
+      queueHeld: held,
+      questions,
+      goOn: `nano-agent${cwd} -r ${this.id}`,
+    };
+  }
+
+  tail(after: string | undefined): EntryTail {
+    return new JournalTail(this.#file.path, after);
+  }
+
+  listen(listener: (passing: PassingEvent | "entries") => void): () => void {
+    return this.#host.channel(this.#file).listen(listener);
+  }
+
+  async current(): Promise<readonly PassingEvent[]> {
+    const { questions, ...queue } = this.#waiting();
+    return currentEvents(this.#host.stateOf(this.#file), questions, queue);
+  }
+
+  async send(message: NewMessage): Promise<void> {
+    await (await this.#host.reopened(this.#file)).send(message);
+  }
+
+  async stop(): Promise<void> {
+    const served = this.#host.served(this.id);
+    if (served !== undefined) return served.stop();
+    if (this.#host.kept.isWritten(this.#file))
+      throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
+    throw conflict("No run is at work.", FITS_IDLE, "not_running");
+  }
+
+  async fork(from: string | undefined): Promise<string> {
+    const { header, entries } = readSession(this.#file.path);
+    if (from !== undefined && !entries.some(({ id }) => id === from))
+      throw notFound("entry of this id in the session");
+    const { store } = this.#host.kept;
+    const cwd = header?.cwd ?? this.#host.options.session.cwd;
+    const copy = await store.start(cwd, { copyOf: this.#file, ...defined({ copyUpTo: from }) });
+    await copy.close();
+    return copy.sessionId;
+  }
+
+  async undo({ to, paths = [], force = false }: UndoRequest): Promise<UndoResult> {
+    const served = this.#idle("undo");
+    if (served !== undefined) {
+      const options = { paths, force, ...(to === undefined ? {} : { to: defined(to) as typeof to }) };
+      return this.#result(await served.session.undo(options));
+    }
+    const { cwd } = this.#host.kept.factsOf(this.#file);
+    const options = {
+      paths: paths.map((path) => resolve(cwd, path)),
+      force,
+      ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
+    };
+    return this.#result(await this.#rollBack((place) => undo(place, options)));
+  }
+
+  async redo(): Promise<UndoResult> {
+    const served = this.#idle("redo");
+    return this.#result(
+      served === undefined ? await this.#rollBack((place) => redo(place)) : await served.session.redo(),
+    );
+  }
+
+  async changes(): Promise<readonly SessionChange[]> {
+    return keptChanges(this.#work());
+  }
+
+  async files(at: string | undefined): Promise<readonly SessionFileState[]> {
+    const { entries, cwd } = this.#work();
+    return [...filesAt(entries, cwd, at).values()].map(({ path, kind }) => ({ path, kind }));
+  }
+
+  async fileText(path: string, at: string | undefined): Promise<string | undefined> {
+    return keptText(this.#work(), path, at);
+  }
+
+  get #isReadOnly(): boolean {
+    if (this.#host.options.readOnly) return true;
+    return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
+  }
+
+  /** The session that is open here, if so. Throws where a run is at work. */
+  #idle(what: string): ReturnType<CodingHost["served"]> {
+    const served = this.#host.served(this.id);
+    if (served !== undefined && served.state !== "idle")
+      throw conflict(
+        `${what} while a run is at work: stop it first.`,
+        ["stop", "messages", "fork"],
+        "running",
+      );
+    return served;
+  }
+
+  #rollBack(work: Parameters<typeof withRollbackPlace<RollbackReport>>[2]): Promise<RollbackReport> {
+    const { paths, undoLimits } = this.#host.options;
+    const { store } = this.#host.kept;
+    return withRollbackPlace({ paths, store, limits: undoLimits }, this.#file, work);
+  }
+
+  #result({ status, direction, root, changes, left, failed }: RollbackReport): UndoResult {
+    const { cwd } = this.#host.kept.factsOf(this.#file);
+    if (status === "nothing")
+      throw conflict(`There is nothing to ${direction}.`, ["messages", "fork"], `nothing_to_${direction}`);
+    if (status === "refused") {
+      const names = left.map(({ path }) => shownPath(path, root, cwd)).join(", ");
+      const detail = `Somebody else has changed ${names} since: nothing was done.`;
+      throw conflict(detail, [`${direction} with force`], "changed_since");
+    }
+    return {
+      status,
+      changes: changes.filter(isOfFile).map(({ path, before, after }) => ({
+        path: shownPath(path, root, cwd),
+        kind: kindOf(before, after),
+      })),
+      failed: failed.map(({ path }) => shownPath(path, root, cwd)),
+    };
+  }
+
+  #work(): Parameters<typeof keptChanges>[0] {
+    const { entries, header } = readSession(this.#file.path);
+    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
+  }
+
+  /** What waits for somebody: as it is here, else as the session was left. */
+  #waiting(content?: SessionContent): {
+    readonly questions: readonly Question[];
+    readonly queue: readonly WaitingMessage[];
+    readonly held: boolean;
+  } {
+    const served = this.#host.served(this.id);
+    if (served !== undefined) {
+      const { questions, queue } = served.session;
+      return { questions, queue: served.queue, held: queue.held };
+    }
+    const { entries } = content ?? readSession(this.#file.path);
+    const questions = this.#host.kept.factsOf(this.#file).run === "waiting" ? openQuestions(entries) : [];
+    this.#host.seen(this.id, questions);
+    const left = entries.findLast((entry) => keptMessages(entry, this.id) !== undefined);
+    const messages = left === undefined ? [] : (keptMessages(left, this.id) ?? []);
+    const queue = messages.map(({ text }, at) => ({ id: String(at), text }));
+    return { questions, queue, held: queue.length > 0 };
+  }
+}

@@ -1,0 +1,102 @@
+import { lstatSync } from "node:fs";
+import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
+import type { ListQuery } from "../../server/session-host.ts";
+import { cut } from "../../server/session-page-of.ts";
+import { lockPath } from "../../session/inspect-session.ts";
+import { JournalTail } from "../../session/journal-tail.ts";
+import { summarizeSession } from "../../session/read-session.ts";
+import { findSessions } from "../../session/search/find-sessions.ts";
+import { isSessionId } from "../../session/session-id.ts";
+import { isLocked } from "../../session/session-lock.ts";
+import type { SessionFile, SessionStore } from "../../session/session-store.ts";
+
+/** A session file, and pieces of it where it was searched for. */
+export type FoundFile = SessionFile & { readonly passages?: readonly string[] };
+
+/** A page of session files, and the place behind it. */
+export interface FilePage {
+  readonly files: readonly FoundFile[];
+  readonly next: string | undefined;
+}
+
+/** Sessions that a search looks for at most. */
+const MAX_FOUND = 1_000;
+
+/** The session files of a user, and the facts of each: what was read once is not read again. */
+export class KeptSessions {
+  readonly store: SessionStore;
+  readonly #facts = new Map<string, FactsReader>();
+  /** Where sessions were found that somebody asked for. */
+  readonly #paths = new Map<string, string>();
+
+  constructor(store: SessionStore) {
+    this.store = store;
+  }
+
+  /** The session of exactly this id. Throws `journal` for folders that are links. */
+  file(id: string): SessionFile | undefined {
+    if (!isSessionId(id)) return undefined;
+    const known = this.#paths.get(id);
+    const stats = known === undefined ? undefined : lstatSync(known, { throwIfNoEntry: false });
+    if (known !== undefined && stats?.isFile() === true)
+      return { sessionId: id, path: known, bytes: stats.size, changedAt: stats.mtimeMs };
+    const found = this.store.list().find(({ sessionId }) => sessionId === id);
+    if (found !== undefined) this.#paths.set(id, found.path);
+    return found;
+  }
+
+  async page({ cwd, q, limit, before }: ListQuery): Promise<FilePage> {
+    const found: readonly FoundFile[] = q === undefined ? this.store.list(cwd) : await this.#search(q, cwd);
+    const placed = found.map((file) => ({ ...file, id: file.sessionId, updatedAt: file.changedAt }));
+    const { page, next } = cut(placed, { limit, before });
+    return { files: page, next };
+  }
+
+  /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
+  factsOf({ path }: SessionFile): SessionFacts {
+    let reader = this.#facts.get(path);
+    if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path)));
+    return reader.read();
+  }
+
+  *facts(): Iterable<SessionFacts> {
+    for (const file of this.store.list()) yield this.factsOf(file);
+  }
+
+  async #search(text: string, cwd: string | undefined): Promise<readonly FoundFile[]> {
+    const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND });
+    return sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
+  }
+
+  /** True while another process, or a session of this one, writes to it. */
+  isWritten({ path }: SessionFile): boolean {
+    return isLocked(lockPath(path));
+  }
+}
+
+class FactsReader {
+  readonly #path: string;
+  #cwd: string | undefined;
+  #tail: JournalTail;
+  #fold = new FactsFold();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#tail = new JournalTail(path);
+  }
+
+  read(): SessionFacts {
+    try {
+      for (const entry of this.#tail.read())
+        if (entry === "reset") this.#fold = new FactsFold();
+        else this.#fold.apply(entry);
+    } catch {
+      // A list shows what is there; whoever opens the session is told what is wrong with it.
+      this.#tail = new JournalTail(this.#path);
+      this.#fold = new FactsFold();
+    }
+    // A session has nothing in its file until its first record.
+    this.#cwd ??= summarizeSession(this.#path).cwd;
+    return this.#fold.facts(this.#cwd ?? "");
+  }
+}

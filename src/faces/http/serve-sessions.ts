@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, isIP } from "node:net";
+import { hostname } from "node:os";
+import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { redactionFor } from "../../app/secrets.ts";
+import type { Settings } from "../../app/settings.ts";
+import { systemClock } from "../../core/base/clock.ts";
+import { createHandler } from "../../server/create-handler.ts";
+import { fetchListener } from "../../system/fetch-listener.ts";
+import { CodingHost } from "./coding-host.ts";
+import { webAssets } from "./web-assets.ts";
+
+/** Options of {@link serveSessions}. */
+export interface ServeOptions {
+  /** Of the folder the server was started in. */
+  readonly settings: Settings;
+  /** What sessions are opened with. */
+  readonly session: CodingSessionOptions;
+  /** 0: a free one. */
+  readonly port: number;
+  /** An address or a name of this machine. */
+  readonly host: string;
+  /** Default: made up. */
+  readonly token?: string | undefined;
+  readonly readOnly: boolean;
+  /** The folder with the files of the page. */
+  readonly page: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A server of sessions. */
+export interface Serving {
+  /** `http://127.0.0.1:4040/`. */
+  readonly url: string;
+  /** Borne by every request. */
+  readonly token: string;
+  /** Ends every run and every connection. */
+  readonly close: () => Promise<void>;
+}
+
+/** Time for a request to arrive as a whole: one that dawdles keeps a connection for itself. */
+const REQUEST_MS = 30_000;
+
+/** Serves sessions and the page over HTTP. Rejects when the port is taken or the host is not this machine's. */
+export async function serveSessions(options: ServeOptions): Promise<Serving> {
+  const { settings, session, port, host, readOnly, page, onError } = options;
+  const token = options.token ?? randomBytes(24).toString("base64url");
+  const ending = new AbortController();
+  const sessions = new CodingHost({
+    paths: settings.paths,
+    session: { ...session, cwd: settings.cwd },
+    undoLimits: settings.config.values.undoLimits,
+    readOnly,
+    clock: systemClock,
+    onError,
+  });
+  const handler = createHandler({
+    token,
+    sessions,
+    readOnly,
+    hosts: namesOf(host),
+    redaction: redactionFor(settings.environment, settings.config.values),
+    assets: webAssets(page),
+    onError,
+    signal: ending.signal,
+  });
+  const server = createServer({ requestTimeout: REQUEST_MS }, fetchListener(handler));
+  await listen(server, port, host);
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${own}/`,
+    token,
+    close: async () => {
+      server.close();
+      const closing = sessions.close();
+      ending.abort();
+      await closing;
+      server.closeAllConnections();
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+/** True for an address that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** Names the server is asked by: of a server for others any address of digits, and those of the machine. */
+function namesOf(host: string): readonly string[] {
+  const own = isIP(host) === 6 ? `[${host}]` : host;
+  return isLoopback(host) ? [own] : [own, "ip", hostname()];
+}

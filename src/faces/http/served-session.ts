@@ -1,0 +1,135 @@
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { Question } from "../../app/coding-session/question.ts";
+import type { AgentEvent } from "../../core/agent/event.ts";
+import { type Clock, startTimer } from "../../core/base/clock.ts";
+import { conflict } from "../../server/refusal.ts";
+import type { ApprovalAnswer, NewMessage, SessionState, WaitingMessage } from "../../server/server-api.ts";
+import type { SessionChannel } from "./session-channel.ts";
+
+/** Options of a {@link ServedSession}. */
+export interface ServedSessionOptions {
+  readonly session: CodingSession;
+  readonly clock: Clock;
+  /** Whoever follows the session. */
+  readonly channel: () => SessionChannel | undefined;
+  /** Called when nothing happens in it any more: it is to be closed. */
+  readonly onQuiet: () => void;
+}
+
+/** How long a session stays open in which nothing happens. Others may write to it then. */
+const LINGER_MS = 2_000;
+
+/** A coding session that this process works on, and what its followers hear of it. */
+export class ServedSession {
+  readonly session: CodingSession;
+  readonly #options: ServedSessionOptions;
+  #told: readonly Question[] = [];
+  #queue = "";
+  #stopTimer: () => void = () => undefined;
+
+  constructor(options: ServedSessionOptions) {
+    const { session } = options;
+    this.session = session;
+    this.#options = options;
+    session.onEvent((event) => this.#onEvent(event));
+    session.onQuestion(() => this.#onChange());
+    session.onChange(() => this.#onChange());
+    this.#onChange();
+  }
+
+  get state(): SessionState {
+    const { state } = this.session.view;
+    if (state === "waiting") return "waiting";
+    return state === "running" || state === "stopping" ? "running" : "idle";
+  }
+
+  get queue(): readonly WaitingMessage[] {
+    return this.session.queue.items.map(({ id, text }) => ({ id, text }));
+  }
+
+  /**
+   * Sends a message, and resolves when it is stored, or waits. Throws where it could not be sent, as for a
+   * command that there is not.
+   */
+  async send({ text, when }: NewMessage): Promise<void> {
+    const { session } = this;
+    const { state } = session.view;
+    if (state === "stopping")
+      throw conflict("The run is being stopped: send it when that is done.", ["fork"], "stopping");
+    if (when === "after") session.queue.add(text);
+    else if (state === "idle") await this.#begin(text);
+    else session.steer(text);
+  }
+
+  stop(): void {
+    if (this.state === "idle") throw conflict("No run is at work.", FITS_IDLE, "not_running");
+    void this.session.stop();
+  }
+
+  /** Answers a question; false where it is not one of this session. */
+  answer(id: string, { value, ...answer }: ApprovalAnswer): boolean {
+    if (!this.session.questions.some((question) => question.id === id)) return false;
+    const isValue = value !== undefined && answer.choice === "once";
+    this.session.answer(id, isValue ? { value } : answer);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#stopTimer();
+    await this.session.close();
+  }
+
+  async #begin(text: string): Promise<void> {
+    const stored = Promise.withResolvers<undefined>();
+    const stop = this.session.onEvent(({ type }) => {
+      if (type === "user_message") stored.resolve(undefined);
+    });
+    const outcome = await Promise.race([stored.promise, this.session.send(text)]);
+    stop();
+    if (outcome === undefined || outcome.code === "success") return;
+    throw conflict(outcome.advice?.text ?? outcome.text, FITS_IDLE, "not_sent");
+  }
+
+  #onEvent(event: AgentEvent): void {
+    const { channel } = this.#options;
+    if ("parent" in event) channel()?.tell("entries");
+    // The result holds the whole conversation once more.
+    else if (event.type !== "done") channel()?.tell({ type: "event", event });
+  }
+
+  #onChange(): void {
+    const { session } = this;
+    const channel = this.#options.channel();
+    const { questions } = session;
+    for (const question of questions)
+      if (!this.#told.some(({ id }) => id === question.id)) channel?.tell({ type: "question", question });
+    for (const { id } of this.#told)
+      if (!questions.some((question) => question.id === id)) channel?.tell({ type: "question_closed", id });
+    this.#told = questions;
+    const { queue } = this;
+    const { held } = session.queue;
+    const text = JSON.stringify([queue, held]);
+    if (text !== this.#queue) channel?.tell({ type: "queue", queue, held });
+    this.#queue = text;
+    channel?.tellState();
+    this.#linger();
+  }
+
+  #linger(): void {
+    this.#stopTimer();
+    if (this.session.view.state === "closed" || this.#isBusy) return;
+    const { clock, onQuiet } = this.#options;
+    this.#stopTimer = startTimer(clock, LINGER_MS, onQuiet);
+  }
+
+  get #isBusy(): boolean {
+    const { view, queue, questions } = this.session;
+    const hasJobs = view.jobs.some(({ state }) => state === "running");
+    return (
+      view.state !== "idle" || questions.length > 0 || hasJobs || (queue.items.length > 0 && !queue.held)
+    );
+  }
+}
+
+/** What fits a session in which nothing runs. */
+export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"];

@@ -1,0 +1,99 @@
+import { closeSync, fstatSync, readSync, statSync } from "node:fs";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import { decodeLine } from "./decode-line.ts";
+import { inspectSession } from "./inspect-session.ts";
+import { isJournalEntry, parseRecord, readEntries } from "./read-entries.ts";
+import { recordPath } from "./record-path.ts";
+import { openSessionFile } from "./session-file.ts";
+
+/**
+ * A place in a session file that others write: it reads on from there, whoever writes and however the file
+ * grows. What was read once is not read again, unless the session was rewound.
+ */
+export class JournalTail {
+  readonly #path: string;
+  /** Id of the last record that was given, of whatever type. */
+  #last: string | undefined;
+  /** Where the first line begins that was not looked at yet. */
+  #offset = 0;
+  /** True until the file was read from its beginning once. */
+  #isNew = true;
+
+  /** Goes on behind the entry `after`, from the first without one, and where there is none of that id. */
+  constructor(path: string, after?: string) {
+    this.#path = path;
+    this.#last = after;
+  }
+
+  /**
+   * The entries since the last call; `"reset"` comes first where those given before are not those the
+   * conversation goes on from, and then all. Throws `journal` for what cannot be read.
+   */
+  *read(): Generator<JournalEntry | "reset", void, undefined> {
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size === this.#offset) return;
+    const descriptor = openSessionFile(this.#path, "read");
+    try {
+      if (this.#isNew || size < this.#offset) yield* this.#readAll(descriptor);
+      else yield* this.#readOn(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Reads what was appended, as long as each record follows the one before. */
+  *#readOn(descriptor: number): Generator<JournalEntry | "reset", void, undefined> {
+    for (const { bytes, end } of linesFrom(descriptor, this.#offset)) {
+      const { records } = decodeLine(bytes);
+      const entries: JournalEntry[] = [];
+      for (const { id, parent, start, end: stop } of records) {
+        const record = parseRecord(Buffer.from(bytes.subarray(start, stop)).toString("utf8"));
+        if (parent !== this.#last || record === undefined || record.type === "rewind") {
+          yield* this.#readAll(descriptor);
+          return;
+        }
+        this.#last = id;
+        if (isJournalEntry(record)) entries.push(record);
+      }
+      this.#offset = end;
+      yield* entries;
+    }
+  }
+
+  *#readAll(descriptor: number): Generator<JournalEntry | "reset", void, undefined> {
+    const { scan } = inspectSession(descriptor, this.#path);
+    const path = recordPath(scan);
+    const known = this.#last === undefined ? -1 : path.findLastIndex(({ id }) => id === this.#last);
+    if (this.#last !== undefined && known === -1) yield "reset";
+    const newest = scan.records.at(-1);
+    this.#isNew = false;
+    this.#last = path.at(-1)?.id;
+    // A line that has no end yet is looked at again.
+    this.#offset = newest === undefined ? 0 : newest.offset + newest.length + 1;
+    yield* readEntries(descriptor, path.slice(known + 1));
+  }
+}
+
+interface EndedLine {
+  readonly bytes: Uint8Array;
+  /** Where the next one begins. */
+  readonly end: number;
+}
+
+/** The lines of a file from a place on, without one that has no end yet. */
+function* linesFrom(descriptor: number, from: number): Generator<EndedLine, void, undefined> {
+  const { size } = fstatSync(descriptor);
+  const bytes = Buffer.allocUnsafe(Math.max(0, size - from));
+  let filled = 0;
+  while (filled < bytes.length) {
+    const read = readSync(descriptor, bytes, filled, bytes.length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  for (let start = 0; ; ) {
+    const newline = bytes.subarray(0, filled).indexOf(10, start);
+    if (newline === -1) return;
+    yield { bytes: bytes.subarray(start, newline), end: from + newline + 1 };
+    start = newline + 1;
+  }
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+/** Answers a request of the web. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/**
+ * A listener for `node:http` that has a function of the web answer. The request is aborted when its
+ * connection is gone; an answer is read as fast as it is taken. What cannot be read as a request is refused
+ * with 400.
+ */
+export function fetchListener(handler: FetchHandler): RequestListener {
+  return (incoming, outgoing) => {
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    void respond(incoming, outgoing, { handler, signal: gone.signal });
+  };
+}
+
+async function respond(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { handler, signal }: { readonly handler: FetchHandler; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    const request = requestOf(incoming, signal);
+    if (request === undefined) {
+      outgoing.writeHead(400, { "content-type": "text/plain", connection: "close" });
+      outgoing.end("This cannot be read as a request.\n");
+      return;
+    }
+    const response = await handler(request);
+    // A body that nobody has read would stand in the way of the next request on this connection.
+    const headers = incoming.complete ? {} : { connection: "close" };
+    outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers });
+    if (response.body === null) outgoing.end();
+    else {
+      outgoing.flushHeaders();
+      await pipeline(Readable.fromWeb(response.body as never), outgoing);
+    }
+  } catch {
+    // The other side is gone, or what was to be sent broke: it must not look whole.
+    outgoing.destroy();
+  }
+}
+
+/** The request; `undefined` for one whose address names another place than its host. */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { method = "GET", url = "/", headers } = incoming;
+  const target = url.startsWith("/") ? URL.parse(`http://${headers.host ?? ""}${url}`) : null;
+  if (target === null || target.username !== "") return undefined;
+  const given = new Headers();
+  try {
+    for (const [name, value] of Object.entries(headers))
+      if (value !== undefined) given.set(name, Array.isArray(value) ? value.join(", ") : value);
+    const hasBody = method !== "GET" && method !== "HEAD";
+    return new Request(target, {
+      method,
+      headers: given,
+      signal,
+      ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: "half" }),
+    } as RequestInit);
+  } catch {
+    // A method or a header that the web does not know.
+    return undefined;
+  }
+}
