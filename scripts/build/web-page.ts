@@ -7,7 +7,7 @@ import { assertPackages, type Bundle, type BundledFile, type BundleJob, bundleOf
 /** The most that a browser has to load before it shows the page, compressed, in kilobytes. */
 const FIRST_LOAD_KILOBYTES = 200;
 
-const PAGE_PACKAGES: ReadonlySet<string> = new Set(["preact", "marked"]);
+const PAGE_PACKAGES: ReadonlySet<string> = new Set(["eventsource-parser", "marked", "preact"]);
 
 /** A built page. `firstLoadKilobytes` counts what is needed before anything shows, compressed. */
 export interface WebPage extends Pick<Bundle, "files" | "inputs"> {

@@ -14,6 +14,7 @@ import { useReader } from "./reader.ts";
 import { hrefOf, type Route } from "./route.ts";
 import { NewSessionForm } from "./sessions/new-session.tsx";
 import { SessionList } from "./sessions/session-list.tsx";
+import { Statistics } from "./sessions/statistics.tsx";
 import { WaitingApprovals } from "./sessions/waiting-approvals.tsx";
 import { useSignIn } from "./sign-in.ts";
 import { useRoute } from "./use-route.ts";
@@ -118,14 +119,13 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
 }
 
 function Place({ route }: { readonly route: Route }): VNode {
-  const words = useWords();
   switch (route.type) {
     case "sessions":
       return <SessionList />;
     case "new":
       return <NewSessionForm />;
     case "stats":
-      return <h1>{words.statistics}</h1>;
+      return <Statistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }

@@ -40,7 +40,7 @@ export function sessionActions({ id, reader, work, words, goTo }: Around): Sessi
 }
 
 /** The outcome of an undo in words. */
-export function undoText({ status, changes, failed }: UndoResult, words: Words): string {
-  const done = status === "nothing" ? words.nothingToUndo : words.undone(changes.length);
+export function undoText({ changes, failed }: UndoResult, words: Words): string {
+  const done = changes.length === 0 ? words.nothingToUndo : words.undone(changes.length);
   return failed.length === 0 ? done : `${done} ${words.notPutBack(failed.join(", "))}`;
 }

@@ -2,13 +2,14 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
-import { useWork, WorkLine } from "../announce.tsx";
+import { useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf, type Route, SESSION_VIEWS } from "../route.ts";
 import { Conversation } from "./conversation.tsx";
 import { type SessionActions, sessionActions } from "./session-actions.ts";
+import { SessionPictures } from "./session-pictures.tsx";
 import { type OpenSession, useSession } from "./use-session.ts";
 
 type SessionRoute = Extract<Route, { readonly type: "session" }>;
@@ -57,7 +58,7 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
         </p>
       )}
       {session.isReady ? (
-        <Conversation session={session} id={id} actions={actions} work={work} entry={route.entry} />
+        <View route={route} session={session} actions={actions} work={work} />
       ) : (
         <p class="soft" aria-busy="true">
           {words.loading}
@@ -65,6 +66,16 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
       )}
     </>
   );
+}
+
+interface ViewProps extends HeadingProps {
+  readonly route: SessionRoute;
+  readonly work: Work;
+}
+
+function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
+  if (view === "chat") return <Conversation id={id} entry={entry} {...rest} />;
+  return <SessionPictures id={id} view={view} {...rest} />;
 }
 
 function useTitle(title: string, state: string): void {
