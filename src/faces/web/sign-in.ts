@@ -8,12 +8,12 @@ export function tokenIn(fragment: string): string | undefined {
   return token === null || token === "" ? undefined : token;
 }
 
-/** Whether the server lets the page in; `unknown` until it has said so. */
+/** Whether the server lets the page in; `unknown` while a token is traded. */
 export type Access = "unknown" | "granted" | "refused";
 
 /** Trades the token of the address for a cookie, and takes it out of the address before anything else. */
 export function useSignIn(reader: Reader): Access {
-  const [access, setAccess] = useState<Access>("unknown");
+  const [access, setAccess] = useState<Access>(tokenIn(location.hash) === undefined ? "granted" : "unknown");
   useEffect(() => {
     const enter = (): void => {
       const token = tokenIn(location.hash);
@@ -33,7 +33,7 @@ export function useSignIn(reader: Reader): Access {
 /** The answer of the server to a token, or without one to the cookie from before. */
 export async function accessWith(reader: Reader, token: string | undefined): Promise<Access> {
   try {
-    if (token === undefined) await reader.sessions({ limit: 1 });
+    if (token === undefined) await reader.approvals();
     else await reader.signIn(token);
     return "granted";
   } catch (error) {

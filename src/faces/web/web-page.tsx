@@ -114,7 +114,8 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
     if (before.current === place) return;
     before.current = place;
     main.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    // A conversation begins at its end.
+    if (route.type !== "session" || route.view !== "chat") scrollTo(0, 0);
   }, [place]);
 }
 

@@ -42,7 +42,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
       <TodoList session={session} />
       {detail?.readOnly !== true && (
         <div class="dock">
-          {view.run !== undefined && state !== "idle" && <RunLine run={view.run} />}
+          {view.run !== undefined && state === "running" && <RunLine run={view.run} />}
           <Questions questions={questions} work={work} />
           <Queue session={session} />
           <Composer isRunning={state !== "idle"} send={send} stop={actions.stop} />

@@ -68,7 +68,7 @@ function Subject({ question: { input, parts = [], reason, diff } }: { readonly q
             {parts.map((part) => (
               <li key={part.text}>
                 <code>{withHiddenShown(part.text)}</code>
-                {part.reason !== undefined && <> {withHiddenShown(part.reason)}</>}
+                {part.reason !== undefined && part.reason !== reason && <> {withHiddenShown(part.reason)}</>}
               </li>
             ))}
           </ul>

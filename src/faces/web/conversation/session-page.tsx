@@ -7,6 +7,7 @@ import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf, type Route, SESSION_VIEWS } from "../route.ts";
+import { CopyButton } from "../text/copy-button.tsx";
 import { Conversation } from "./conversation.tsx";
 import { type SessionActions, sessionActions } from "./session-actions.ts";
 import { SessionPictures } from "./session-pictures.tsx";
@@ -126,7 +127,7 @@ function Heading({ session, actions }: HeadingProps): VNode {
       {detail?.readOnly === true && <p class="soft">{words.readOnly}</p>}
       {detail?.goOn !== undefined && (
         <p class="soft">
-          {words.goOn} <code>{terminalLine(detail.goOn, 500)}</code>
+          {words.goOn} <code>{terminalLine(detail.goOn, 500)}</code> <CopyButton text={detail.goOn} />
         </p>
       )}
     </header>

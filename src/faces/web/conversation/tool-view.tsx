@@ -17,7 +17,7 @@ export function ToolView({ item, items }: ToolProps): VNode {
   const { duration } = useFormats();
   const { name, title, state, brief, diff, durationMs, agent, parentCallId } = item;
   return (
-    <div class={`tool ${state}${parentCallId === undefined ? "" : " nested"}`}>
+    <div class={`call ${state}${parentCallId === undefined ? "" : " nested"}`}>
       <details>
         <summary>
           <span class={`mark ${state}`} role="img" aria-label={words.call[state]} />

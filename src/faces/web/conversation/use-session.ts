@@ -45,7 +45,8 @@ interface Followed {
 
 /**
  * Reads a session until the signal ends it. `changed` gets the function that tells how it is now. Details are
- * asked for at first and whenever the connection comes back: what passed in between is in them.
+ * asked for behind the entries, which are shown first, and again after each connection that broke: what passed
+ * in between is in them.
  */
 export async function followSession(
   { reader, id, signal }: Followed,
@@ -76,13 +77,13 @@ export async function followSession(
   };
   const onConnection = (state: "open" | "lost"): void => {
     isConnected = state === "open";
-    if (isConnected) void look().catch(onFault);
     tell();
   };
   try {
     for await (const item of reader.follow(id, { signal, onConnection })) {
       feed.apply(item);
       if (item.type === "passing" && item.passing.type !== "event") told++;
+      if (item.type === "passing" && item.passing.type === "ready") void look().catch(onFault);
       if (feed.isReady) tell();
     }
   } catch (error) {
