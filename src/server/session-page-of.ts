@@ -6,7 +6,8 @@ export type PlaceInList = Pick<ListedSession, "id" | "updatedAt">;
 
 /** Sorts sessions newest first. */
 export function newestFirst(left: PlaceInList, right: PlaceInList): number {
-  return right.updatedAt - left.updatedAt || (left.id < right.id ? 1 : -1);
+  const byId = left.id < right.id ? 1 : -1;
+  return right.updatedAt - left.updatedAt || (left.id === right.id ? 0 : byId);
 }
 
 /** A page of sessions, behind the place that `before` names. Throws for what no page has given out. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
@@ -30,7 +31,7 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
         host,
         token,
         readOnly: call.has("--read-only"),
-        page: new URL("../web", import.meta.url).pathname,
+        page: fileURLToPath(new URL("../web", import.meta.url)),
         onError: (error) => say(context, `A request failed: ${errorMessage(error)}`),
         session: {
           addDirs,

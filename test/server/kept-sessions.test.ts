@@ -1,0 +1,218 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import { userPaths } from "../../src/app/config/paths.ts";
+import { sessionStore } from "../../src/app/open-session.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { withVariables } from "../hermetic-command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { filesRoom, followUntil, isRunEnd, passes, type ServedRoom, type Steps } from "./server-room.ts";
+
+/** A session of another writer in the same home, as a terminal would have it. */
+async function otherWriter({ home, cwd }: Pick<ServedRoom, "home" | "cwd">, steps: Steps) {
+  const session = await createCodingSession({
+    cwd,
+    environment: withVariables({ HOME: home }),
+    model: new ScriptedModel(steps, { info: { contextWindow: 100_000 } }),
+  });
+  return session;
+}
+
+const entriesIn = (items: Awaited<ReturnType<typeof followUntil>>) =>
+  items.flatMap((item) => (item.type === "entry" ? [item.entry] : []));
+
+test("a session that another writer has is followed live, read and copied, and nothing else", async () => {
+  const room = await filesRoom([]);
+  const { reader } = room;
+  await using other = await otherWriter(room, [says("First."), says("Second.")]);
+  await other.send("one");
+  const live = followUntil(reader, other.id, (_, items) => items.filter(isRunEnd).length === 2);
+  await followUntil(reader, other.id, passes("ready"));
+  await other.send("two");
+  const texts = entriesIn(await live).flatMap((entry) =>
+    entry.type === "user_message" ? [JSON.stringify(entry.message.content)] : [],
+  );
+  expect(texts).toEqual(['[{"type":"text","text":"one"}]', '[{"type":"text","text":"two"}]']);
+  const { readOnly, messages } = await reader.session(other.id);
+  expect([readOnly, messages.length]).toEqual([true, 4]);
+  for (const refused of [
+    reader.send(other.id, { text: "mine", when: "now" }),
+    reader.stop(other.id),
+    reader.undo(other.id),
+    reader.redo(other.id),
+  ])
+    await expect(refused).rejects.toMatchObject({ status: 409 });
+  expect((await reader.fork(other.id)).id).not.toBe(other.id);
+});
+
+test("a rewind begins the stream anew", async () => {
+  const room = await filesRoom([]);
+  await using other = await otherWriter(room, [says("One."), says("Two."), says("Other.")]);
+  await other.send("one");
+  await other.send("two");
+  const point = other.rewindPoints()[1];
+  const seen = followUntil(room.reader, other.id, (_, items) => items.filter(isRunEnd).length === 4);
+  await followUntil(room.reader, other.id, passes("ready"));
+  await other.rewind(point?.entryId ?? "");
+  await other.send("else");
+  const items = await seen;
+  const reset = items.findIndex(passes("reset"));
+  const after = entriesIn(items.slice(reset)).filter(({ type }) => type === "assistant_message");
+  expect(JSON.stringify(after.map((entry) => "message" in entry && entry.message))).toBe(
+    JSON.stringify([
+      { role: "assistant", content: [{ type: "text", text: "One." }] },
+      { role: "assistant", content: [{ type: "text", text: "Other." }] },
+    ]),
+  );
+});
+
+const EDITS: Steps = [
+  calls("write", { path: "new.txt", content: "one\ntwo\n" }),
+  calls("bash", { command: "rm old.txt" }),
+  says("Done."),
+];
+
+test("files that calls changed are told with their changes, put back, and forth again", async () => {
+  const room = await filesRoom(EDITS, {
+    files: { "old.txt": "was here\n" },
+    session: { permissionMode: "bypassPermissions" },
+  });
+  const { reader, cwd } = room;
+  const { id } = await reader.start({ prompt: "Change files", cwd });
+  const items = await followUntil(reader, id, isRunEnd);
+  const changes = await reader.changes(id);
+  expect(
+    changes.map(({ path, kind, run, turn, added, removed }) => ({ path, kind, run, turn, added, removed })),
+  ).toEqual([
+    { path: "new.txt", kind: "created", run: 1, turn: 1, added: 2, removed: 0 },
+    { path: "old.txt", kind: "deleted", run: 1, turn: 2, added: 0, removed: 1 },
+  ]);
+  expect(changes[0]?.diff?.hunks[0]?.lines).toEqual(["+one", "+two"]);
+  const first = entriesIn(items).find(({ type }) => type === "checkpoint")?.id ?? "";
+  expect([await reader.files(id, first), await reader.files(id)]).toEqual([
+    [{ path: "new.txt", kind: "created" }],
+    [
+      { path: "new.txt", kind: "created" },
+      { path: "old.txt", kind: "deleted" },
+    ],
+  ]);
+  expect(await reader.fileText(id, "new.txt", first)).toBe("one\ntwo\n");
+  await expect(reader.fileText(id, "old.txt")).rejects.toMatchObject({ status: 404 });
+  await expect(reader.fileText(id, "../../etc/passwd")).rejects.toMatchObject({ status: 404 });
+  await expect(reader.files(id, "no-such-entry")).rejects.toMatchObject({ status: 404 });
+  expect((await reader.session(id)).files).toEqual(["new.txt", "old.txt"]);
+
+  expect((await reader.undo(id)).changes.length).toBe(2);
+  expect([existsSync(join(cwd, "new.txt")), readFileSync(join(cwd, "old.txt"), "utf8")]).toEqual([
+    false,
+    "was here\n",
+  ]);
+  await expect(reader.undo(id)).rejects.toMatchObject({ status: 409, code: "nothing_to_undo" });
+  expect((await reader.redo(id)).status).toBe("done");
+  expect(readFileSync(join(cwd, "new.txt"), "utf8")).toBe("one\ntwo\n");
+  writeFileSync(join(cwd, "new.txt"), "by somebody else\n");
+  await expect(reader.undo(id)).rejects.toMatchObject({ status: 409, code: "changed_since" });
+  expect((await reader.undo(id, { force: true })).status).toBe("done");
+});
+
+test("undo needs no model, and no session that is open", async () => {
+  const room = await filesRoom(EDITS, {
+    files: { "old.txt": "was here\n" },
+    session: { permissionMode: "bypassPermissions" },
+  });
+  const { id } = await room.reader.start({ prompt: "Change files", cwd: room.cwd });
+  await followUntil(room.reader, id, isRunEnd);
+  await room.close();
+  const { reader } = await filesRoom([], { home: room.home, cwd: room.cwd });
+  expect((await reader.undo(id, { paths: ["old.txt"] })).changes).toEqual([
+    { path: "old.txt", kind: "created" },
+  ]);
+});
+
+test("a question that was left by another process is shown with its session, and can be answered here", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "touch made" }), says("Done.")]);
+  asking.onQuestion(() => undefined);
+  const run = asking.send("Do it");
+  await expect.poll(() => asking.questions.length).toBe(1);
+  // As a process that is killed leaves it.
+  asking.killNow();
+  await run;
+  const { reader } = await filesRoom([says("Done.")], { home, cwd });
+  const { state, questions } = await reader.session(asking.id);
+  expect([state, questions.map(({ tool }) => tool)]).toEqual(["waiting", ["bash"]]);
+  await reader.answer(questions[0]?.id ?? "", { choice: "once" });
+  await followUntil(reader, asking.id, (_, items) => items.filter(isRunEnd).length > 0);
+  expect(existsSync(join(cwd, "made"))).toBe(true);
+});
+
+test("keys in old journals are not shown, and direction marks in questions are", async () => {
+  const key = `sk-ant-api03-${"Ab1".repeat(31)}AA`;
+  const command = "touch a # \u202Etxt.exe";
+  const room = await filesRoom([calls("bash", { command }), says(`The key is ${key}.`)]);
+  const { reader, ask, cwd } = room;
+  const { id } = await reader.start({ prompt: `Mind the key ${key}`, cwd });
+  await followUntil(reader, id, passes("question"));
+  const [question] = await reader.approvals();
+  expect(JSON.stringify(question)).not.toContain("\u202E");
+  expect(question?.input).toEqual({ command: "touch a # \uFFFDtxt.exe" });
+  await reader.answer(question?.id ?? "", { choice: "no", reason: "Not like this" });
+  await followUntil(reader, id, isRunEnd);
+  const paths = ["", `/${id}`, `/${id}/changes`];
+  const shown = await Promise.all(paths.map(async (path) => (await ask(`/api/sessions${path}`)).text()));
+  const stream = JSON.stringify(await followUntil(reader, id, passes("ready")));
+  expect([...shown, stream].filter((text) => text.includes(key))).toEqual([]);
+  expect(stream).toContain("«redacted:");
+});
+
+test("the rule that was shown is the rule that is added", async () => {
+  const room = await filesRoom([
+    calls("bash", { command: "touch a" }),
+    calls("bash", { command: "touch a" }),
+    says("Done."),
+  ]);
+  const { reader, cwd } = room;
+  const { id } = await reader.start({ prompt: "Do it", cwd });
+  await followUntil(reader, id, passes("question"));
+  const [question] = await reader.approvals();
+  const offered = question?.choices.find(({ choice }) => choice === "session");
+  await expect(
+    reader.answer(question?.id ?? "", { choice: "session", rule: "bash(*)" }),
+  ).rejects.toMatchObject({ status: 400 });
+  await reader.answer(question?.id ?? "", { choice: "session", rule: offered?.rule ?? "" });
+  const items = await followUntil(reader, id, isRunEnd);
+  expect(items.filter(passes("question")).length).toBe(0);
+});
+
+test("a session is given back when nothing happens in it, so that others can go on", async () => {
+  const room = await filesRoom([says("One.")]);
+  const { reader, home, cwd } = room;
+  const { id } = await reader.start({ prompt: "1", cwd });
+  await followUntil(reader, id, isRunEnd);
+  const lock = sessionStore(userPaths({ HOME: home }))
+    .find(id)
+    .path.replace(/jsonl$/, "lock");
+  await expect.poll(() => existsSync(lock)).toBe(false);
+});
+
+test("a message that cannot be sent is refused and says why", async () => {
+  const { reader, cwd } = await filesRoom([says("One.")]);
+  const { id } = await reader.start({ prompt: "1", cwd });
+  await followUntil(reader, id, isRunEnd);
+  await expect(reader.send(id, { text: "/nosuchcommand", when: "now" })).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringContaining("nosuchcommand"),
+  });
+});
+
+test("limits of the request hold for the run", async () => {
+  const { reader, cwd } = await filesRoom([calls("read", { path: "a" }), says("Never.")]);
+  const { id } = await reader.start({ prompt: "1", cwd, limits: { maxTurns: 1 } });
+  const end = (await followUntil(reader, id, isRunEnd)).find(isRunEnd);
+  expect(end?.type === "entry" && end.entry.type === "run_end" && end.entry.stopReason).toBe(
+    "max_iterations",
+  );
+});
