@@ -77,10 +77,14 @@ function Questions({ questions, work }: QuestionsProps): VNode {
   const reader = useReader();
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
+  const before = useRef(first?.id);
   useEffect(() => {
-    const { activeElement } = document;
-    // The keyboard was in the question before: it goes on to the next, and never away from a text.
-    if (activeElement === document.body) box.current?.querySelector<HTMLElement>("h2")?.focus();
+    const isFirst = before.current === undefined;
+    before.current = first?.id;
+    // Who writes something goes on writing; who answered goes on with the next question, or writes.
+    if (document.activeElement !== document.body && document.activeElement?.id !== "main") return;
+    if (first !== undefined) box.current?.querySelector<HTMLElement>("h2")?.focus();
+    else if (!isFirst) box.current?.parentElement?.querySelector("textarea")?.focus();
   }, [first?.id]);
   return (
     <div ref={box}>

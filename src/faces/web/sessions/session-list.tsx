@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { terminalLine } from "../../../app/safe-text.ts";
 import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
 import { useWork, WorkLine } from "../announce.tsx";
@@ -20,13 +20,20 @@ export function SessionList(): VNode {
   const id = useId();
   const [text, setText] = useState("");
   const [page, setPage] = useState<SessionPage>();
+  const [isLoading, setLoading] = useState(true);
+  const newest = useRef(0);
   const load = async (before?: SessionPage): Promise<void> => {
+    const own = ++newest.current;
+    setLoading(true);
     const query = {
       limit: PAGE_SIZE,
       ...(text.trim() === "" ? {} : { q: text.trim() }),
       ...(before?.next === undefined ? {} : { before: before.next }),
     };
     const more = await work.attempt(() => reader.sessions(query));
+    // A search that took longer than the one after it comes too late.
+    if (own !== newest.current) return;
+    setLoading(false);
     if (more !== undefined) setPage({ ...more, sessions: [...(before?.sessions ?? []), ...more.sessions] });
   };
   useEffect(() => {
@@ -57,13 +64,13 @@ export function SessionList(): VNode {
         <button type="submit">{text.trim() === "" ? words.refresh : words.search}</button>
       </form>
       <WorkLine work={work} />
-      <div aria-live="polite" aria-busy={page === undefined}>
-        {page === undefined && work.said === undefined && <p class="soft">{words.loading}</p>}
-        {page?.sessions.length === 0 && (
+      <div aria-live="polite">
+        {isLoading && <p class="soft">{words.loading}</p>}
+        {!isLoading && page?.sessions.length === 0 && (
           <p class="soft">{text.trim() === "" ? words.noSessions : words.nothingFound}</p>
         )}
       </div>
-      <ul class="cards">
+      <ul class="cards" aria-busy={isLoading}>
         {page?.sessions.map((session) => (
           <Card key={session.id} session={session} />
         ))}
