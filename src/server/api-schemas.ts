@@ -134,7 +134,7 @@ const row = having({
   failures: count,
 });
 
-/** What answers are made of. */
+/** The parts of answers. */
 export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   Problem: having(
     {

@@ -19,7 +19,7 @@ export function readQuery(
   const checked = compileSchema(schema).validate(Object.fromEntries(given));
   if (checked instanceof Promise) throw badRequest("The query cannot be checked.");
   if (!checked.ok) throw badRequest(`The query does not fit: ${faultsOf(checked.issues)}.`);
-  return checked.value as { readonly [name: string]: unknown };
+  return checked.value;
 }
 
 /**

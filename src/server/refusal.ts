@@ -17,7 +17,7 @@ const TITLES = {
 /** A status that requests are refused with. */
 export type RefusalStatus = keyof typeof TITLES;
 
-/** What a {@link Refusal} may say beside its reason. */
+/** The facts a {@link Refusal} may have beside its reason. */
 export interface RefusalOptions {
   /** With 409: what fits the state. */
   readonly fits?: readonly string[];

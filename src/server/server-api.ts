@@ -179,7 +179,7 @@ export interface ServerStats {
   readonly total: StatsRow;
 }
 
-/** What passes between entries, and is not stored: whoever connects later does not get it. */
+/** An event between entries. It is not stored: whoever connects later does not get it. */
 export type PassingEvent =
   | { readonly type: "event"; readonly event: AgentEvent }
   | { readonly type: "state"; readonly state: SessionState }

@@ -37,7 +37,7 @@ export interface SessionHost {
   approvals(): Promise<readonly OpenApproval[]>;
   /** Throws `not_found` for a question that nobody has asked, `conflict` for one that was answered. */
   answer(questionId: string, answer: ApprovalAnswer): Promise<void>;
-  /** What statistics are made of, one by one. */
+  /** The facts of all sessions, one by one, for statistics. */
   facts(): AsyncIterable<SessionFacts> | Iterable<SessionFacts>;
   /** Ends every run, and resolves when they have ended. */
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export interface EntrySource {
   tail(after: string | undefined): EntryTail;
   /** Hears what passes, and `"entries"` when there may be new ones. Returns what ends the listening. */
   listen(listener: (passing: PassingEvent | "entries") => void): () => void;
-  /** What somebody who connects now has to know: state, questions, queue. */
+  /** The events that tell whoever connects now of state, questions and queue. */
   current(): Promise<readonly PassingEvent[]>;
 }
 

@@ -1,7 +1,7 @@
 import { badRequest } from "./refusal.ts";
 import type { ListedSession, SessionPage } from "./server-api.ts";
 
-/** What places a session in a list: newest first, of the same moment by their ids. */
+/** The place of a session in a list: newest first, of the same moment by their ids. */
 export type PlaceInList = Pick<ListedSession, "id" | "updatedAt">;
 
 /** Sorts sessions newest first. */

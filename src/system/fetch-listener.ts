@@ -60,7 +60,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | un
       headers: given,
       signal,
       ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: "half" }),
-    } as RequestInit);
+    });
   } catch {
     // A method or a header that the web does not know.
     return undefined;

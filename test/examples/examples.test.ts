@@ -161,6 +161,10 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "24-user-agent",
     ["name (string)", "nights (integer)", "expected integer, got string", "Ann: 2 nights with breakfast"],
   ],
+  [
+    "37-server",
+    ["? refund: Money leaves the house.", "tool_result", "run_end", "Pay order A-17 back. idle, 4 messages"],
+  ],
   ["36-tool-groups", ["open_group: ok", "list_events: error", "left: open_group, list_mails"]],
   [
     "31-handoff",

@@ -143,7 +143,7 @@ test("bodies of another type, that do not fit, or are too long are refused, each
     numberAsText: await send({ prompt: "x", limits: { maxTurns: "3" } }),
     noObject: await send([]),
     noJson: await send("{"),
-    deep: await send(`${"[".repeat(50_000)}`),
+    deep: await send("[".repeat(50_000)),
     mode: await send({ prompt: "x", permissionMode: "root" }),
     relative: await send({ prompt: "x", cwd: "here" }),
     noFolder: await send({ prompt: "x", cwd: "/no/such/folder" }),
@@ -251,7 +251,7 @@ test("readers that come and go by the hundred leave nothing behind", async () =>
     const streams = await Promise.all(
       Array.from({ length: 50 }, () => ask(`/api/sessions/${id}/events`, { signal: gone.signal })),
     );
-    await Promise.all(streams.map(({ body }) => body?.getReader().read()));
+    await Promise.all(streams.map(async ({ body }) => body?.getReader().read()));
     gone.abort();
   }
   await expect.poll(() => connectionsTo(origin)).toBe(0);

@@ -119,7 +119,8 @@ export function describeServer(
       before = page.next;
     } while (before !== undefined);
     const stats = await reader.stats("model");
-    expect(titles.toSorted()).toEqual(["1", "2", "3"]);
+    expect(new Set(titles)).toEqual(new Set(["1", "2", "3"]));
+    expect(titles.length).toBe(3);
     expect(stats.total).toEqual(expect.objectContaining({ sessions: 3, runs: 3, turns: 3, failures: 0 }));
     expect(stats.rows.length).toBe(1);
   });

@@ -11,7 +11,7 @@ export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
 export { models } from "./commands/models.ts";
 export { permissions } from "./commands/permissions.ts";
-export { serve } from "./commands/serve.ts";
+export { serve } from "./commands/serve-page.ts";
 export { sessions } from "./commands/sessions.ts";
 export { trust } from "./commands/trust.ts";
 export { redo, undo } from "./commands/undo.ts";

@@ -20,7 +20,7 @@ import type {
 import type { SessionFacts } from "../../server/session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
 import type { SessionFile } from "../../session/session-store.ts";
-import { KeptSession } from "./kept-session.ts";
+import { KeptSession, type SessionKeeper } from "./kept-session.ts";
 import { KeptSessions } from "./kept-sessions.ts";
 import { ServedSession } from "./served-session.ts";
 import { SessionChannel } from "./session-channel.ts";
@@ -28,7 +28,7 @@ import { SessionChannel } from "./session-channel.ts";
 /** Options of a {@link CodingHost}. */
 export interface CodingHostOptions {
   readonly paths: UserPaths;
-  /** What all sessions are opened with; its folder is where sessions begin that name none. */
+  /** The options of all sessions; its folder is where sessions begin that name none. */
   readonly session: CodingSessionOptions & { readonly cwd: string };
   readonly undoLimits?: UndoLimits | undefined;
   readonly readOnly: boolean;
@@ -41,7 +41,7 @@ export interface CodingHostOptions {
  * The sessions of a user: those in files, whoever wrote them, and those at work here. A session is open, and
  * nobody else's to write, only as long as something happens in it.
  */
-export class CodingHost implements SessionHost {
+export class CodingHost implements SessionHost, SessionKeeper {
   readonly options: CodingHostOptions;
   readonly kept: KeptSessions;
   readonly #open = new Map<string, Promise<ServedSession>>();
@@ -50,7 +50,7 @@ export class CodingHost implements SessionHost {
   /** Those among them that have been opened. */
   readonly #ready = new Map<string, ServedSession>();
   readonly #channels = new Map<string, SessionChannel>();
-  /** What the request that began a session said of all its runs. */
+  /** The options that a session was begun with, for all its runs. */
   readonly #choices = new Map<string, CodingSessionOptions>();
   /** Questions that were seen here, and whose they are. */
   readonly #asked = new Map<string, string>();
@@ -65,11 +65,11 @@ export class CodingHost implements SessionHost {
     const { files, next } = await this.kept.page(query);
     const sessions: ListedSession[] = [];
     for (const { passages, ...file } of files)
-      sessions.push({ ...(await this.listed(file)), ...defined({ passages }) });
+      sessions.push({ ...this.listed(file), ...defined({ passages }) });
     return { sessions, ...defined({ next }) };
   }
 
-  async listed(file: SessionFile): Promise<ListedSession> {
+  listed(file: SessionFile): ListedSession {
     const facts = this.kept.factsOf(file);
     const { cwd, title, model, createdAt = file.changedAt, messageCount, total, files } = facts;
     return {

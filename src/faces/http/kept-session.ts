@@ -3,6 +3,8 @@ import { checkpointsFolder } from "../../app/checkpoints.ts";
 import { keptMessages } from "../../app/coding-session/kept-queue.ts";
 import type { Question } from "../../app/coding-session/question.ts";
 import { openQuestions } from "../../app/coding-session/question-desk.ts";
+import type { UndoLimits } from "../../app/config/config-schema.ts";
+import type { UserPaths } from "../../app/config/paths.ts";
 import { withRollbackPlace } from "../../app/undo-place.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { defined } from "../../core/base/defined.ts";
@@ -10,6 +12,7 @@ import { shellArgument } from "../../core/base/text.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
 import { conflict, notFound } from "../../server/refusal.ts";
 import type {
+  ListedSession,
   NewMessage,
   PassingEvent,
   SessionChange,
@@ -25,17 +28,38 @@ import { type RollbackReport, redo, undo } from "../../session/checkpoints/rollb
 import { JournalTail } from "../../session/journal-tail.ts";
 import { readSession, type SessionContent } from "../../session/read-session.ts";
 import type { SessionFile } from "../../session/session-store.ts";
-import type { CodingHost } from "./coding-host.ts";
 import { keptChanges, keptText } from "./kept-changes.ts";
-import { FITS_IDLE } from "./served-session.ts";
+import type { KeptSessions } from "./kept-sessions.ts";
+import { FITS_IDLE, type ServedSession } from "./served-session.ts";
+import type { SessionChannel } from "./session-channel.ts";
+
+/** The host of {@link KeptSession}: its part of all that happens here. */
+export interface SessionKeeper {
+  readonly kept: KeptSessions;
+  readonly options: {
+    readonly paths: UserPaths;
+    readonly undoLimits?: UndoLimits | undefined;
+    readonly readOnly: boolean;
+    readonly session: { readonly cwd: string };
+  };
+  readonly listed: (file: SessionFile) => ListedSession;
+  readonly stateOf: (file: SessionFile) => ListedSession["state"];
+  readonly channel: (file: SessionFile) => SessionChannel;
+  /** The session if this process works on it. */
+  readonly served: (id: string) => ServedSession | undefined;
+  /** Opens a session to work on it. Throws `journal` where another process does. */
+  readonly reopened: (file: SessionFile) => Promise<ServedSession>;
+  /** Remembers whose questions these are: they may be answered later. */
+  readonly seen: (sessionId: string, questions: readonly Question[]) => void;
+}
 
 /** A session in a file, at work here or not. */
 export class KeptSession implements HostedSession {
   readonly id: string;
-  readonly #host: CodingHost;
+  readonly #host: SessionKeeper;
   readonly #file: SessionFile;
 
-  constructor(host: CodingHost, file: SessionFile) {
+  constructor(host: SessionKeeper, file: SessionFile) {
     this.id = file.sessionId;
     this.#host = host;
     this.#file = file;
@@ -43,7 +67,7 @@ export class KeptSession implements HostedSession {
 
   async detail(): Promise<SessionDetail> {
     const content = readSession(this.#file.path);
-    const listed = await this.#host.listed(this.#file);
+    const listed = this.#host.listed(this.#file);
     const folded = new SessionState();
     for (const entry of content.entries) folded.apply(entry);
     const { questions, queue, held } = this.#waiting(content);
@@ -136,7 +160,7 @@ export class KeptSession implements HostedSession {
   }
 
   /** The session that is open here, if so. Throws where a run is at work. */
-  #idle(what: string): ReturnType<CodingHost["served"]> {
+  #idle(what: string): ServedSession | undefined {
     const served = this.#host.served(this.id);
     if (served !== undefined && served.state !== "idle")
       throw conflict(
@@ -177,7 +201,7 @@ export class KeptSession implements HostedSession {
     return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
   }
 
-  /** What waits for somebody: as it is here, else as the session was left. */
+  /** The questions and messages that wait: as it is here, else as the session was left. */
   #waiting(content?: SessionContent): {
     readonly questions: readonly Question[];
     readonly queue: readonly WaitingMessage[];

@@ -15,7 +15,7 @@ import { webAssets } from "./web-assets.ts";
 export interface ServeOptions {
   /** Of the folder the server was started in. */
   readonly settings: Settings;
-  /** What sessions are opened with. */
+  /** The options of all sessions. */
   readonly session: CodingSessionOptions;
   /** 0: a free one. */
   readonly port: number;
@@ -42,7 +42,7 @@ export interface Serving {
 /** Time for a request to arrive as a whole: one that dawdles keeps a connection for itself. */
 const REQUEST_MS = 30_000;
 
-/** Serves sessions and the page over HTTP. Rejects when the port is taken or the host is not this machine's. */
+/** Serves sessions and the page. Rejects when the port is taken, or the host is not one of this machine. */
 export async function serveSessions(options: ServeOptions): Promise<Serving> {
   const { settings, session, port, host, readOnly, page, onError } = options;
   const token = options.token ?? randomBytes(24).toString("base64url");

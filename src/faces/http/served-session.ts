@@ -131,5 +131,5 @@ export class ServedSession {
   }
 }
 
-/** What fits a session in which nothing runs. */
+/** Requests that fit a session in which nothing runs. */
 export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"];
