@@ -8,7 +8,7 @@ export function tokenIn(fragment: string): string | undefined {
   return token === null || token === "" ? undefined : token;
 }
 
-/** Whether the server lets the page in; `unknown` while a token is traded. */
+/** The answer of the server to a page that wants in; `unknown` while a token is traded. */
 export type Access = "unknown" | "granted" | "refused";
 
 /** Trades the token of the address for a cookie, and takes it out of the address before anything else. */

@@ -23,7 +23,7 @@ interface ConversationProps {
   readonly entry: string | undefined;
 }
 
-/** What was said and done in a session, and what a person can say to it. */
+/** The conversation of a session, and the box to take part in it. */
 export function Conversation({ id, session, actions, work, entry }: ConversationProps): VNode {
   const words = useWords();
   const reader = useReader();
@@ -95,7 +95,7 @@ function Questions({ questions, work }: QuestionsProps): VNode {
         <QuestionView
           key={first.id}
           question={first}
-          answer={async (answer) => void (await work.attempt(() => reader.answer(first.id, answer)))}
+          answer={(answer) => work.attempt(() => reader.answer(first.id, answer))}
         />
       )}
       {questions.length > 1 && <p class="soft">{words.questionsWait(questions.length)}</p>}

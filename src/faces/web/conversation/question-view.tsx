@@ -10,7 +10,7 @@ import { ValueForm } from "./value-form.tsx";
 /** Options of {@link QuestionView}. */
 interface QuestionProps {
   readonly question: Question;
-  readonly answer: (answer: ApprovalAnswer) => Promise<void>;
+  readonly answer: (answer: ApprovalAnswer) => Promise<unknown>;
 }
 
 /** An open question with all that is asked, why, and the answers it takes. None is preselected. */

@@ -37,7 +37,7 @@ function notOpened(): OpenSession {
   return { ...new SessionFeed().now, detail: undefined, isConnected: true, fault: undefined };
 }
 
-interface Followed {
+interface FollowedSession {
   readonly reader: Reader;
   readonly id: string;
   readonly signal: AbortSignal;
@@ -45,11 +45,11 @@ interface Followed {
 
 /**
  * Reads a session until the signal ends it. `changed` gets the function that tells how it is now. Details are
- * asked for behind the entries, which are shown first, and again after each connection that broke: what passed
- * in between is in them.
+ * asked for behind the entries, which are shown first, and again after each connection that broke: what
+ * passed in between is in them.
  */
 export async function followSession(
-  { reader, id, signal }: Followed,
+  { reader, id, signal }: FollowedSession,
   changed: (now: () => OpenSession) => void,
 ): Promise<void> {
   const feed = new SessionFeed();

@@ -75,7 +75,7 @@ function FieldInput({ field: { label, kind, options, isRequired }, value, change
       <label for={id}>{withHiddenShown(label)}</label>
       {kind === "options" || kind === "boolean" ? (
         <select {...common} onInput={onInput}>
-          <option value="" />
+          <option value="">–</option>
           {(kind === "boolean" ? ["true", "false"] : options).map((each) => (
             <option key={each} value={each}>
               {withHiddenShown(each)}
