@@ -146,7 +146,7 @@ function MomentRow({
       </summary>
       {isOpen && (
         <>
-          <MomentDiff moment={moment} />
+          {by === "call" && <MomentDiff moment={moment} />}
           <p class="picture-row">
             {onChoose !== undefined && (
               <button type="button" onClick={() => onChoose(moment.entryId)}>
