@@ -99,7 +99,6 @@ export class SessionFeed {
         return;
       case "state":
         this.#state = passing.state;
-        this.#leave();
         return this.#changed();
       case "question":
         this.#questions = [
@@ -116,16 +115,12 @@ export class SessionFeed {
         return this.#changed();
       case "ready":
         this.#isReady = true;
-        this.#leave();
+        // A run without an end in a session where nothing runs was cut.
+        if (this.#state === "idle") this.#fold.leaveRun();
         return this.#changed();
       case "reset":
         return this.#reset();
     }
-  }
-
-  /** A run without an end in a session where nothing runs was cut. */
-  #leave(): void {
-    if (this.#isReady && this.#state === "idle") this.#fold.leaveRun();
   }
 
   #reset(): void {
