@@ -6,7 +6,7 @@ export interface Formats {
   readonly count: (value: number) => string;
   /** US dollars; small amounts with as many places as tell them from nothing. */
   readonly money: (usd: number) => string;
-  /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+  /** `12 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
   readonly duration: (milliseconds: number) => string;
   /** Day and time; of today the time alone. */
   readonly moment: (time: number, now: number) => string;
@@ -38,17 +38,19 @@ export function useFormats(): Formats {
 }
 
 interface Units {
+  readonly millisecond: string;
   readonly second: string;
   readonly minute: string;
   readonly hour: string;
 }
 
 const UNITS: { readonly [L in Language]: Units } = {
-  en: { second: " s", minute: " min", hour: " h" },
-  zh: { second: " 秒", minute: " 分", hour: " 小时" },
+  en: { millisecond: " ms", second: " s", minute: " min", hour: " h" },
+  zh: { millisecond: " 毫秒", second: " 秒", minute: " 分", hour: " 小时" },
 };
 
-function durationText(milliseconds: number, { second, minute, hour }: Units): string {
+function durationText(milliseconds: number, { millisecond, second, minute, hour }: Units): string {
+  if (milliseconds < 99.5) return `${Math.max(0, Math.round(milliseconds))}${millisecond}`;
   const seconds = Math.max(0, milliseconds) / 1_000;
   if (seconds < 9.95) return `${seconds.toFixed(1)}${second}`;
   const whole = Math.round(seconds);

@@ -67,7 +67,8 @@ export const CHINESE_PICTURES: PictureWords = {
   },
   context: "上下文",
   contextOf: (turns) => `${turns} 次请求中,模型窗口各由什么填满`,
-  contextNote: "每次请求由服务商计数;其中新增的部分按文字长度划分。",
+  contextNote:
+    "每次请求由服务商计数;其中新增的部分按文字长度划分。深色线以下来自缓存;圆点表示此前对话被缩短。",
   parts: {
     fixed: "指令与工具",
     summary: "先前内容的摘要",

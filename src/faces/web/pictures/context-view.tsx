@@ -90,13 +90,20 @@ function TurnsDrawing({
       <svg class="context" role="img" aria-labelledby={`${id}t`} width={width} height={height + 2}>
         <title id={`${id}t`}>{words.contextOf(turns.length)}</title>
         {columns.map(({ turn, first, count }, place) => (
-          <g
-            key={turn.entryId}
-            class={at >= first && at < first + count ? "bar chosen" : "bar"}
-            onClick={() => onChoose(turn.turn - 1)}
-          >
-            <title>{`${words.request(turn.turn)}: ${formats.count(turn.inputTokens)}`}</title>
+          <g key={turn.entryId} class="bar" onClick={() => onChoose(turn.turn - 1)}>
+            <title>
+              {`${words.request(turn.turn)}: ${formats.count(turn.inputTokens)}. ${turn.event === undefined ? "" : words.events[turn.event]}`}
+            </title>
             <TurnColumn turn={turn} x={place * step} width={step > 3 ? step - 1 : step} yOf={yOf} />
+            {at >= first && at < first + count && (
+              <rect
+                class="outline"
+                x={place * step}
+                y={yOf(turn.inputTokens)}
+                width={step > 3 ? step - 1 : step}
+                height={yOf(0) - yOf(turn.inputTokens)}
+              />
+            )}
           </g>
         ))}
         <g class="axis">

@@ -57,8 +57,7 @@ test("every change stands at its run and turn, and a file is what it is against 
 });
 
 test("what was put back does not stand, and what was brought back stands again", () => {
-  const changes = [change("a.ts", "1", "2"), change("b.ts", "y", null)];
-  const undo = rollback({ to: { run: 1, turn: 2 } }, ...changes);
+  const undo = rollback({ to: { run: 1, turn: 2 } }, change("a.ts", "2", "1"), change("b.ts", null, "y"));
   const undone = [...session(), undo];
   expect(states(undone).slice(2)).toEqual([
     "a.ts call changed 1.2 undone",
@@ -66,13 +65,33 @@ test("what was put back does not stand, and what was brought back stands again",
     "a.ts undo changed 2.1",
     "b.ts undo created 2.1",
   ]);
+  const changes = [change("a.ts", "1", "2"), change("b.ts", "y", null)];
   const redo = rollback({ direction: "redo", redoes: undo.id }, ...changes);
   expect(states([...undone, redo]).filter((state) => state.endsWith("undone"))).toEqual([]);
   expect(filesPicture([...undone, redo]).files.map(({ kind }) => kind)).toEqual(["created", "deleted"]);
 });
 
+test("a file that came and went is taken back with the rest, and an undo of some files leaves the others", () => {
+  const session = [
+    run(),
+    turn(),
+    checkpoint(change("made.txt", null, "1"), change("a.ts", "1", "2")),
+    turn(),
+    checkpoint(change("made.txt", "1", null)),
+  ];
+  const all = rollback({ to: { run: 1, turn: 0 } }, change("a.ts", "2", "1"));
+  const some = rollback({ to: { run: 1, turn: 0 }, partial: true }, change("a.ts", "2", "1"));
+  const undone = (entries: readonly JournalEntry[]): readonly boolean[] =>
+    filesPicture(entries).moments.map(({ isUndone }) => isUndone);
+  expect([undone([...session, all]), undone([...session, some]), undone([...session, some, all])]).toEqual([
+    [true, true, true, false],
+    [false, true, false, false],
+    [true, true, true, false, false],
+  ]);
+});
+
 test("a file that could not be put back is as it was, and is told", () => {
-  const undo = rollback({ to: { run: 2, turn: 0 } }, change("b.ts", "y", null));
+  const undo = rollback({ to: { run: 2, turn: 0 } }, change("b.ts", null, "y"));
   const end = at({ type: "rollback_end", rollback: undo.id, failed: ["b.ts"] });
   const { moments, files } = filesPicture([...session(), undo, end]);
   expect([moments.at(-1)?.isFailed, files[1]?.kind, moments[3]?.isUndone]).toEqual([true, "deleted", false]);

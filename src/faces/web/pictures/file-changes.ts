@@ -57,21 +57,24 @@ export function filesPicture(
 ): FilesPicture {
   const diffs = new DiffSource(entries, known);
   const { steps } = checkpointHistory(entries);
-  const moments: { -readonly [K in keyof FileMoment]: FileMoment[K] }[] = [];
+  const moments: WritableMoment[] = [];
   const files = new Map<string, { first: FileVersion | null; now: FileVersion | null; moments: number[] }>();
+  const standing = new StandingChanges(moments);
   for (const step of steps) {
-    for (const [path, change] of netChanges(step)) {
-      const { before, after } = change;
+    standing.settle(step, (path) => files.get(path)?.moments ?? []);
+    for (const [path, { before, after }] of netChanges(step)) {
       const isFailed = step.failed.has(path);
-      const diff = diffs.of(step, path);
       const file = files.get(path) ?? { first: before, now: before, moments: [] };
       files.set(path, file);
-      if (!isFailed) {
-        file.now = after;
-        settleUndone(moments, file.moments, step);
-      }
+      if (!isFailed) file.now = after;
       file.moments.push(moments.length);
-      moments.push({ ...momentOf(step, path), kind: kindOf(before, after), ...diff, isFailed });
+      moments.push({
+        ...momentOf(step, path),
+        kind: kindOf(before, after),
+        ...diffs.of(step, path),
+        isFailed,
+      });
+      standing.add(moments.length - 1);
     }
   }
   return {
@@ -80,8 +83,8 @@ export function filesPicture(
       path,
       moments: own,
       kind: isSame(first, now) ? "unchanged" : kindOf(first, now),
-      added: sumOf(own, (at) => standing(moments[at])?.added),
-      removed: sumOf(own, (at) => standing(moments[at])?.removed),
+      added: sumOf(own, (at) => counted(moments[at])?.added),
+      removed: sumOf(own, (at) => counted(moments[at])?.removed),
     })),
   };
 }
@@ -99,41 +102,77 @@ interface NetChange {
   readonly after: FileVersion | null;
 }
 
-/** The changes of a step by path. Putting back goes from the last change of a path to before its first. */
+/** The changes of a step by path, in the direction in which they were made. */
 function netChanges({ entry }: HistoryStep): ReadonlyMap<string, NetChange> {
-  const isUndo = entry.type === "rollback" && entry.direction === "undo";
   const net = new Map<string, NetChange>();
   for (const { path, before, after } of entry.changes) {
     const known = net.get(path);
-    if (isUndo) net.set(path, { before: after, after: known?.after ?? before });
-    else net.set(path, { before: known === undefined ? before : known.before, after });
+    net.set(path, { before: known === undefined ? before : known.before, after });
   }
   return net;
 }
 
-/** Marks what an undo took back, newest first, or a redo brought back. */
-function settleUndone(
-  moments: {
-    isUndone: boolean;
-    readonly by: FileMoment["by"];
-    readonly run: number;
-    readonly turn: number;
-  }[],
-  own: readonly number[],
-  { entry, run, turn }: HistoryStep,
-): void {
-  if (entry.type !== "rollback") return;
-  const isUndo = entry.direction === "undo";
-  const to = entry.to ?? { run, turn };
-  for (let at = own.length - 1; at >= 0; at--) {
-    const moment = moments[own[at] ?? -1];
-    if (moment === undefined) return;
-    if (moment.by !== "call") continue;
-    const isBehind = moment.run > to.run || (moment.run === to.run && moment.turn >= to.turn);
-    if (isUndo && !isBehind) return;
-    // A redo follows right behind its undo: what stands before that stands already.
-    if (!isUndo && !moment.isUndone) return;
-    moment.isUndone = isUndo;
+type WritableMoment = { -readonly [K in keyof FileMoment]: FileMoment[K] };
+
+/** Which changes of calls stand, and which of them an undo took back. */
+class StandingChanges {
+  readonly #moments: readonly WritableMoment[];
+  /** Places of those that stand, in order. */
+  readonly #standing: number[] = [];
+  /** What an undo took back, newest first, by its entry. */
+  readonly #taken = new Map<string, { readonly places: readonly number[]; readonly isPartial: boolean }>();
+
+  constructor(moments: readonly WritableMoment[]) {
+    this.#moments = moments;
+  }
+
+  add(at: number): void {
+    if (this.#moments[at]?.by === "call") this.#standing.push(at);
+  }
+
+  /** Takes back what an undo takes back, and a redo brings back. `placesOf`: the changes of a path. */
+  settle({ entry, run, turn, failed }: HistoryStep, placesOf: (path: string) => readonly number[]): void {
+    if (entry.type !== "rollback") return;
+    if (entry.direction === "redo") return this.#bringBack(entry.redoes ?? "", failed);
+    const to = entry.to ?? { run, turn };
+    const isBehind = (moment: WritableMoment): boolean =>
+      moment.run > to.run || (moment.run === to.run && moment.turn >= to.turn);
+    const isPartial = entry.partial === true;
+    const meant = isPartial
+      ? entry.changes.flatMap(({ path }) => this.#newest(placesOf(path), isBehind))
+      : this.#newest(this.#standing, isBehind);
+    const taken = meant.filter((at) => {
+      const moment = this.#moments[at];
+      if (moment === undefined || moment.isUndone || failed.has(moment.path)) return false;
+      moment.isUndone = true;
+      return true;
+    });
+    this.#taken.set(entry.id, { places: taken, isPartial });
+    if (isPartial) return;
+    this.#standing.length -= meant.length;
+    for (const at of meant.toReversed()) if (this.#moments[at]?.isUndone === false) this.#standing.push(at);
+  }
+
+  #newest(places: readonly number[], isBehind: (moment: WritableMoment) => boolean): readonly number[] {
+    const found: number[] = [];
+    for (let at = places.length - 1; at >= 0; at--) {
+      const place = places[at] ?? -1;
+      const moment = this.#moments[place];
+      if (moment === undefined || !isBehind(moment)) break;
+      found.push(place);
+    }
+    return found;
+  }
+
+  #bringBack(id: string, failed: ReadonlySet<string>): void {
+    const { places, isPartial } = this.#taken.get(id) ?? { places: [], isPartial: true };
+    for (const at of places.toReversed()) {
+      const moment = this.#moments[at];
+      if (moment === undefined || failed.has(moment.path)) continue;
+      moment.isUndone = false;
+      // What an undo of some files took back has kept its place.
+      if (!isPartial) this.#standing.push(at);
+    }
   }
 }
 
@@ -198,7 +237,7 @@ function isSame(left: FileVersion | null, right: FileVersion | null): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-function standing(moment: FileMoment | undefined): FileMoment | undefined {
+function counted(moment: FileMoment | undefined): FileMoment | undefined {
   return moment === undefined || moment.isUndone || moment.isFailed ? undefined : moment;
 }
 

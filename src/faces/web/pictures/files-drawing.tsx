@@ -25,7 +25,8 @@ export function FilesDrawing({
   const words = usePictureWords();
   const id = useId();
   const { ref, width } = useWidth<HTMLDivElement>();
-  const names = Math.min(MAX_NAME_PX, Math.round(width * NAME_PART));
+  const longest = files.reduce((most, { path }) => Math.max(most, path.length), 0);
+  const names = Math.min(MAX_NAME_PX, Math.round(width * NAME_PART), Math.ceil((longest + 2) * LETTER_PX));
   const room = Math.max(MARK_PX, width - names - MARK_PX);
   const rows = mostChanged(files);
   const height = rows.length * ROW_PX + 2;

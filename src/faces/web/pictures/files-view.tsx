@@ -138,15 +138,21 @@ function MomentRow({
     >
       <summary>
         <span class={`swatch back-${kind}`} aria-hidden="true" />
-        <code>{path}</code> <span>{words.kinds[kind]}</span> <span class="plus">+{added}</span>{" "}
-        <span class="minus">−{removed}</span>{" "}
+        <code>{path}</code> <span>{words.kinds[kind]}</span>{" "}
+        {by === "call" && (
+          <>
+            <span class="plus">+{added}</span> <span class="minus">−{removed}</span>{" "}
+          </>
+        )}
         <span class="soft">
-          {tool} {words.place(run, turn)} · {formats.moment(time, Date.now())} {state}
-        </span>
+          {by === "call" && `${tool} · ${words.place(run, turn)} · `}
+          {formats.moment(time, Date.now())}
+        </span>{" "}
+        {state !== "" && <b>{state}</b>}
       </summary>
       {isOpen && (
         <>
-          <MomentDiff moment={moment} />
+          {by === "call" && <MomentDiff moment={moment} />}
           <p class="picture-row">
             {onChoose !== undefined && (
               <button type="button" onClick={() => onChoose(moment.entryId)}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewItem } from "../../../app/coding-session/view.ts";
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { useFormats } from "../language/formats.ts";
@@ -33,6 +33,11 @@ export function ReplayView({
   const last = moments.length - 1;
   const at = Math.min(place ?? last, last);
   const moment = moments[at];
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // What has just happened stands at the end.
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [at]);
   if (moment === undefined) return <p class="soft">{words.nothing}</p>;
   const { items, usage, costUsd } = cursor.moveTo(moment.count);
   return (
@@ -47,7 +52,9 @@ export function ReplayView({
           {moment.isNested && <span class="soft">{words.forkNested}</span>}
         </p>
       )}
-      <div class="replay-conversation">{renderItems(items.slice(-SHOWN_ITEMS))}</div>
+      <div class="replay-conversation" ref={box} tabIndex={0} role="group" aria-label={words.conversation}>
+        {renderItems(items.slice(-SHOWN_ITEMS))}
+      </div>
       <FilesThen entries={entries} moment={moment} loadText={loadText} />
     </section>
   );

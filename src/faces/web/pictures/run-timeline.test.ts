@@ -5,7 +5,7 @@ import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { addSpending, isSpending, NO_SPENDING } from "../../../core/agent/spending.ts";
 import { drawnBars } from "./drawn-bars.ts";
 import { runTimeline, type Timeline } from "./run-timeline.ts";
-import { placeOf } from "./time-axis.ts";
+import { placeOf, placeOfWork, workUpTo } from "./time-axis.ts";
 
 const journals = fc
   .record({ seed: fc.integer({ min: 0, max: 2 ** 31 }), size: fc.integer({ min: 0, max: 300 }) })
@@ -65,6 +65,17 @@ test("later moments never stand further left on the axis", () => {
       const places = times.sort((left, right) => left - right).map((time) => placeOf(axis, time));
       expect(places).toEqual(places.toSorted((left, right) => left - right));
       expect(places.every((place) => place >= 0 && place <= axis.length)).toBe(true);
+    }),
+  );
+});
+
+test("pauses together take little of the axis, and work is found at its place", () => {
+  fc.assert(
+    fc.property(journals, fc.double({ min: 0, max: 1, noNaN: true }), (entries, part) => {
+      const { axis } = runTimeline(entries);
+      const worked = axis.stretches.reduce((all, { from, to }) => all + to - from, 0);
+      expect(axis.length).toBeLessThanOrEqual(Math.max(1, worked * 1.13));
+      expect(workUpTo(axis, placeOfWork(axis, worked * part))).toBeCloseTo(worked * part, 3);
     }),
   );
 });
@@ -248,8 +259,8 @@ test("pauses between runs are cut down to a small gap, and told", () => {
   const { axis } = runTimeline([start(0), ended(1_000), start(3_601_000), ended(3_602_000)]);
   expect(axis).toEqual({
     stretches: [
-      { from: 0, to: 1_000, at: 0, idleBefore: 0 },
-      { from: 3_601_000, to: 3_602_000, at: 1_030, idleBefore: 3_600_000 },
+      { from: 0, to: 1_000, at: 0, workedBefore: 0, idleBefore: 0 },
+      { from: 3_601_000, to: 3_602_000, at: 1_030, workedBefore: 1_000, idleBefore: 3_600_000 },
     ],
     length: 2_030,
   });

@@ -104,7 +104,8 @@ function StatsDrawing({
   const { ref, width } = useWidth<HTMLDivElement>();
   const all = statsBars(stats, figure);
   const bars = stats.by === "day" ? all.slice(-MAX_BARS) : all.slice(0, MAX_BARS);
-  const names = Math.min(MAX_NAME_PX, Math.round(width * NAME_PART));
+  const longest = bars.reduce((most, { row }) => Math.max(most, row.key.length), 0);
+  const names = Math.min(MAX_NAME_PX, Math.round(width * NAME_PART), Math.ceil((longest + 2) * LETTER_PX));
   const room = Math.max(1, width - names - VALUE_PX);
   return (
     <div ref={ref}>

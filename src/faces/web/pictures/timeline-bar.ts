@@ -25,6 +25,8 @@ export interface TimelineBar {
   readonly to: number;
   /** Tool, model or subagent. */
   readonly label: string;
+  /** Of a call: its command, path or pattern. */
+  readonly detail?: string;
   readonly status: BarStatus;
 }
 

@@ -6,6 +6,7 @@ import { timeTicks } from "./figures.ts";
 import { usePictureWords } from "./picture-words.ts";
 import { RequestChart } from "./request-chart.tsx";
 import type { Timeline } from "./run-timeline.ts";
+import { placeOfWork, workUpTo } from "./time-axis.ts";
 import type { TimelineRow } from "./timeline-bar.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -170,17 +171,21 @@ function AxisMarks({
   const words = usePictureWords();
   const formats = useFormats();
   const x = (place: number): number => ((place - from) / Math.max(1e-6, to - from)) * pixels;
-  const ticks = timeTicks(from, to, Math.max(2, Math.floor(pixels / 120)));
+  const ticks = timeTicks(
+    workUpTo(axis, from),
+    workUpTo(axis, to),
+    Math.max(2, Math.floor(pixels / 120)),
+  ).map((worked) => ({ worked, left: x(placeOfWork(axis, worked)) }));
   const pauses = axis.stretches.filter(
     ({ at, idleBefore }) => idleBefore > 1_000 && at >= from && at <= to && pixels > 0,
   );
   return (
     <g class="axis">
-      {ticks.map((tick) => (
-        <g key={tick}>
-          <line x1={x(tick)} x2={x(tick)} y1={AXIS_PX - 4} y2={height} />
-          <text x={Math.min(x(tick) + 3, pixels - 40)} y={12}>
-            {formats.duration(tick)}
+      {ticks.map(({ worked, left }) => (
+        <g key={worked}>
+          <line x1={left} x2={left} y1={AXIS_PX - 4} y2={height} />
+          <text x={Math.min(left + 3, pixels - 40)} y={12}>
+            {formats.duration(worked)}
           </text>
         </g>
       ))}

@@ -12,6 +12,7 @@ import type { TimelineBar } from "./timeline-bar.ts";
 import { TimelineDrawing } from "./timeline-drawing.tsx";
 
 const LONGEST = 5;
+const MAX_DETAIL = 80;
 
 /** Where the time, the tokens and the money of a session went. */
 export function TimelinePicture({
@@ -64,6 +65,7 @@ export function TimelinePicture({
             <button type="button" class="link" onClick={() => choose(bar)}>
               {words.bars[bar.kind]} · {bar.label}
             </button>{" "}
+            {bar.detail !== undefined && <code class="soft">{bar.detail.slice(0, MAX_DETAIL)}</code>}{" "}
             <b>{formats.duration(bar.to - bar.from)}</b>
           </li>
         ))}

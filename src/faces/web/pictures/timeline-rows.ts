@@ -1,3 +1,4 @@
+import { callTitle } from "../../../app/coding-session/call-text.ts";
 import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entry.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
 import { LanePool } from "./lane-pool.ts";
@@ -243,19 +244,23 @@ function put(worker: Worker, bar: TimelineBar): void {
   worker.busyUntil = to;
 }
 
-type CallEntry = Extract<JournalEntry, { readonly callId: string }>;
+type CallEntry = Pick<
+  Extract<JournalEntry, { readonly type: "tool_intent" }>,
+  "id" | "callId" | "name" | "input"
+>;
 
 /** A call goes into its next part: first a person is asked, then it runs. */
 function part(
   worker: Worker,
-  { id: entryId, callId, name: label }: CallEntry,
+  { id: entryId, callId, name: label, input }: CallEntry,
   { kind, time }: { readonly kind: BarKind; readonly time: number },
 ): OpenCall {
   const known = worker.calls.get(callId);
   settle(known, time, "ok");
   const call = known ?? { lane: worker.lanes.take(), parts: [] };
   worker.calls.set(callId, call);
-  const bar: MutableBar = { entryId, kind, from: time, to: time, label, status: "running" };
+  const detail = callTitle(input);
+  const bar: MutableBar = { entryId, kind, from: time, to: time, label, detail, status: "running" };
   call.parts.push(bar);
   (worker.group.tools[call.lane] ??= []).push(bar);
   return call;
@@ -276,7 +281,8 @@ function result(
   const known = worker.calls.get(entry.callId);
   const isDenied = entry.status === "denied" && known?.parts.some(({ kind }) => kind === "tool") !== true;
   // A call that was refused, or never began, is a mark and no stretch of time.
-  const call = known === undefined || isDenied ? part(worker, entry, { kind: "tool", time }) : known;
+  const call =
+    known === undefined || isDenied ? part(worker, { ...entry, input: {} }, { kind: "tool", time }) : known;
   settle(call, time, entry.status);
   worker.calls.delete(entry.callId);
   worker.lanes.give(call.lane);
