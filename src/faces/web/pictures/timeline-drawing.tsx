@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useFormats } from "../language/formats.ts";
 import { type DrawnBar, drawnBars, type PictureWindow } from "./drawn-bars.ts";
+import type { PictureWords } from "./english-pictures.ts";
 import { timeTicks } from "./figures.ts";
 import { usePictureWords } from "./picture-words.ts";
 import { RequestChart } from "./request-chart.tsx";
@@ -95,6 +96,24 @@ interface PlacedRow {
   readonly head: string | undefined;
 }
 
+function placedRows(
+  timeline: Timeline,
+  words: PictureWords,
+): { readonly rows: readonly PlacedRow[]; readonly height: number } {
+  const rows: PlacedRow[] = [];
+  let y = AXIS_PX;
+  let group = -1;
+  for (const row of timeline.rows) {
+    const isNew = row.group !== group;
+    group = row.group;
+    if (isNew) y += HEAD_PX;
+    const head = group === 0 ? words.conversation : words.subagents(group);
+    rows.push({ row, y, head: isNew ? head : undefined });
+    y += ROW_PX;
+  }
+  return { rows, height: y };
+}
+
 function RowsPicture({
   timeline,
   window,
@@ -109,20 +128,7 @@ function RowsPicture({
   const words = usePictureWords();
   const formats = useFormats();
   const id = useId();
-  const rows: PlacedRow[] = [];
-  let y = AXIS_PX;
-  let group = -1;
-  for (const row of timeline.rows) {
-    const isNew = row.group !== group;
-    group = row.group;
-    if (isNew) y += HEAD_PX;
-    rows.push({
-      row,
-      y,
-      head: isNew ? (group === 0 ? words.conversation : words.subagents(group)) : undefined,
-    });
-    y += ROW_PX;
-  }
+  const { rows, height } = placedRows(timeline, words);
   const worked = timeline.axis.stretches.reduce((sum, { from, to }) => sum + to - from, 0);
   return (
     <svg
@@ -130,12 +136,12 @@ function RowsPicture({
       role="img"
       aria-labelledby={`${id}t ${id}d`}
       width={window.pixels}
-      height={y + 4}
-      viewBox={`0 0 ${window.pixels} ${y + 4}`}
+      height={height + 4}
+      viewBox={`0 0 ${window.pixels} ${height + 4}`}
     >
       <title id={`${id}t`}>{words.timeline}</title>
       <desc id={`${id}d`}>{words.timelineOf(timeline.requests.length, formats.duration(worked))}</desc>
-      <AxisMarks timeline={timeline} window={window} height={y} />
+      <AxisMarks timeline={timeline} window={window} height={height} />
       {rows.map(({ row, y: top, head }) => (
         <g key={top}>
           {head !== undefined && (
