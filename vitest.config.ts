@@ -13,7 +13,7 @@ const config: ViteUserConfig = {
     NANO_AGENT_NODE: JSON.stringify(engines.node.replace(/^[^\d]*/, "")),
   },
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.{ts,tsx}", "test/**/*.test.ts"],
     setupFiles: ["./scripts/property-seed.ts"],
     globalSetup: ["./scripts/hermetic-environment.ts", "./scripts/build-before-tests.ts"],
     pool: "forks",

@@ -15,9 +15,12 @@ export interface Bundle {
   readonly files: readonly BundledFile[];
   /** Files whose code is in it, relative to the root. */
   readonly inputs: readonly string[];
+  /** Paths of the entries and of all they import statically, the entries first. */
+  readonly atStart: readonly string[];
 }
 
-interface BundleJob {
+/** Where a bundling run takes its files from and puts them. */
+export interface BundleJob {
   readonly root: string;
   readonly manifest: Manifest;
   readonly outDir: string;
@@ -50,13 +53,17 @@ export async function buildLibrary(
       codeSplitting: { groups: [{ name: "base", test: FOR_EVERY_ENTRY }] },
     },
   );
-  const swallowed = bundle.inputs.filter((path) => !BUNDLED_PACKAGES.has(packageOf(path)));
-  if (swallowed.length > 0) {
-    throw new Error(
-      `the library would bundle ${swallowed.join(", ")}: make the package a dependency, or one that is bundled, or do without it`,
-    );
-  }
+  assertPackages("the library", bundle, BUNDLED_PACKAGES);
   return bundle;
+}
+
+/** Throws when code of a package is in a bundle that is not meant to be; the project's own is. */
+export function assertPackages(what: string, { inputs }: Bundle, allowed: ReadonlySet<string>): void {
+  const swallowed = inputs.filter((path) => packageOf(path) !== OWN_SOURCES && !allowed.has(packageOf(path)));
+  if (swallowed.length === 0) return;
+  throw new Error(
+    `${what} would bundle ${swallowed.join(", ")}: make the package a dependency, or one that is bundled, or do without it`,
+  );
 }
 
 /** Small modules that all entries share in part; the validator of schemas is neither. */
@@ -130,7 +137,6 @@ const OWN_SOURCES = "";
  */
 const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
   "jsonc-parser",
-  OWN_SOURCES,
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/core",
   "diff",
@@ -160,7 +166,8 @@ function externalPackages(names: readonly string[]): (id: string) => boolean {
   return (id) => names.some((name) => id === name || id.startsWith(`${name}/`));
 }
 
-async function bundleOf(
+/** Bundles; what `input` and `output` do not say is as the library and the program have it. */
+export async function bundleOf(
   { root, manifest, outDir }: BundleJob,
   input: InputOptions,
   output: OutputOptions,
@@ -187,11 +194,20 @@ async function bundleOf(
     const inputs = chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.startsWith(root));
     return {
       files: chunks.map(({ fileName, code }) => ({ path: join(outDir, fileName), text: code })),
+      atStart: staticNames(chunks).map((fileName) => join(outDir, fileName)),
       inputs: [...new Set(inputs.map((id) => relative(root, id).replaceAll("\\", "/")))].sort(),
     };
   } finally {
     await build.close();
   }
+}
+
+function staticNames(chunks: readonly OutputChunk[]): readonly string[] {
+  const names = new Set(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
+  for (const name of names)
+    for (const imported of chunks.find(({ fileName }) => fileName === name)?.imports ?? [])
+      if (chunks.some(({ fileName }) => fileName === imported)) names.add(imported);
+  return [...names];
 }
 
 /** Node reads and keeps a file of plain ASCII in half the space. */

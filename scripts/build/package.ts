@@ -2,18 +2,20 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { basename, dirname, join } from "node:path";
 import { exportProblems, publicEntries } from "../gates/public-entries.ts";
 import { listFiles } from "../gates/source.ts";
-import { type BundledFile, buildBin, buildCli, buildLibrary } from "./bundles.ts";
+import { type BundledFile, type BundleJob, buildBin, buildCli, buildLibrary } from "./bundles.ts";
 import { buildDeclarations } from "./declarations.ts";
 import { collectLicences } from "./licences.ts";
 import { readManifest } from "./manifest.ts";
+import { buildWebPage, type WebPage } from "./web-page.ts";
 
 const CLI_MAIN = "src/faces/cli/main.ts";
+const WEB_PAGE = "src/faces/web/index.html";
 const CLI_PROGRAM = "src/faces/cli/run-cli.ts";
 
 /**
- * Builds the package at `root` into `dist/`: declarations, library bundles, executable, schemas and licence
- * notices. The old `dist/` is replaced only when everything succeeded. Returns what a reader of the log wants
- * to know.
+ * Builds the package at `root` into `dist/`: declarations, library bundles, executable, web page, schemas and
+ * licence notices. The old `dist/` is replaced only when everything succeeded. Returns what a reader of the log
+ * wants to know.
  */
 export async function buildPackage(root: string): Promise<string[]> {
   const entries = publicEntries(root);
@@ -25,17 +27,18 @@ export async function buildPackage(root: string): Promise<string[]> {
   rmSync(staging, { recursive: true, force: true });
   const manifest = readManifest(root);
   const hasCli = existsSync(join(root, CLI_MAIN));
-  const [, library, cli, bin] = await Promise.all([
+  const [, library, cli, bin, page] = await Promise.all([
     buildDeclarations({ root, outDir: join(staging, "types"), entries }),
     buildLibrary({ root, manifest, outDir: join(staging, "lib"), entries }),
     hasCli
       ? buildCli({ root, manifest, outDir: join(staging, "cli"), main: CLI_MAIN, program: CLI_PROGRAM })
       : undefined,
     buildBin({ root, manifest, outDir: staging, source: "src/faces/cli/bin.ts" }),
+    buildPage({ root, manifest, outDir: join(staging, "web") }),
   ]);
-  for (const file of [...library.files, ...(cli?.files ?? []), ...bin.files]) write(file);
+  for (const file of [...library.files, ...(cli?.files ?? []), ...bin.files, ...page.files]) write(file);
   chmodSync(join(staging, "bin.mjs"), 0o755);
-  const bundled = [...library.inputs, ...(cli?.inputs ?? [])];
+  const bundled = [...library.inputs, ...(cli?.inputs ?? []), ...page.inputs];
   writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, bundled));
   const schemas = copySchemas(root, join(staging, "schema"));
   if (schemas > 0 && manifest.exports?.["./schema/*"] !== "./dist/schema/*") {
@@ -47,8 +50,15 @@ export async function buildPackage(root: string): Promise<string[]> {
   return [
     `library: ${entries.length} entries, ${library.files.length} files`,
     cli ? `executable: ${cli.files.length + 1} files` : `executable: only bin.mjs, ${CLI_MAIN} is absent`,
+    `page: ${page.files.length} files, ${page.firstLoadKilobytes} kB compressed at first`,
     `schemas: ${schemas}`,
   ];
+}
+
+/** The page, if the package has one. */
+async function buildPage(job: BundleJob): Promise<WebPage> {
+  if (existsSync(join(job.root, WEB_PAGE))) return buildWebPage({ ...job, page: WEB_PAGE });
+  return { files: [], inputs: [], firstLoadKilobytes: 0 };
 }
 
 function write({ path, text }: BundledFile): void {

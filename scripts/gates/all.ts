@@ -13,6 +13,7 @@ export const GATES: readonly GateCommand[] = [
   { name: "dead-code", command: ["knip", "--no-progress", "--no-config-hints"] },
   { name: "test-only", command: ["knip", "--production", "--no-progress", "--no-config-hints"] },
   { name: "types", command: ["tsc"] },
+  { name: "page-types", command: ["tsc", "-p", "src/faces/web"] },
   { name: "format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "layers", command: ["node", "scripts/gates/layers.ts"] },
   { name: "docs", command: ["node", "scripts/gates/docs.ts"] },

@@ -3,7 +3,7 @@ import { isTestFile, listFiles, parseFile, type SourceFile } from "./source.ts";
 
 /** Checks that every exported declaration below `src/` has a doc comment directly above it. */
 export function checkDocs(root: string): GateReport {
-  const paths = listFiles(root, "src", /\.ts$/).filter((path) => !isTestFile(path));
+  const paths = listFiles(root, "src", /\.tsx?$/).filter((path) => !isTestFile(path));
   const findings = paths.flatMap((path) => undocumented(parseFile(root, path)));
   return { looked: paths.length, findings };
 }

@@ -25,7 +25,7 @@ import {
 
 /** Checks who imports whom below `src/`, import cycles, file names, and who touches the process. */
 export function checkLayers(root: string): GateReport {
-  const paths = listFiles(root, "src", /\.ts$/);
+  const paths = listFiles(root, "src", /\.tsx?$/);
   const entries = new Set(publicEntries(root).map((entry) => entry.source));
   const graph = new Map<string, string[]>();
   const findings: string[] = [];
@@ -69,7 +69,7 @@ function nameFindings(path: string, entries: ReadonlySet<string>): string[] {
   if (roomOf(path) === undefined)
     findings.push(`${path}  is in no known room. Known: ${[...ROOM_RANKS.keys()].join(", ")}`);
   for (const part of path.split("/").slice(1)) {
-    const name = part.replace(/(\.d|\.test|\.contract)?\.ts$/, "");
+    const name = part.replace(/(\.d|\.test|\.contract)?\.tsx?$/, "");
     if (MEANINGLESS_NAMES.has(name))
       findings.push(`${path}  "${name}" says nothing. Name it after what it holds`);
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) findings.push(`${path}  "${name}" is not kebab-case`);
@@ -88,7 +88,7 @@ function importProblem(
   const { specifier } = request;
   if (!specifier.startsWith(".")) return isTestFile(path) ? undefined : packageProblem(path, specifier);
   const target = resolve(path, request);
-  if (!/\.(ts|json)$/.test(specifier)) return `import "${specifier}": write the file's real ending`;
+  if (!/\.(tsx?|json)$/.test(specifier)) return `import "${specifier}": write the file's real ending`;
   if (isTestFile(path)) return undefined;
   if (!target.startsWith("src/")) return `import "${specifier}" leaves src/`;
   if (isTestFile(target)) return `import "${specifier}": nothing but a test may use a test`;

@@ -28,7 +28,7 @@ export function checkSizes(root: string): GateReport {
   const exceptions = readExceptions(root);
   const used = new Set<SizeException>();
   const findings: string[] = [];
-  const paths = FOLDERS.flatMap((folder) => listFiles(root, folder, /\.(ts|mts|js|mjs|css|html)$/));
+  const paths = FOLDERS.flatMap((folder) => listFiles(root, folder, /\.(tsx?|mts|js|mjs|css|html)$/));
   for (const path of paths) {
     const text = readFileSync(join(root, path), "utf8");
     findings.push(...wideComments(path, text));

@@ -42,7 +42,7 @@ export function listFiles(root: string, folder: string, name: RegExp): string[] 
 
 /** Whether a file belongs to the tests and never to the package. */
 export function isTestFile(path: string): boolean {
-  return /\.(test|contract)\.ts$/.test(path);
+  return /\.(test|contract)\.tsx?$/.test(path);
 }
 
 /** Reads and parses one file. Throws when it is not TypeScript. */

@@ -9,7 +9,7 @@ interface Ban {
   readonly applies?: (path: string) => boolean;
 }
 
-const isCode = (path: string): boolean => path.endsWith(".ts");
+const isCode = (path: string): boolean => /\.tsx?$/.test(path);
 const isSource = (path: string): boolean => path.startsWith("src/") && !isTestFile(path);
 
 const isPage = (path: string): boolean => /^(?:docs\/(?!decisions\/|api\/)[^/]+|[A-Z]+)\.md$/.test(path);
@@ -54,6 +54,11 @@ const BANS: readonly Ban[] = [
     advice: "no limit of its own for a test: all have one, in vitest.config.ts",
     applies: isTestFile,
   },
+  {
+    pattern: /\b(?:(?:inner|outer)HTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write)\b/,
+    advice: "make elements: what is shown was written by others",
+    applies: isSource,
+  },
   // Where containers and servers keep a checkout.
   {
     pattern: /(?<![\w~.:])\/(root|srv|work|workspace)\/(main|checkout|repo|project|shared|wt|\.)/,
@@ -63,7 +68,7 @@ const BANS: readonly Ban[] = [
 ];
 
 const FOLDERS = ["src", "test", "scripts", "bench", "examples", "docs"];
-const NAMES = /\.(ts|mts|js|mjs|md|json|html|css|ya?ml)$/;
+const NAMES = /\.(tsx?|mts|js|mjs|md|json|html|css|ya?ml)$/;
 
 /**
  * Checks the text of the project for words that stand for unfinished work, a silenced rule or a private

@@ -43,7 +43,9 @@ export function subagentEntries(): (entry: JournalEntry) => boolean {
   return ({ type, scope }) => {
     if (scope === undefined) return false;
     if (type === "run_start") scopes.add(scope);
-    return [...scopes].some((own) => scope === own || scope.startsWith(`${own}/`));
+    for (let own = scope; own !== ""; own = own.slice(0, Math.max(0, own.lastIndexOf("/"))))
+      if (scopes.has(own)) return true;
+    return false;
   };
 }
 

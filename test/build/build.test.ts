@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -100,6 +101,35 @@ test("the same sources build the same bytes, and nothing of an older build stays
   expect(contents(join(second, "dist"))).toEqual(contents(join(first, "dist")));
 });
 
+const PAGE =
+  '<html>\n  <head>\n    <link rel="stylesheet" href="a.css">\n    <link rel="stylesheet" href="b.css">\n    <script type="module" src="main.ts"></script>\n  </head>\n</html>\n';
+const page = {
+  "src/faces/web/index.html": PAGE,
+  "src/faces/web/a.css": "/* first */\na {\n  color: red;\n}\n",
+  "src/faces/web/b.css": "b + c {\n  margin: 0 auto;\n}\n",
+  "src/faces/web/main.ts": 'document.title = "shown"; export const later = import("./more.ts");',
+  "src/faces/web/more.ts": "export const more = 1;",
+};
+
+test("a page is built of its script, what it loads later and one sheet of style, under names of their own", async () => {
+  const root = tempFolder({ ...files, ...page });
+  const log = await buildPackage(root);
+  const built = contents(join(root, "dist/web"));
+  const paths = Object.keys(built);
+  expect(paths.map((path) => path.replace(/-[\w-]{8}\./, "-HASH."))).toEqual([
+    "index.html",
+    "more-HASH.js",
+    "page-HASH.js",
+    "style-HASH.css",
+  ]);
+  const [, , script = "", style = ""] = paths;
+  expect(built[style]).toBe("a{color: red;}b + c{margin: 0 auto;}");
+  expect(built["index.html"]).toBe(
+    `<html>\n  <head>\n    <script type="module" src="${script}"></script>\n    <link rel="stylesheet" href="${style}">\n  </head>\n</html>\n`,
+  );
+  expect(log).toContain("page: 4 files, 1 kB compressed at first");
+});
+
 test("the executable may be absent while its main file is", async () => {
   const { "src/faces/cli/main.ts": _, ...rest } = files;
   const root = tempFolder(rest);
@@ -128,6 +158,21 @@ test.each<[string, Readonly<Record<string, string>>, RegExp]>([
       "src/core/heavy.ts": 'import { parse } from "parser";\nexport const heavy: unknown = parse;',
     },
     /library would bundle node_modules\/parser\/index\.js/,
+  ],
+  [
+    "a page that takes a package nobody meant for it",
+    { ...page, "src/faces/web/main.ts": 'import { x } from "installed";\nx.at(0);' },
+    /the page would bundle node_modules\/installed\/index\.js/,
+  ],
+  [
+    "a page that takes long to load",
+    { ...page, "src/faces/web/main.ts": `globalThis.x = "${randomBytes(300_000).toString("base64")}";` },
+    /the page needs \d+ kB before it shows, at most 200/,
+  ],
+  [
+    "a page without a script",
+    { ...page, "src/faces/web/index.html": "<html></html>" },
+    /has no module script/,
   ],
   [
     "a bundled package without a licence",

@@ -1,5 +1,5 @@
 import type { ToolResultEntry } from "../../core/agent/entry.ts";
-import { counted } from "../../core/base/text.ts";
+import { counted, utf8Length } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
 
@@ -34,7 +34,7 @@ export function withoutEnding(text: string): string {
 
 /** Bytes of a text for people: `340 B`, `2.4 kB`. */
 export function byteSize(text: string): string {
-  const bytes = Buffer.byteLength(text);
+  const bytes = utf8Length(text);
   return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
 }
 

@@ -113,7 +113,7 @@ class HistoryFold {
     this.#add(entry, true);
     if (entry.interrupted === true) this.#open.delete(entry.callId);
     this.#undone = [];
-    if (this.#inEffect.at(-1) !== this.#run) this.#inEffect = [...this.#inEffect, this.#run];
+    if (this.#inEffect.at(-1) !== this.#run) this.#inEffect.push(this.#run);
   }
 
   #rollback(entry: RollbackEntry): void {

@@ -1,0 +1,56 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import { terminalText } from "../../app/safe-text.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { useWords } from "./language/language.ts";
+
+/** The outcome of something a person asked for, until they dismiss it. */
+export interface Announcement {
+  readonly kind: "good" | "bad";
+  readonly text: string;
+}
+
+/** Runs what a person asked for, and keeps what came of it to be shown. */
+export interface Work {
+  readonly said: Announcement | undefined;
+  readonly say: (text: string) => void;
+  readonly dismiss: () => void;
+  /** Resolves to `undefined` where it failed; the failure is shown. */
+  readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
+}
+
+/** Work that a component has done for a person. */
+export function useWork(): Work {
+  const [said, setSaid] = useState<Announcement>();
+  return {
+    said,
+    say: (text) => setSaid({ kind: "good", text }),
+    dismiss: () => setSaid(undefined),
+    attempt: async (work) => {
+      setSaid(undefined);
+      try {
+        return await work();
+      } catch (error) {
+        setSaid({ kind: "bad", text: errorMessage(error) });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Shows what came of the work. */
+export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
+  const words = useWords();
+  if (said === undefined) return null;
+  return (
+    <p class={`announcement ${said.kind}`} role={said.kind === "bad" ? "alert" : "status"}>
+      <span>
+        {said.kind === "bad" && <strong>{words.failed}: </strong>}
+        {terminalText(said.text)}
+      </span>
+      <button type="button" class="quiet" onClick={dismiss}>
+        {words.dismiss}
+      </button>
+    </p>
+  );
+}

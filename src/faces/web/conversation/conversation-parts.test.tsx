@@ -1,0 +1,174 @@
+import { renderToString } from "preact-render-to-string";
+import { describe, expect, test } from "vitest";
+import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
+import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
+import { LanguageContext, WORDS } from "../language/language.ts";
+import { Items } from "./item-view.tsx";
+import { QuestionView } from "./question-view.tsx";
+
+/** The text of what is drawn, without its marks. */
+function plain(html: string): string {
+  return html
+    .replaceAll(/<[^>]+>/g, "\n")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&")
+    .replaceAll("&quot;", '"');
+}
+
+const question = (fields: Partial<Question>): Question => ({
+  id: "q",
+  type: "permission",
+  time: 1,
+  tool: "bash",
+  reason: "no rule allows it",
+  choices: [],
+  ...fields,
+});
+
+function asked(fields: Partial<Question>): string {
+  return renderToString(<QuestionView question={question(fields)} answer={() => Promise.resolve()} />);
+}
+
+describe("a question", () => {
+  test("offers each choice with the rule it adds and where that is kept", () => {
+    const choices: readonly OfferedChoice[] = [
+      { choice: "once" },
+      { choice: "session", rule: "bash(npm test)" },
+      { choice: "session", rule: "bash(npm *)" },
+      { choice: "always", rule: "bash(npm test)", savedTo: "/home/me/config.json" },
+      { choice: "no" },
+      { choice: "stop" },
+    ];
+    const text = plain(asked({ choices })).replaceAll(/\s+/g, " ");
+    const { choice } = WORDS.en;
+    for (const part of [
+      "bash wants to run",
+      "no rule allows it",
+      choice.once,
+      `${choice.session} adds the rule bash(npm test)`,
+      `${choice.session} adds the rule bash(npm *)`,
+      `${choice.always} adds the rule bash(npm test) kept in /home/me/config.json`,
+      choice.no,
+      choice.stop,
+    ])
+      expect(text).toContain(part);
+  });
+
+  test("shows the whole command, and what hides in it", () => {
+    const command = `echo ${"x".repeat(5_000)}\u202e && rm -rf \u200b/`;
+    const html = plain(asked({ input: { command } }));
+    expect(html).toContain(`${"x".repeat(5_000)}‹U+202E› && rm -rf ‹U+200B›/`);
+  });
+
+  test("says whose it is, and shows a change as a diff", () => {
+    const diff = {
+      path: "a.ts",
+      hunks: [{ oldStart: 1, newStart: 1, lines: ["-old <b>", "+new"] }],
+      added: 1,
+      removed: 1,
+      isNew: false,
+    };
+    const text = plain(asked({ agent: "tester", tool: "edit", diff }));
+    for (const part of ["tester asks: edit wants to change a file", "a.ts", "old <b>", "new"])
+      expect(text).toContain(part);
+  });
+
+  test("for one of several values has them all, and none of them", () => {
+    const options = [
+      { value: "a", label: "First" },
+      { value: "b", label: "Second" },
+    ];
+    const text = plain(asked({ type: "choice", options }));
+    for (const part of ["First", "Second", WORDS.en.noneOfThese]) expect(text).toContain(part);
+  });
+
+  test("has nothing preselected, and a name for the group", () => {
+    const html = asked({ choices: [{ choice: "once" }, { choice: "no" }] });
+    expect(html).not.toMatch(/autofocus|checked|type="submit"/i);
+    expect(html).toContain('aria-labelledby="question-q"');
+  });
+});
+
+const base = { id: "i", version: 1, time: 1_767_225_600_000 };
+const CALL: ToolItem = {
+  ...base,
+  type: "tool",
+  callId: "c",
+  name: "bash",
+  input: { command: "npm test" },
+  title: "npm test",
+  state: "error",
+  brief: "exit code 1",
+  tail: "1 failed <i>",
+  durationMs: 1_500,
+};
+
+function drawn(...items: readonly ViewItem[]): string {
+  return renderToString(<Items items={items} />);
+}
+
+describe("an item", () => {
+  test("of a failed call has its name, state, time, arguments and result", () => {
+    const text = plain(drawn(CALL));
+    for (const part of ["bash", "npm test", WORDS.en.call.error, "1.5 s", "1 failed <i>"])
+      expect(text).toContain(part);
+  });
+
+  test("of a subagent has what that did", () => {
+    const inner: ViewItem = { ...base, id: "x", type: "answer", text: "Found *it*", state: "done" };
+    const text = plain(
+      drawn({ ...CALL, agent: { name: "searcher", outputTokens: 12, costUsd: undefined, items: [inner] } }),
+    );
+    for (const part of ["Subagent searcher", WORDS.en.costUnknown, "Found", "it"])
+      expect(text).toContain(part);
+  });
+
+  test("of a failed attempt is not shown", () => {
+    expect(drawn({ ...base, type: "answer", text: "half", state: "done", isVoid: true })).toBe(
+      '<ol class="items"></ol>',
+    );
+  });
+
+  test("of a run that failed says why, in the language of the page", () => {
+    const item: ViewItem = {
+      ...base,
+      type: "run_end",
+      stopReason: "error",
+      error: { code: "x", message: "no network" },
+      durationMs: 12_000,
+      costUsd: 0.25,
+    };
+    const html = renderToString(
+      <LanguageContext.Provider value="zh">
+        <Items items={[item]} />
+      </LanguageContext.Provider>,
+    );
+    expect(plain(html).replaceAll("\n", "")).toBe("失败: no network · 12 秒 · $0.250");
+  });
+
+  test("of a person, a command, thinking, a remark and a compaction says what it is", () => {
+    const text = plain(
+      drawn(
+        { ...base, id: "a", type: "user", text: "Do <this>", images: 2, source: "steering" },
+        { ...base, id: "b", type: "shell", command: "ls", output: "a.txt", exitCode: null, shared: false },
+        { ...base, id: "c", type: "thinking", text: "Well, well", state: "done" },
+        { ...base, id: "d", type: "notice", notice: { level: "warning", code: "other", message: "Careful" } },
+        { ...base, id: "e", type: "compaction", before: 90_000, after: 1_000, method: "summary" },
+      ),
+    ).replaceAll(/\s+/g, " ");
+    const { words } = { words: WORDS.en };
+    for (const part of [
+      words.said.steering,
+      "Do <this>",
+      words.images(2),
+      "! ls",
+      words.exitCode(null),
+      words.notShared,
+      "a.txt",
+      words.thoughts(2),
+      "Warning : Careful".replace(" :", ":"),
+      "90K tokens became 1,000",
+    ])
+      expect(text).toContain(part);
+  });
+});

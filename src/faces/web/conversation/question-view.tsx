@@ -1,0 +1,156 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { ApprovalAnswer } from "../../../server/server-api.ts";
+import { useWords } from "../language/language.ts";
+import { DiffView } from "../text/diff-view.tsx";
+import { ValueForm } from "./value-form.tsx";
+
+/** Options of {@link QuestionView}. */
+interface QuestionProps {
+  readonly question: Question;
+  readonly answer: (answer: ApprovalAnswer) => Promise<unknown>;
+}
+
+/** An open question with all that is asked, why, and the answers it takes. None is preselected. */
+export function QuestionView({ question, answer }: QuestionProps): VNode {
+  const { id, type } = question;
+  const [isSending, setSending] = useState(false);
+  const send = (given: ApprovalAnswer): void => {
+    setSending(true);
+    void answer(given).finally(() => setSending(false));
+  };
+  return (
+    <section class="question" aria-labelledby={`question-${id}`}>
+      <h2 id={`question-${id}`} tabIndex={-1}>
+        <Title question={question} />
+      </h2>
+      <Subject question={question} />
+      <fieldset disabled={isSending}>
+        {type === "permission" && <Choices question={question} send={send} />}
+        {type === "choice" && <Options question={question} send={send} />}
+        {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}
+      </fieldset>
+    </section>
+  );
+}
+
+function Title({ question: { type, tool, agent, diff } }: { readonly question: Question }): VNode {
+  const words = useWords();
+  const name = withHiddenShown(tool ?? "");
+  const what =
+    type !== "permission"
+      ? words.question
+      : diff === undefined
+        ? words.wantsTo(name)
+        : words.wantsToChange(name);
+  return <>{agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}</>;
+}
+
+/** Nothing of it is cut: the end of a command is where the danger may be. */
+function Subject({ question: { input, parts = [], reason, diff } }: { readonly question: Question }): VNode {
+  const words = useWords();
+  const command = input?.["command"];
+  return (
+    <>
+      {diff !== undefined && <DiffView diff={diff} />}
+      {diff === undefined && input !== undefined && (
+        <pre class="subject" tabIndex={0} aria-label={words.arguments} dir="ltr">
+          {withHiddenShown(typeof command === "string" ? command : JSON.stringify(input, undefined, 2))}
+        </pre>
+      )}
+      <p>{withHiddenShown(reason)}</p>
+      {parts.length > 0 && (
+        <>
+          <p class="soft">{words.needsYes}:</p>
+          <ul>
+            {parts.map((part) => (
+              <li key={part.text}>
+                <code>{withHiddenShown(part.text)}</code>
+                {part.reason !== undefined && part.reason !== reason && <> {withHiddenShown(part.reason)}</>}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+interface AnswerProps {
+  readonly question: Question;
+  readonly send: (answer: ApprovalAnswer) => void;
+}
+
+function Choices({ question: { id, choices }, send }: AnswerProps): VNode {
+  const words = useWords();
+  const [reason, setReason] = useState("");
+  const isRefusal = ({ choice }: OfferedChoice): boolean => choice === "no" || choice === "stop";
+  const button = (offered: OfferedChoice): VNode => (
+    <ChoiceButton
+      key={`${offered.choice} ${offered.rule ?? ""}`}
+      offered={offered}
+      onClick={() => send(answerOf(offered, reason))}
+    />
+  );
+  return (
+    <>
+      <div class="choices">{choices.filter((each) => !isRefusal(each)).map(button)}</div>
+      <label for={`reason-${id}`}>{words.reason}</label>
+      <input
+        id={`reason-${id}`}
+        value={reason}
+        autocomplete="off"
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <div class="choices">{choices.filter(isRefusal).map(button)}</div>
+    </>
+  );
+}
+
+function answerOf({ choice, rule }: OfferedChoice, reason: string): ApprovalAnswer {
+  const isRefusal = choice === "no" || choice === "stop";
+  return {
+    choice,
+    ...(rule === undefined ? {} : { rule }),
+    ...(isRefusal && reason.trim() !== "" ? { reason: reason.trim() } : {}),
+  };
+}
+
+function ChoiceButton({
+  offered: { choice, rule, savedTo },
+  onClick,
+}: {
+  readonly offered: OfferedChoice;
+  readonly onClick: () => void;
+}): VNode {
+  const words = useWords();
+  return (
+    <button type="button" class={`choice ${choice}`} onClick={onClick}>
+      <span>{words.choice[choice]}</span>
+      {rule !== undefined && (
+        <span class="rule">
+          {words.addsRule} <code>{withHiddenShown(rule)}</code>
+        </span>
+      )}
+      {savedTo !== undefined && <span class="rule">{words.keptIn(withHiddenShown(savedTo))}</span>}
+    </button>
+  );
+}
+
+function Options({ question: { options = [] }, send }: AnswerProps): VNode {
+  const words = useWords();
+  return (
+    <div class="choices">
+      {options.map(({ value, label }) => (
+        <button key={value} type="button" class="choice" onClick={() => send({ choice: "once", value })}>
+          {withHiddenShown(label)}
+        </button>
+      ))}
+      <button type="button" class="choice no" onClick={() => send({ choice: "no" })}>
+        {words.noneOfThese}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { type Language, useLanguage } from "./language.ts";
+
+/** Writes amounts and moments as the readers of a language expect them. */
+export interface Formats {
+  /** `1,234`, and from ten thousand on `12.3K`. */
+  readonly count: (value: number) => string;
+  /** US dollars; small amounts with as many places as tell them from nothing. */
+  readonly money: (usd: number) => string;
+  /** `12 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+  readonly duration: (milliseconds: number) => string;
+  /** Day and time; of today the time alone. */
+  readonly moment: (time: number, now: number) => string;
+}
+
+/** The formats of a language. */
+export function formatsFor(language: Language): Formats {
+  const whole = new Intl.NumberFormat(language);
+  const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  return {
+    count: (value) => (Math.abs(value) < 10_000 ? whole : short).format(value),
+    money: (usd) => moneyText(usd),
+    duration: (milliseconds) => durationText(milliseconds, UNITS[language]),
+    moment: (at, now) => {
+      if (!Number.isFinite(at)) return "";
+      const clock = time.format(at);
+      return day.format(at) === day.format(now) ? clock : `${day.format(at)} ${clock}`;
+    },
+  };
+}
+
+const FORMATS: { readonly [L in Language]: Formats } = { en: formatsFor("en"), zh: formatsFor("zh") };
+
+/** The formats of the page's language. */
+export function useFormats(): Formats {
+  return FORMATS[useLanguage()];
+}
+
+interface Units {
+  readonly millisecond: string;
+  readonly second: string;
+  readonly minute: string;
+  readonly hour: string;
+}
+
+const UNITS: { readonly [L in Language]: Units } = {
+  en: { millisecond: " ms", second: " s", minute: " min", hour: " h" },
+  zh: { millisecond: " 毫秒", second: " 秒", minute: " 分", hour: " 小时" },
+};
+
+function durationText(milliseconds: number, { millisecond, second, minute, hour }: Units): string {
+  if (milliseconds < 99.5) return `${Math.max(0, Math.round(milliseconds))}${millisecond}`;
+  const seconds = Math.max(0, milliseconds) / 1_000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)}${second}`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole}${second}`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}${minute} ${whole % 60}${second}`;
+  return `${Math.floor(minutes / 60)}${hour} ${minutes % 60}${minute}`;
+}
+
+function moneyText(usd: number): string {
+  const places = usd === 0 || usd >= 1 ? 2 : usd >= 0.01 ? 3 : 5;
+  return `$${usd.toFixed(places)}`;
+}

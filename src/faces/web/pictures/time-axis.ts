@@ -1,0 +1,77 @@
+/** A stretch of the picture's axis in which something happened. */
+export interface AxisStretch {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  /** Where it begins on the axis, in milliseconds from the left. */
+  readonly at: number;
+  /** Milliseconds of all stretches before it. */
+  readonly workedBefore: number;
+  /** Milliseconds in which nothing happened before it; 0 for the first. */
+  readonly idleBefore: number;
+}
+
+/** The axis of a picture: real time, with the pauses between runs cut down to a small gap. */
+export interface TimeAxis {
+  readonly stretches: readonly AxisStretch[];
+  /** Its length in milliseconds. */
+  readonly length: number;
+}
+
+/** The part of the axis that a pause takes, and that all of them take, at most: of all that happened. */
+const GAP_SHARE = 0.015;
+const GAPS_SHARE = 0.12;
+
+/** An axis over stretches of time, which are given in order and do not overlap. */
+export function timeAxis(runs: readonly { readonly from: number; readonly to: number }[]): TimeAxis {
+  const worked = runs.reduce((sum, { from, to }) => sum + to - from, 0);
+  const widest = worked * Math.min(GAP_SHARE, GAPS_SHARE / Math.max(1, runs.length));
+  const stretches: AxisStretch[] = [];
+  let at = 0;
+  let workedBefore = 0;
+  for (const { from, to } of runs) {
+    const before = stretches.at(-1);
+    const idleBefore = before === undefined ? 0 : Math.max(0, from - before.to);
+    at += Math.min(widest, idleBefore);
+    stretches.push({ from, to, at, workedBefore, idleBefore });
+    workedBefore += to - from;
+    at += to - from;
+  }
+  return { stretches, length: Math.max(1, at) };
+}
+
+/** The place of a moment on an axis; one in a pause is where the next stretch begins. */
+export function placeOf({ stretches, length }: TimeAxis, time: number): number {
+  const stretch = firstWhere(stretches, ({ to }) => to >= time);
+  return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
+}
+
+/** The place at which so many milliseconds were worked. */
+export function placeOfWork({ stretches, length }: TimeAxis, worked: number): number {
+  const stretch = firstWhere(stretches, ({ workedBefore, from, to }) => workedBefore + to - from >= worked);
+  return stretch === undefined ? length : stretch.at + worked - stretch.workedBefore;
+}
+
+/** The milliseconds that were worked up to a place: {@link placeOfWork} the other way round. */
+export function workUpTo({ stretches }: TimeAxis, place: number): number {
+  const stretch = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place) ?? stretches.at(-1);
+  if (stretch === undefined) return 0;
+  const { workedBefore, at, from, to } = stretch;
+  return workedBefore + Math.min(to - from, Math.max(0, place - at));
+}
+
+/** The first stretch of which something is true that is true of all behind it. */
+function firstWhere(
+  stretches: readonly AxisStretch[],
+  isBehind: (stretch: AxisStretch) => boolean,
+): AxisStretch | undefined {
+  let low = 0;
+  let high = stretches.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const stretch = stretches[middle];
+    if (stretch !== undefined && !isBehind(stretch)) low = middle + 1;
+    else high = middle;
+  }
+  return stretches[low];
+}

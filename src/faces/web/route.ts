@@ -1,0 +1,47 @@
+/** The views of one session. */
+export const SESSION_VIEWS = ["chat", "timeline", "context", "files", "replay"] as const;
+
+/** One view of a session. */
+export type SessionViewName = (typeof SESSION_VIEWS)[number];
+
+/** A place in the page, as the fragment of its address says it. */
+export type Route =
+  | { readonly type: "sessions" }
+  | { readonly type: "new" }
+  | { readonly type: "stats" }
+  | {
+      readonly type: "session";
+      readonly id: string;
+      readonly view: SessionViewName;
+      /** Id of an entry that is looked for in the conversation. */
+      readonly entry?: string;
+    };
+
+/** The place that a fragment names; the list of sessions for all that names none. */
+export function parseRoute(fragment: string): Route {
+  const [first = "", id = "", view = "chat", entry = ""] = fragment.replace(/^#?\/?/, "").split("/");
+  if (first === "new" || first === "stats") return { type: first };
+  const known = SESSION_VIEWS.find((each) => each === view);
+  const decoded = decodedPart(id);
+  if (first !== "sessions" || decoded === "" || known === undefined) return { type: "sessions" };
+  const wanted = decodedPart(entry);
+  return { type: "session", id: decoded, view: known, ...(wanted === "" ? {} : { entry: wanted }) };
+}
+
+/** The fragment that names a place. */
+export function hrefOf(route: Route): string {
+  if (route.type === "sessions") return "#/";
+  if (route.type !== "session") return `#/${route.type}`;
+  const { id, view, entry } = route;
+  const session = `#/sessions/${encodeURIComponent(id)}`;
+  if (entry !== undefined) return `${session}/${view}/${encodeURIComponent(entry)}`;
+  return view === "chat" ? session : `${session}/${view}`;
+}
+
+function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,220 @@
+import { lexer, type Token, type Tokens } from "marked";
+import type { ComponentChildren, VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import { terminalText } from "../../../app/safe-text.ts";
+import { useWords } from "../language/language.ts";
+import { CopyButton } from "./copy-button.tsx";
+
+/** Deeper and longer texts are shown as they were written. */
+const MAX_DEPTH = 24;
+const MAX_CHARS = 200_000;
+
+/** Markdown of foreign origin as elements. Nothing in it is loaded, and no link leads to code. */
+export function Markdown({ text }: { readonly text: string }): VNode {
+  const tokens = useMemo(() => parsed(text), [text]);
+  return (
+    <div class="markdown" dir="auto">
+      {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : blocks(tokens, 0)}
+    </div>
+  );
+}
+
+function parsed(text: string): readonly Token[] | undefined {
+  if (text.length > MAX_CHARS || /^(?:[ \t]*(?:>|[-*+]|\d+[.)])){40}/m.test(text)) return undefined;
+  try {
+    return lexer(terminalText(text));
+  } catch {
+    // Nested more deeply than it can be read.
+    return undefined;
+  }
+}
+
+function blocks(tokens: readonly Token[], depth: number): ComponentChildren {
+  return tokens.map((token, index) => <Block key={index} token={token} depth={depth} />);
+}
+
+interface TokenProps {
+  readonly token: Token;
+  readonly depth: number;
+}
+
+function Block({ token: given, depth }: TokenProps): ComponentChildren {
+  const token = given as MarkedToken;
+  if (depth > MAX_DEPTH) return <div class="plain">{token.raw}</div>;
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "code":
+      return <CodeBlock text={token.text} language={token.lang ?? ""} />;
+    case "heading":
+      return <Heading level={token.depth}>{inline(token.tokens, depth)}</Heading>;
+    case "paragraph":
+      return <p>{inline(token.tokens, depth)}</p>;
+    case "text":
+      return <span>{token.tokens === undefined ? token.text : inline(token.tokens, depth)}</span>;
+    case "hr":
+      return <hr />;
+    case "blockquote":
+      return <blockquote>{blocks(token.tokens, depth + 1)}</blockquote>;
+    case "list":
+      return <List token={token} depth={depth} />;
+    case "table":
+      return <Table token={token} depth={depth} />;
+    default:
+      return <div class="plain">{token.raw}</div>;
+  }
+}
+
+type MarkedToken =
+  | Tokens.Space
+  | Tokens.Def
+  | Tokens.Code
+  | Tokens.Heading
+  | Tokens.Paragraph
+  | Tokens.Text
+  | Tokens.Hr
+  | Tokens.Blockquote
+  | Tokens.List
+  | Tokens.Table
+  | Tokens.HTML;
+
+/** Below the headings of the page. */
+function Heading({
+  level,
+  children,
+}: {
+  readonly level: number;
+  readonly children: ComponentChildren;
+}): VNode {
+  const Tag = HEADINGS[Math.min(level, HEADINGS.length) - 1] ?? "h6";
+  return <Tag>{children}</Tag>;
+}
+
+const HEADINGS = ["h3", "h4", "h5", "h6"] as const;
+
+function List({ token, depth }: { readonly token: Tokens.List; readonly depth: number }): VNode {
+  const items = token.items.map((item, index) => (
+    <li key={index}>
+      {item.task && <input type="checkbox" disabled checked={item.checked === true} aria-label={item.text} />}
+      {blocks(
+        item.tokens.filter(({ type }) => type !== "checkbox"),
+        depth + 1,
+      )}
+    </li>
+  ));
+  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth: number }): VNode {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((cell, index) => (
+              <th key={index} scope="col">
+                {inline(cell.tokens, depth)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, column) => (
+                <td key={column}>{inline(cell.tokens, depth)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inline(tokens: readonly Token[], depth: number): ComponentChildren {
+  return tokens.map((token, index) => <Piece key={index} token={token} depth={depth + 1} />);
+}
+
+function Piece({ token: given, depth }: TokenProps): ComponentChildren {
+  const token = given as InlineToken;
+  if (depth > MAX_DEPTH) return token.raw;
+  switch (token.type) {
+    case "text":
+    case "escape":
+      return "tokens" in token && token.tokens !== undefined ? inline(token.tokens, depth) : token.text;
+    case "strong":
+      return <strong>{inline(token.tokens, depth)}</strong>;
+    case "em":
+      return <em>{inline(token.tokens, depth)}</em>;
+    case "del":
+      return <del>{inline(token.tokens, depth)}</del>;
+    case "codespan":
+      return <code>{token.text}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return <Link href={token.href}>{inline(token.tokens, depth)}</Link>;
+    case "image":
+      return <ImageNote address={token.href} text={token.text} />;
+    default:
+      return token.raw;
+  }
+}
+
+type InlineToken =
+  | Tokens.Text
+  | Tokens.Escape
+  | Tokens.Strong
+  | Tokens.Em
+  | Tokens.Del
+  | Tokens.Codespan
+  | Tokens.Br
+  | Tokens.Link
+  | Tokens.Image
+  | Tokens.HTML;
+
+function Link({ href, children }: { readonly href: string; readonly children: ComponentChildren }): VNode {
+  if (!isSafeAddress(href))
+    return (
+      <>
+        {children} <code>{href}</code>
+      </>
+    );
+  return (
+    <a href={href} title={href} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+/** True for an address that a browser opens without running anything of it here. */
+export function isSafeAddress(address: string): boolean {
+  return /^(?:https?:\/\/|mailto:)[^\s]+$/i.test(address) && URL.canParse(address);
+}
+
+function ImageNote({ address, text }: { readonly address: string; readonly text: string }): VNode {
+  const words = useWords();
+  return (
+    <span class="soft">
+      {text} <Link href={address}>{words.imageAt(address)}</Link>
+    </span>
+  );
+}
+
+function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
+  const words = useWords();
+  return (
+    <div class="code-block">
+      <div class="code-head">
+        <span>{language}</span>
+        <CopyButton text={text} />
+      </div>
+      {/* It can be wider than the page, and must be reached by keyboard to be scrolled. */}
+      <pre tabIndex={0} aria-label={words.codeOf(language)} dir="ltr">
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+}
