@@ -44,12 +44,9 @@ test("a connection that breaks is made again behind the last entry, in pieces ho
       if (seen.length === 4) return;
     }
   })();
-  let isOver = false;
-  void reading.finally(() => (isOver = true));
-  while (!isOver) {
-    await Promise.race([reading, clock.untilSleeping()]);
-    await clock.advance(100);
-  }
+  const wait = async (): Promise<boolean> =>
+    Promise.race([reading.then(() => false), clock.untilSleeping().then(() => true)]);
+  while (await wait()) await clock.advance(100);
   expect([seen, asked, states]).toEqual([
     ["e1", "e2", "e3", "e4"],
     [null, "e2", "e2", "e2"],
@@ -69,11 +66,8 @@ test("what the server refuses is not tried again", async () => {
     baseUrl: "http://127.0.0.1",
     fetch: async () => Response.json(problem, { status: 404 }),
   });
-  const error = await reader
-    .follow("s")
-    [Symbol.asyncIterator]()
-    .next()
-    .catch((thrown: unknown) => thrown);
+  const items = reader.follow("s")[Symbol.asyncIterator]();
+  const error = await items.next().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ServerProblem);
   expect(error).toMatchObject({ status: 404, code: "not_found", message: "There is none." });
 });
