@@ -3,8 +3,8 @@ import type { AssistantBlock } from "../../src/core/message/block.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 
 /**
- * Makes journals by chance: runs with parallel calls, batches, subagents inside subagents, retries, questions,
- * refusals, compactions, changed files and undo, runs that were cut. The same seed gives the same one.
+ * Makes journals by chance: runs with parallel calls, subagents inside subagents, retries, questions,
+ * refusals, compactions, changed files and undo, runs that were cut. A seed always gives the same one.
  */
 export class JournalMaker {
   readonly entries: JournalEntry[] = [];
@@ -39,7 +39,13 @@ export class JournalMaker {
     const began = this.#time;
     for (let tries = this.#below(8) === 0 ? 2 : 0; tries > 0; tries--) {
       this.#wait(4_000);
-      const error = { name: "Error", code: "provider_error", message: "busy", retryable: true, details: {} } as const;
+      const error = {
+        name: "Error",
+        code: "provider_error",
+        message: "busy",
+        retryable: true,
+        details: {},
+      } as const;
       this.#add({ type: "retry", attempt: 2, delayMs: this.#below(3_000), error, ...tagged });
     }
     this.#wait(9_000);
@@ -147,7 +153,7 @@ export class JournalMaker {
   #add(entry: NewEntry): string {
     const id = `e${this.entries.length}`;
     const parent = this.entries.at(-1)?.id ?? null;
-    this.entries.push({ ...entry, id, parent, time: this.#time } as JournalEntry);
+    this.entries.push({ ...entry, id, parent, time: this.#time });
     return id;
   }
 

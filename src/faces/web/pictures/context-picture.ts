@@ -37,7 +37,7 @@ export const CONTEXT_PARTS: readonly ContextPart[] = [
 /** Tokens by part. */
 export type ContextSums = { readonly [part in ContextPart]: number };
 
-/** What filled the window at one request of the conversation. */
+/** The content of the window at one request of the conversation. */
 export interface ContextTurn {
   /** The answer to it. */
   readonly entryId: string;
@@ -116,7 +116,7 @@ class ContextFold {
     this.#learn(entry);
   }
 
-  /** What stands in the window now, largest first. */
+  /** The pieces in the window now, largest first. */
   pieces(): readonly LargePiece[] {
     const names = new Map<string, string>();
     return this.#state.transcript.messages

@@ -3,7 +3,7 @@ import { useId, useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { useFormats } from "../language/formats.ts";
 import { CONTEXT_PARTS, type ContextTurn, contextTurns, largestPieces } from "./context-picture.ts";
-import { percentText, ticksUpTo } from "./figures.ts";
+import { percentText, stacked, ticksUpTo } from "./figures.ts";
 import { PictureTable, PlainTable } from "./picture-table.tsx";
 import { usePictureWords } from "./picture-words.ts";
 import { ShareStrip } from "./share-strip.tsx";
@@ -15,8 +15,9 @@ const HEAD_PX = 18;
 const MIN_COLUMN_PX = 4;
 const MAX_COLUMN_PX = 36;
 const LARGEST = 10;
+const MAX_LABEL = 60;
 
-/** What filled the model's window, request by request, and what of it came from the cache. */
+/** The model's window, request by request: what filled it, and what of it came from the cache. */
 export function ContextPicture({
   entries,
   windowTokens,
@@ -29,7 +30,8 @@ export function ContextPicture({
   readonly onChoose?: (entryId: string) => void;
 }): VNode {
   const words = usePictureWords();
-  const turns = useMemo(() => contextTurns(entries), [entries, entries.length]);
+  const count = entries.length;
+  const turns = useMemo(() => contextTurns(entries.slice(0, count)), [entries, count]);
   const [place, setPlace] = useState<number>();
   const last = turns.length - 1;
   const at = Math.min(place ?? last, last);
@@ -106,23 +108,41 @@ function TurnsDrawing({
             )}
           </g>
         ))}
-        <g class="axis">
-          {ticksUpTo(most, 4)
-            .slice(1)
-            .map((tick) => (
-              <g key={tick}>
-                <line x1={0} x2={width} y1={yOf(tick)} y2={yOf(tick)} />
-                <text x={2} y={yOf(tick) - 3}>
-                  {formats.count(tick)}
-                </text>
-              </g>
-            ))}
-          {windowTokens !== undefined && windowTokens <= most && (
-            <line class="limit" x1={0} x2={width} y1={yOf(windowTokens)} y2={yOf(windowTokens)} />
-          )}
-        </g>
+        <TokenLines most={most} windowTokens={windowTokens} width={width} yOf={yOf} />
       </svg>
     </div>
+  );
+}
+
+/** Lines at round counts, and at the size of the window. */
+function TokenLines({
+  most,
+  windowTokens,
+  width,
+  yOf,
+}: {
+  readonly most: number;
+  readonly windowTokens: number | undefined;
+  readonly width: number;
+  readonly yOf: (tokens: number) => number;
+}): VNode {
+  const formats = useFormats();
+  return (
+    <g class="axis">
+      {ticksUpTo(most, 4)
+        .slice(1)
+        .map((tick) => (
+          <g key={tick}>
+            <line x1={0} x2={width} y1={yOf(tick)} y2={yOf(tick)} />
+            <text x={2} y={yOf(tick) - 3}>
+              {formats.count(tick)}
+            </text>
+          </g>
+        ))}
+      {windowTokens !== undefined && windowTokens <= most && (
+        <line class="limit" x1={0} x2={width} y1={yOf(windowTokens)} y2={yOf(windowTokens)} />
+      )}
+    </g>
   );
 }
 
@@ -138,23 +158,19 @@ function TurnColumn({
   readonly width: number;
   readonly yOf: (tokens: number) => number;
 }): VNode {
-  let sum = 0;
+  const parts = CONTEXT_PARTS.filter((part) => turn.parts[part] > 0);
   return (
     <>
-      {CONTEXT_PARTS.filter((part) => turn.parts[part] > 0).map((part) => {
-        const bottom = yOf(sum);
-        sum += turn.parts[part];
-        return (
-          <rect
-            key={part}
-            class={`mark-${part}`}
-            x={x}
-            y={yOf(sum)}
-            width={width}
-            height={bottom - yOf(sum)}
-          />
-        );
-      })}
+      {stacked(parts.map((part) => turn.parts[part])).map(([from, to], at) => (
+        <rect
+          key={parts[at]}
+          class={`mark-${parts[at]}`}
+          x={x}
+          y={yOf(to)}
+          width={width}
+          height={yOf(from) - yOf(to)}
+        />
+      ))}
       {turn.cacheReadTokens > 0 && (
         <line
           class="cache-line"
@@ -212,10 +228,14 @@ function TurnDetail({
       <details class="picture-table">
         <summary>{words.largest}</summary>
         <PlainTable
-          columns={[words.part, words.tokens, words.share, ""]}
+          columns={[words.part, words.tokens, words.share]}
           rows={pieces.map(({ part, tokens, label }, at) => ({
             key: String(at),
-            cells: [words.parts[part], formats.count(tokens), percentText(tokens, inputTokens), label],
+            cells: [
+              label === "" ? words.parts[part] : `${words.parts[part]}: ${label.slice(0, MAX_LABEL)}`,
+              formats.count(tokens),
+              percentText(tokens, inputTokens),
+            ],
           }))}
         />
       </details>

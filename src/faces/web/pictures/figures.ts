@@ -36,3 +36,13 @@ export function timeTicks(from: number, to: number, wanted: number): readonly nu
     (_none, at) => (first + at) * step,
   );
 }
+
+/** Values one behind the other: where each begins and ends. */
+export function stacked(values: readonly number[]): readonly (readonly [from: number, to: number])[] {
+  let sum = 0;
+  return values.map((value) => {
+    const from = sum;
+    sum += value;
+    return [from, sum];
+  });
+}

@@ -32,14 +32,14 @@ export interface ChangedFile {
   readonly path: string;
   /** Places in {@link FilesPicture.moments}. */
   readonly moments: readonly number[];
-  /** What it is now against what it was at first; `unchanged`: all was taken back. */
+  /** Now against what it was at first; `unchanged`: all was taken back. */
   readonly kind: ChangeKind | "unchanged";
   /** Lines added and removed by changes that stand. */
   readonly added: number;
   readonly removed: number;
 }
 
-/** What changed when. */
+/** The changes of a session to files: what changed when. */
 export interface FilesPicture {
   /** In the order of the journal. */
   readonly moments: readonly FileMoment[];
@@ -119,7 +119,7 @@ class StandingChanges {
   readonly #moments: readonly WritableMoment[];
   /** Places of those that stand, in order. */
   readonly #standing: number[] = [];
-  /** What an undo took back, newest first, by its entry. */
+  /** The changes that an undo took back, newest first, by its entry. */
   readonly #taken = new Map<string, { readonly places: readonly number[]; readonly isPartial: boolean }>();
 
   constructor(moments: readonly WritableMoment[]) {

@@ -17,7 +17,7 @@ export interface UndoPlace {
   readonly turn: number;
 }
 
-/** What changed when, as diffs. */
+/** The files of a session: what changed when, as diffs. */
 export function FilesView({
   entries,
   changes,
@@ -25,7 +25,7 @@ export function FilesView({
   onUndo,
 }: {
   readonly entries: readonly JournalEntry[];
-  /** What the server knows of the changes. Default: none; diffs are those that calls told. */
+  /** The changes as the server knows them. Default: none; diffs are those that calls told. */
   readonly changes?: readonly SessionChange[];
   /** Shows an entry in the conversation. */
   readonly onChoose?: (entryId: string) => void;
@@ -33,7 +33,8 @@ export function FilesView({
   readonly onUndo?: (place: UndoPlace) => void;
 }): VNode {
   const words = usePictureWords();
-  const picture = useMemo(() => filesPicture(entries, changes), [entries, entries.length, changes]);
+  const count = entries.length;
+  const picture = useMemo(() => filesPicture(entries.slice(0, count), changes), [entries, count, changes]);
   const [path, setPath] = useState<string>();
   const [open, setOpen] = useState<number>();
   const [most, setMost] = useState(SHOWN);
@@ -146,7 +147,7 @@ function MomentRow({
         )}
         <span class="soft">
           {by === "call" && `${tool} · ${words.place(run, turn)} · `}
-          {formats.moment(time, Date.now())}
+          {formats.moment(time, 0)}
         </span>{" "}
         {state !== "" && <b>{state}</b>}
       </summary>
@@ -186,8 +187,8 @@ function UndoButton({
       </button>
     );
   return (
-    <span role="group" aria-label={words.undoFrom}>
-      {words.undoQuestion(place.run, place.turn)}{" "}
+    <fieldset class="picture-row">
+      <legend>{words.undoQuestion(place.run, place.turn)}</legend>
       <button
         type="button"
         onClick={() => {
@@ -196,11 +197,11 @@ function UndoButton({
         }}
       >
         {words.yes}
-      </button>{" "}
+      </button>
       <button type="button" onClick={() => setAsking(false)}>
         {words.no}
       </button>
-    </span>
+    </fieldset>
   );
 }
 
@@ -213,17 +214,23 @@ function MomentDiff({ moment: { diff, isBinary } }: { readonly moment: FileMomen
 /** A diff, line by line, with the numbers its parts begin with. */
 function DiffLines({ diff, label }: { readonly diff: FileDiff; readonly label: string }): VNode {
   return (
-    <pre class="picture-diff" role="group" aria-label={label}>
-      {diff.hunks.map((hunk) => (
-        <span key={`${hunk.oldStart} ${hunk.newStart}`}>
-          <span class="hunk">{`@@ −${hunk.oldStart} +${hunk.newStart} @@\n`}</span>
-          {hunk.lines.map((line, at) => (
-            <span key={at} class={line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : undefined}>
-              {`${line}\n`}
-            </span>
-          ))}
-        </span>
-      ))}
-    </pre>
+    <figure class="picture-diff">
+      <figcaption class="soft">{label}</figcaption>
+      <pre>
+        {diff.hunks.map((hunk) => (
+          <span key={`${hunk.oldStart} ${hunk.newStart}`}>
+            <span class="hunk">{`@@ −${hunk.oldStart} +${hunk.newStart} @@\n`}</span>
+            {hunk.lines.map((line, at) => (
+              <span
+                key={at}
+                class={line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : undefined}
+              >
+                {`${line}\n`}
+              </span>
+            ))}
+          </span>
+        ))}
+      </pre>
+    </figure>
   );
 }

@@ -12,7 +12,7 @@ export interface TableRow {
   readonly isChosen?: boolean;
 }
 
-/** What a picture shows, as a table: folded, and a hundred rows at a time. */
+/** The content of a picture as a table: folded, and a hundred rows at a time. */
 export function PictureTable({
   columns,
   count,

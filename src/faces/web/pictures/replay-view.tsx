@@ -27,16 +27,17 @@ export function ReplayView({
   readonly onFork?: (entryId: string) => void;
 }): VNode {
   const words = usePictureWords();
-  const moments = useMemo(() => replayMoments(entries), [entries, entries.length]);
+  const total = entries.length;
+  const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
   const [place, setPlace] = useState<number>();
   const last = moments.length - 1;
   const at = Math.min(place ?? last, last);
   const moment = moments[at];
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLElement>(null);
   useEffect(() => {
     // What has just happened stands at the end.
-    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [at]);
   if (moment === undefined) return <p class="soft">{words.nothing}</p>;
   const { items, usage, costUsd } = cursor.moveTo(moment.count);
@@ -52,9 +53,9 @@ export function ReplayView({
           {moment.isNested && <span class="soft">{words.forkNested}</span>}
         </p>
       )}
-      <div class="replay-conversation" ref={box} tabIndex={0} role="group" aria-label={words.conversation}>
+      <section class="replay-conversation" ref={box} aria-label={words.conversation}>
         {renderItems(items.slice(-SHOWN_ITEMS))}
-      </div>
+      </section>
       <FilesThen entries={entries} moment={moment} loadText={loadText} />
     </section>
   );
@@ -133,7 +134,7 @@ function MomentLine({
     <p class="picture-chosen">
       <b>{words.types[type]}</b> <span dir="auto">{label}</span> ·{" "}
       <span class="soft">
-        {formats.moment(time, Date.now())} · {words.soFar(formats.count(tokens), cost)}
+        {formats.moment(time, 0)} · {words.soFar(formats.count(tokens), cost)}
       </span>
     </p>
   );
@@ -196,7 +197,7 @@ function FilesThen({
               {words.close}
             </button>
           </p>
-          {shown.text === null ? <p class="soft">{words.noText}</p> : <pre tabIndex={0}>{shown.text}</pre>}
+          {shown.text === null ? <p class="soft">{words.noText}</p> : <pre>{shown.text}</pre>}
         </div>
       )}
     </>

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { percentText } from "./figures.ts";
+import { percentText, stacked } from "./figures.ts";
 
 /** A part of a whole, as a strip shows it. */
 export interface StripPart {
@@ -20,15 +20,23 @@ export function ShareStrip({
 }): VNode {
   const shown = parts.filter(({ value }) => value > 0);
   const whole = shown.reduce((sum, { value }) => sum + value, 0);
-  let at = 0;
   return (
     <figure class="share-strip">
       <figcaption>{title}</figcaption>
       <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-        {shown.map(({ name, value }) => {
-          const x = at;
-          at += (value / whole) * 1_000;
-          return <rect key={name} class={`mark-${name}`} x={x} y={0} width={at - x} height={10} />;
+        {stacked(shown.map(({ value }) => value)).map(([from, to], at) => {
+          const scale = 1_000 / whole;
+          const { name = "" } = shown[at] ?? {};
+          return (
+            <rect
+              key={name}
+              class={`mark-${name}`}
+              x={from * scale}
+              y={0}
+              width={(to - from) * scale}
+              height={10}
+            />
+          );
         })}
       </svg>
       <ul>

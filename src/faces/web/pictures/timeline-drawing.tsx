@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useFormats } from "../language/formats.ts";
 import { type DrawnBar, drawnBars, type PictureWindow } from "./drawn-bars.ts";
+import type { PictureWords } from "./english-pictures.ts";
 import { timeTicks } from "./figures.ts";
 import { usePictureWords } from "./picture-words.ts";
 import { RequestChart } from "./request-chart.tsx";
@@ -16,6 +17,7 @@ const HEAD_PX = 18;
 const AXIS_PX = 20;
 /** Pixels of a name's letter, about. */
 const LETTER_PX = 7;
+const MAX_NAMES = 3;
 const MAX_ZOOM = 4_096;
 
 /** The rows of a timeline over one axis, with tokens and cost along it. One can go closer and along. */
@@ -95,6 +97,24 @@ interface PlacedRow {
   readonly head: string | undefined;
 }
 
+function placedRows(
+  timeline: Timeline,
+  words: PictureWords,
+): { readonly rows: readonly PlacedRow[]; readonly height: number } {
+  const rows: PlacedRow[] = [];
+  let y = AXIS_PX;
+  let group = -1;
+  for (const row of timeline.rows) {
+    const isNew = row.group !== group;
+    group = row.group;
+    if (isNew) y += HEAD_PX;
+    const head = group === 0 ? words.conversation : words.subagents(group, namesIn(row));
+    rows.push({ row, y, head: isNew ? head : undefined });
+    y += ROW_PX;
+  }
+  return { rows, height: y };
+}
+
 function RowsPicture({
   timeline,
   window,
@@ -109,20 +129,7 @@ function RowsPicture({
   const words = usePictureWords();
   const formats = useFormats();
   const id = useId();
-  const rows: PlacedRow[] = [];
-  let y = AXIS_PX;
-  let group = -1;
-  for (const row of timeline.rows) {
-    const isNew = row.group !== group;
-    group = row.group;
-    if (isNew) y += HEAD_PX;
-    rows.push({
-      row,
-      y,
-      head: isNew ? (group === 0 ? words.conversation : words.subagents(group)) : undefined,
-    });
-    y += ROW_PX;
-  }
+  const { rows, height } = placedRows(timeline, words);
   const worked = timeline.axis.stretches.reduce((sum, { from, to }) => sum + to - from, 0);
   return (
     <svg
@@ -130,12 +137,12 @@ function RowsPicture({
       role="img"
       aria-labelledby={`${id}t ${id}d`}
       width={window.pixels}
-      height={y + 4}
-      viewBox={`0 0 ${window.pixels} ${y + 4}`}
+      height={height + 4}
+      viewBox={`0 0 ${window.pixels} ${height + 4}`}
     >
       <title id={`${id}t`}>{words.timeline}</title>
       <desc id={`${id}d`}>{words.timelineOf(timeline.requests.length, formats.duration(worked))}</desc>
-      <AxisMarks timeline={timeline} window={window} height={y} />
+      <AxisMarks timeline={timeline} window={window} height={height} />
       {rows.map(({ row, y: top, head }) => (
         <g key={top}>
           {head !== undefined && (
@@ -156,6 +163,12 @@ function RowsPicture({
       ))}
     </svg>
   );
+}
+
+/** The names of the bars of a row, the first few of them. */
+function namesIn({ bars }: TimelineRow): string {
+  const names = [...new Set(bars.map(({ label }) => label))];
+  return `${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? " …" : ""}`;
 }
 
 /** Round times, and the pauses that are cut down. */

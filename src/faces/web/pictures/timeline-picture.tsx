@@ -29,7 +29,8 @@ export function TimelinePicture({
   const words = usePictureWords();
   const formats = useFormats();
   const [chosen, setChosen] = useState<DrawnBar>();
-  const timeline = useMemo(() => runTimeline(entries, now), [entries, entries.length, now]);
+  const count = entries.length;
+  const timeline = useMemo(() => runTimeline(entries.slice(0, count), now), [entries, count, now]);
   if (timeline.rows.length === 0) return <p class="soft">{words.nothing}</p>;
   const { shares, total } = timeline;
   const cost = total.costUsd === undefined ? words.unknown : formats.money(total.costUsd);
@@ -47,14 +48,12 @@ export function TimelinePicture({
       />
       <ShareStrip
         title={`${words.tokens} · ${words.cost} ${cost}`}
-        parts={[
-          ...tokenParts(timeline).map(({ name, value }) => ({
-            name,
-            label: words[name],
-            value,
-            text: formats.count(value),
-          })),
-        ]}
+        parts={tokenParts(timeline).map(({ name, value }) => ({
+          name,
+          label: words[name],
+          value,
+          text: formats.count(value),
+        }))}
       />
       <TimelineDrawing timeline={timeline} chosen={chosen} onChoose={setChosen} />
       {chosen !== undefined && <ChosenBar drawn={chosen} onShow={onChoose} />}
@@ -114,17 +113,16 @@ function ChosenBar({
   const words = usePictureWords();
   const formats = useFormats();
   return (
-    <p class="picture-chosen" role="status">
+    <output class="picture-chosen">
       <span class={`swatch back-${bar.kind}`} aria-hidden="true" /> <b>{words.bars[bar.kind]}</b> {bar.label}{" "}
-      · {formats.duration(bar.to - bar.from)} · {words.status[bar.status]} ·{" "}
-      {formats.moment(bar.from, Date.now())}
+      · {formats.duration(bar.to - bar.from)} · {words.status[bar.status]} · {formats.moment(bar.from, 0)}
       {count > 1 && <span class="soft"> · {words.more(count - 1)}</span>}{" "}
       {onShow !== undefined && (
         <button type="button" onClick={() => onShow(bar.entryId)}>
           {words.show}
         </button>
       )}
-    </p>
+    </output>
   );
 }
 
@@ -162,7 +160,7 @@ function RequestTable({
           ...(onShow === undefined ? {} : { onChoose: () => onShow(entryId) }),
           cells: [
             request.agent === undefined ? at + 1 : `${at + 1} · ${request.agent}`,
-            formats.moment(request.time, Date.now()),
+            formats.moment(request.time, 0),
             formats.duration(firstTokenMs ?? durationMs),
             firstTokenMs === undefined ? "" : formats.duration(Math.max(0, durationMs - firstTokenMs)),
             request.toolMs === 0 ? "" : formats.duration(request.toolMs),

@@ -142,7 +142,7 @@ export class TimelineRows {
     const worker = this.#workerOf(place);
     failedRequest(worker, { entryId: entry.id, time, status: status === "ok" ? "error" : status });
     if (owner !== "") return this.#leave(owner, time, status);
-    for (const other of [...this.#workers.keys()]) if (other !== "") this.#leave(other, time, "cut");
+    for (const other of this.#workers.keys()) if (other !== "") this.#leave(other, time, "cut");
     // Calls that wait for somebody were asked about up to here; the pause belongs to nobody.
     closeCalls(worker, time, isWaiting(stopReason) ? "ok" : status === "ok" ? "cut" : "aborted");
     worker.heardAt = time;
@@ -160,7 +160,7 @@ export class TimelineRows {
   }
 
   #closeAll(time: number, status: "cut" | "running"): void {
-    for (const [owner, worker] of [...this.#workers]) {
+    for (const [owner, worker] of this.#workers) {
       const [last] = worker.retries;
       if (last !== undefined) failedRequest(worker, { entryId: last.entry.id, time, status });
       if (owner === "") closeCalls(worker, time, status);
