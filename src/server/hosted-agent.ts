@@ -151,9 +151,14 @@ export class HostedAgent implements HostedSession {
 
   async send({ text, when }: NewMessage): Promise<void> {
     const { agent } = this.#options;
-    if (this.#running === undefined && (when === "now" || !this.#isHeld)) this.#run(text);
+    if (this.#running === undefined && when === "now") this.#run(text);
     else if (when === "now") agent.steer(text);
-    else this.#setQueue([...this.#queue, { id: newId("message"), text }]);
+    else {
+      // Where nothing is at work that it could wait for, what was held goes out with it.
+      if (this.#running === undefined) this.#isHeld = false;
+      this.#setQueue([...this.#queue, { id: newId("message"), text }]);
+      if (this.#running === undefined) this.#sendQueue();
+    }
   }
 
   async stop(): Promise<void> {
@@ -233,13 +238,17 @@ export class HostedAgent implements HostedSession {
     }
     this.#running = undefined;
     if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
-    const [first, ...rest] = this.#queue;
     if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
-    else if (first !== undefined && !this.#isHeld) {
-      this.#setQueue(rest);
-      this.#run(first.text);
-    }
+    else this.#sendQueue();
     this.#changed();
+  }
+
+  /** Sends all that waits as one message, unless it is held. */
+  #sendQueue(): void {
+    if (this.#queue.length === 0 || this.#isHeld) return;
+    const text = this.#queue.map((message) => message.text).join("\n\n");
+    this.#setQueue([]);
+    this.#run(text);
   }
 
   #onEvent(event: AgentEvent): void {

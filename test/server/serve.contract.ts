@@ -66,7 +66,7 @@ export function describeServer(
   });
 
   test(`${name}: stop ends the run and holds the queue; stopping what does not run is refused`, async () => {
-    const { reader, cwd } = await open([asking, says("Never.")]);
+    const { reader, cwd } = await open([asking, says("Both.")]);
     const { id } = await reader.start({ prompt: "Do it", cwd });
     await followUntil(reader, id, passes("question"));
     await reader.send(id, { text: "later", when: "after" });
@@ -77,6 +77,10 @@ export function describeServer(
     expect([queue.map(({ text }) => text), queueHeld]).toEqual([["later"], true]);
     await expect(reader.stop(id)).rejects.toMatchObject({ status: 409 });
     expect(await reader.approvals()).toEqual([]);
+    await reader.send(id, { text: "and this", when: "after" });
+    const items = await followUntil(reader, id, (_, all) => all.filter(isRunEnd).length === 2);
+    expect(JSON.stringify(items)).toContain("later\\n\\nand this");
+    expect((await reader.session(id)).queue).toEqual([]);
   });
 
   test(`${name}: a message now goes to a session that rests, one for after goes out by itself`, async () => {

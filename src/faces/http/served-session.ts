@@ -56,8 +56,11 @@ export class ServedSession {
     const { state } = session.view;
     if (state === "stopping")
       throw conflict("The run is being stopped: send it when that is done.", ["fork"], "stopping");
-    if (when === "after") session.queue.add(text);
-    else if (state === "idle") await this.#begin(text);
+    if (when === "after") {
+      session.queue.add(text);
+      // Nothing is at work that it could wait for: what was held goes out with it.
+      if (state === "idle") session.queue.release();
+    } else if (state === "idle") await this.#begin(text);
     else session.steer(text);
   }
 
