@@ -50,6 +50,14 @@ export class FactsFold {
   #total = NO_SPENDING;
   #run: SessionFacts["run"] = "none";
   #runKey: readonly [day: string, model: string] | undefined;
+  readonly #copiedAt: number;
+  /** The entry at hand was taken over from another session. */
+  #isCopied = false;
+
+  /** Of a copy, entries up to `copiedAt` are counted by the session they come from. */
+  constructor(copiedAt: number = Number.NEGATIVE_INFINITY) {
+    this.#copiedAt = copiedAt;
+  }
 
   facts(cwd: string): SessionFacts {
     return {
@@ -69,6 +77,7 @@ export class FactsFold {
   apply(entry: JournalEntry): void {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
+    this.#isCopied = entry.time <= this.#copiedAt;
     if (isSpending(entry)) this.#spend(entry);
     if (entry.type === "checkpoint")
       for (const change of entry.changes.filter(isOfFile)) {
@@ -146,6 +155,7 @@ export class FactsFold {
     },
   ): void {
     if (more.runs !== undefined) this.#runKey = [day, model];
+    if (this.#isCopied) return;
     const key = `${day} ${model}`;
     const before = this.#use.get(key) ?? { day, model, ...NO_USE };
     this.#use.set(key, {

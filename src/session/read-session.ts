@@ -65,6 +65,8 @@ export interface SessionSummary {
   readonly cwd: string | undefined;
   /** The first text a person wrote; undefined when there is none near the beginning. */
   readonly title: string | undefined;
+  /** When it was made as a copy of another session: what is older was taken over. */
+  readonly copiedAt?: number;
 }
 
 /** The facts near the beginning of a session file. Of one that cannot be read, nothing. */
@@ -90,16 +92,18 @@ export function sessionTitle(path: string): string | undefined {
 
 function summaryIn(lines: Iterable<Line>): SessionSummary {
   let cwd: string | undefined;
+  let copied: Pick<SessionSummary, "copiedAt"> = {};
   for (const { bytes, offset } of lines) {
     if (offset > TITLE_BYTES) break;
     const record = parseRecord(Buffer.from(bytes).toString("utf8"));
     if (record === undefined || !isStoredEntry(record)) continue;
     if (record.type === "session") cwd = record.cwd;
+    if (record.type === "session" && record.forkedFrom !== undefined) copied = { copiedAt: record.time };
     if (record.type !== "user_message" || record.source === "memory") continue;
     const title = messageText(record.message).trim();
-    if (title !== "") return { cwd, title };
+    if (title !== "") return { cwd, title, ...copied };
   }
-  return { cwd, title: undefined };
+  return { cwd, title: undefined, ...copied };
 }
 
 /**

@@ -49,6 +49,21 @@ test("a session that another writer has is followed live, read and copied, and n
   expect((await reader.fork(other.id)).id).not.toBe(other.id);
 });
 
+test("what a copy took over counts once in statistics, what it adds counts", async () => {
+  const { reader } = await filesRoom([says("One."), says("Two.")]);
+  const { id } = await reader.start({ prompt: "one" });
+  await followUntil(reader, id, isRunEnd);
+  const copy = await reader.fork(id);
+  const before = (await reader.stats("model")).total;
+  await reader.send(copy.id, { text: "two", when: "now" });
+  await followUntil(reader, copy.id, (_, items) => items.filter(isRunEnd).length === 2);
+  const after = (await reader.stats("model")).total;
+  expect([before, after].map(({ sessions, runs, turns }) => [sessions, runs, turns])).toEqual([
+    [1, 1, 1],
+    [2, 2, 2],
+  ]);
+});
+
 test("a rewind begins the stream anew", async () => {
   const room = await filesRoom([]);
   await using other = await otherWriter(room, [says("One."), says("Two."), says("Other.")]);

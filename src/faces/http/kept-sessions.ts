@@ -5,7 +5,7 @@ import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
 import { lockPath } from "../../session/inspect-session.ts";
 import { JournalTail } from "../../session/journal-tail.ts";
-import { summarizeSession } from "../../session/read-session.ts";
+import { type SessionSummary, summarizeSession } from "../../session/read-session.ts";
 import { findSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-id.ts";
 import { isLocked } from "../../session/session-lock.ts";
@@ -81,9 +81,9 @@ export class KeptSessions {
 
 class FactsReader {
   readonly #path: string;
-  #cwd: string | undefined;
+  #summary: SessionSummary | undefined;
   #tail: JournalTail;
-  #fold = new FactsFold();
+  #fold: FactsFold | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -91,17 +91,19 @@ class FactsReader {
   }
 
   read(): SessionFacts {
+    // A session has nothing in its file until its first record.
+    if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
+    const { cwd = "", copiedAt } = this.#summary;
+    this.#fold ??= new FactsFold(copiedAt);
     try {
       for (const entry of this.#tail.read())
-        if (entry === "reset") this.#fold = new FactsFold();
+        if (entry === "reset") this.#fold = new FactsFold(copiedAt);
         else this.#fold.apply(entry);
     } catch {
       // A list shows what is there; whoever opens the session is told what is wrong with it.
       this.#tail = new JournalTail(this.#path);
-      this.#fold = new FactsFold();
+      this.#fold = new FactsFold(copiedAt);
     }
-    // A session has nothing in its file until its first record.
-    this.#cwd ??= summarizeSession(this.#path).cwd;
-    return this.#fold.facts(this.#cwd ?? "");
+    return this.#fold.facts(cwd);
   }
 }
