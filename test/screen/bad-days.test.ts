@@ -95,7 +95,7 @@ test("a small window keeps the end of a command and every answer; one that has n
     "… 40 more rows, v shows them …",
     "│ rm -rf important",
     "  1. Allow once",
-    "  2. Allow for this session",
+    "  2. Allow for this session  …",
     "  3. Always allow bash(rm -rf…",
     "  4. No, and tell it why",
     "  5. No, and stop",
