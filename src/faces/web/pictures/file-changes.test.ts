@@ -150,3 +150,12 @@ test("ten times the entries take ten times the steps", () => {
   const many = countReads(entries, (watched) => filesPicture(watched));
   expect(many / few).toBeLessThan(10.5);
 });
+
+test("folders that come with a file are no files", () => {
+  const folder = { path: "src", before: null, after: { type: "folder", mode: 493 } };
+  const entries = [run(), turn(), checkpoint(folder, change("src/a.ts", null, "1"))];
+  expect([states(entries), filesAt(entries, 3).map(({ path }) => path)]).toEqual([
+    ["src/a.ts call created 1.1"],
+    ["src/a.ts"],
+  ]);
+});

@@ -2,6 +2,7 @@ import { type FileDiff, parseUnifiedDiff } from "../../../app/coding-session/fil
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import type { FileVersion } from "../../../core/agent/file-change.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
+import { isOfFile } from "../../../server/session-changes.ts";
 import { checkpointHistory, type HistoryStep } from "../../../session/checkpoints/checkpoint-history.ts";
 
 /** One change of one file: by a call, or by putting files back or forth. */
@@ -105,7 +106,7 @@ interface NetChange {
 /** The changes of a step by path, in the direction in which they were made. */
 function netChanges({ entry }: HistoryStep): ReadonlyMap<string, NetChange> {
   const net = new Map<string, NetChange>();
-  for (const { path, before, after } of entry.changes) {
+  for (const { path, before, after } of entry.changes.filter(isOfFile)) {
     const known = net.get(path);
     net.set(path, { before: known === undefined ? before : known.before, after });
   }
@@ -218,7 +219,7 @@ class DiffSource {
       const { diff, added, removed, binary } = known;
       return { ...(diff === undefined ? {} : { diff }), added, removed, isBinary: binary === true };
     }
-    const result = entry.changes.length === 1 ? this.#results.get(entry.callId) : undefined;
+    const result = entry.changes.filter(isOfFile).length === 1 ? this.#results.get(entry.callId) : undefined;
     const diff = result === undefined ? undefined : parseUnifiedDiff(path, result.text, result.isNew);
     return diff === undefined ? NO_DIFF : { ...NO_DIFF, diff, added: diff.added, removed: diff.removed };
   }

@@ -3,6 +3,7 @@ import type { SessionView, ViewItem } from "../../../app/coding-session/view.ts"
 import { ViewFold } from "../../../app/coding-session/view-fold.ts";
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import { textOf } from "../../../core/message/message.ts";
+import { isOfFile } from "../../../server/session-changes.ts";
 
 /** A moment that a replay can stand at: right after an entry that people see. */
 export interface ReplayMoment {
@@ -44,7 +45,7 @@ function labelOf(entry: JournalEntry): string {
     case "tool_result":
       return oneLine(`${entry.name} ${entry.title ?? entry.status}`);
     case "checkpoint":
-      return oneLine(entry.changes.map(({ path }) => path).join(", "));
+      return oneLine(entry.changes.filter(isOfFile).map(({ path }) => path).join(", "));
     case "run_end":
       return entry.stopReason;
     case "retry":
