@@ -45,7 +45,12 @@ function labelOf(entry: JournalEntry): string {
     case "tool_result":
       return oneLine(`${entry.name} ${entry.title ?? entry.status}`);
     case "checkpoint":
-      return oneLine(entry.changes.filter(isOfFile).map(({ path }) => path).join(", "));
+      return oneLine(
+        entry.changes
+          .filter(isOfFile)
+          .map(({ path }) => path)
+          .join(", "),
+      );
     case "run_end":
       return entry.stopReason;
     case "retry":
