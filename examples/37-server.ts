@@ -1,5 +1,5 @@
-// An API over your agents: sessions that are begun, followed and answered over HTTP. The handler takes a Request
-// and gives a Response, so it runs wherever these are; the reader is for the browser.
+// An API over your agents: sessions that are begun, followed and answered over HTTP. The handler takes a
+// Request and gives a Response, so it runs wherever these are; the reader is for the browser.
 //   node examples/37-server.ts
 import { Agent, defineTool } from "nano-agent";
 import { createHandler, createReader } from "nano-agent/server";
