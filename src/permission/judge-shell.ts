@@ -8,7 +8,7 @@ import { isSameRepository } from "./paths/repository.ts";
 import { isReadOnlyProgram, readOnlyRule, secretOf } from "./read-only.ts";
 import { isHarmless, redirectReason } from "./redirect-targets.ts";
 import type { OriginRule } from "./rule.ts";
-import { type RepositoryPrograms, type RunByGit, runByGit } from "./run-by-git.ts";
+import { type RepositoryPrograms, type RunByGit, runByGit, runsGitAgain } from "./run-by-git.ts";
 import { secretInWord } from "./secret-files.ts";
 import { planShell, type ShellPlan } from "./shell/plan-shell.ts";
 import { printPlan } from "./shell/print-plan.ts";
@@ -67,6 +67,7 @@ class ShellJudge {
   /** The command that was allowed last. */
   #last: Allowance | undefined;
   #isMoved: boolean | undefined;
+  #isSeries: boolean | undefined;
   #builtIn = false;
   #looked = 0;
 
@@ -248,7 +249,13 @@ class ShellJudge {
   #runByGit(unit: ShellUnit, places: readonly PathSpace[], isInner: boolean): RunByGit | undefined {
     if (!unit.name.endsWith("git")) return undefined;
     const { programs } = this.#judgement;
-    return runByGit(unit, { places, programs, isInner: isInner || this.#plan.lines.length > 1 });
+    this.#isSeries ??= runsGitAgain(this.#plan);
+    return runByGit(unit, {
+      places,
+      programs,
+      isInner: isInner || this.#plan.lines.length > 1,
+      isSeries: isInner || this.#isSeries,
+    });
   }
 
   /** The built-in rule that covers a command, wherever it may run. */

@@ -156,3 +156,21 @@ test("whatever an editor writes, the agent answers the next request and writes m
   });
   expect([end, editor.problems]).toEqual([{ stopReason: "end_turn" }, []]);
 });
+
+test("what a title leaves out is shown below it, and as it is", async () => {
+  const parts = [`rm a <!-- ${"x".repeat(300)} -->`, "rm b```"];
+  const server = await modelServer([calls("bash", { command: parts.join(" && ") }), says("ok")]);
+  const contents: unknown[] = [];
+  const editor = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      contents.push(...(toolCall.content ?? []));
+      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
+    },
+  });
+  const { sessionId } = await editor.agent.request(session.new, { cwd: editor.cwd, mcpServers: [] });
+  const prompt = [{ type: "text" as const, text: "Make it" }];
+  await editor.agent.request(session.prompt, { sessionId, prompt });
+  const [shown] = contents as { readonly content: { readonly text: string } }[];
+  expect(shown?.content.text.includes(`\`\`\`\`\n${parts.join(" && ")}\n\`\`\`\``)).toBe(true);
+});

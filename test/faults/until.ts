@@ -17,9 +17,10 @@ export function pidsIn(path: string): readonly number[] {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    const stat = `/proc/${pid}/stat`;
+    return !existsSync("/proc/self/stat") || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
   } catch {
+    // Gone, perhaps between two looks.
     return false;
   }
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, "utf8"));
 }

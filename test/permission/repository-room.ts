@@ -68,3 +68,12 @@ export const decisionOn = (room: Room, { line = "git status", rule, cwd = "r" }:
     tool: "bash",
     input: { command: line },
   }).decision;
+
+/** Gives a repository a program that cleans files, behind the name of its settings. */
+export const FILTER: string = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
+
+/**
+ * A repository that only the branch `b` names, whose settings clean what changed there. The one around has a
+ * change to put back, an alias, and a search that began on that branch.
+ */
+export const BELOW: string = `cp -r . ../sub; mv ../sub .; git -C sub commit -qam s; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.ignore none; git checkout -qf; git checkout -qb b; git add .; git commit -qm s; git checkout -q main; git config --global alias.co checkout; git config rebase.autoStash true; git config merge.autoStash true; git config --global core.checkStat minimal; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git bisect start HEAD HEAD~2 > /dev/null; echo b > .git/BISECT_START; git checkout -q main; ${FILTER} sub/.git/config; echo c > sub/f.t; echo c > f.t`;

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../temp-folder.ts";
-import { type Attack, decisionOn, Room } from "./repository-room.ts";
+import { type Attack, BELOW, decisionOn, FILTER, Room } from "./repository-room.ts";
 import { policyIn } from "./shell-rules.ts";
 
-const FILTER = `printf '[filter "x"]\\n\\tclean = %s\\n' "$EVIL" >>`;
 /** A driver for differences, which `f.t` has. */
 const DRIVER = `echo '*.t diff=d' > .gitattributes; git config diff.d.textconv "$EVIL"; git add .; git commit -qm d; echo c > f.t`;
 const COMMITS = `git checkout -qf -b b; echo 1 > g; git add g; git commit -qm g; git checkout -q main; echo 2 > h; git add h; git commit -qm h`;
@@ -24,12 +23,6 @@ const IN_COMMITS = `cp -r . ../sub; git checkout -qf; mv ../sub .; git add sub; 
 const MISSING = `git checkout -qf; git init -q sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git rm -q --cached sub; git commit -qm g; cd sub; rm -r .git/objects/??; git config extensions.partialclone o; git config core.repositoryformatversion 1; git config remote.o.url ssh://x/y; git config remote.o.promisor true; git config core.sshCommand "$EVIL"`;
 /** A repository that only the branch `b` names, whose settings have a program clean what is checked out. */
 const IN_BRANCH = `git checkout -qf; git init -qb main sub; cd sub; echo 1 > z; git add z; git commit -qm 1; cd ..; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.url x; git config submodule.sub.active true; git add sub .gitmodules; git commit -qm s; git branch b; git rm -q --cached sub; git commit -qm g; echo 'z filter=x' > sub/.git/info/attributes; printf '[filter "x"]\\n\\tsmudge = %s\\n' "$EVIL" >> sub/.git/config; rm sub/z`;
-
-/**
- * A repository that only the branch `b` names, whose settings clean what changed there. The one around has a
- * change to put back, an alias, and a search that began on that branch.
- */
-const BELOW = `cp -r . ../sub; mv ../sub .; git -C sub commit -qam s; git config -f .gitmodules submodule.sub.path sub; git config -f .gitmodules submodule.sub.ignore none; git checkout -qf; git checkout -qb b; git add .; git commit -qm s; git checkout -q main; git config --global alias.co checkout; git config rebase.autoStash true; git config merge.autoStash true; git config --global core.checkStat minimal; git commit -q --allow-empty -m 1; git commit -q --allow-empty -m 2; git bisect start HEAD HEAD~2 > /dev/null; echo b > .git/BISECT_START; git checkout -q main; ${FILTER} sub/.git/config; echo c > sub/f.t; echo c > f.t`;
 
 /** A submodule, the next commit of which names a repository in it, whose settings clean what changed. */
 const IN_SUBMODULE = `register() { git config -f .gitmodules submodule.$1.path $1; git config -f .gitmodules submodule.$1.url x; git config submodule.$1.url x; git config submodule.$1.active true; git add .gitmodules $1; git commit -qm $1; }; git checkout -qf; cp -r . ../sub; cp -r . ../in; mv ../sub .; mv ../in sub; cd sub; register in; cd ..; register sub; mv sub/in ..; git -C sub checkout -qf HEAD~1; rm -rf sub/in; mv ../in sub; git -C sub/in commit -q --allow-empty -m e; ${FILTER} sub/in/.git/config; echo c > sub/in/f.t`;
@@ -308,21 +301,6 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
       expect([decided, room.ran(attack.line ?? "git status", attack.cwd ?? "r")]).toEqual(["ask", true]);
     });
 
-    test.each(["git cherry-pick -e b", "git cherry-pick b main"])(
-      "asks where the status in a message to be edited, or of a second step, enters what a commit named: %s",
-      (line) => {
-        const prepare = `${BELOW}; git bisect reset -q; git config --global core.editor true`;
-        const decided = ["", "; git config -f sub/.git/config --unset filter.x.clean"].map((harmless) => {
-          const room = new Room(prepare + harmless);
-          return [decisionOn(room, { what: "", prepare, line, rule: "git *" }), room.ran(line, "r")];
-        });
-        expect(decided).toEqual([
-          ["ask", true],
-          ["allow", false],
-        ]);
-      },
-    );
-
     test.each(LEAKS)("asks before it shows what lies outside by $what", (attack) => {
       const room = new Room(`${OTHER} ${attack.prepare}`);
       const decided = decisionOn(room, attack);
@@ -384,12 +362,18 @@ describe.skipIf(!["/usr/bin/git", "/bin/bash"].every((path) => existsSync(path))
         "a clone with all that its tools write",
         "git config remote.o.url https://x/y; git config remote.o.github-pr-remote true; git lfs install --local",
       ],
-    ])("does not ask for %s as such, nor for a checkout in it", (_, prepare, cwd = "r") => {
+    ])("does not ask for %s as such, nor for a checkout or a commit in it", (_, prepare, cwd = "r") => {
       const room = new Room(prepare);
-      const decided = ["git status", "git checkout b"].map((line) =>
-        decisionOn(room, { what: "", prepare, cwd, line, rule: "git checkout *" }),
+      const lines = [
+        "git status",
+        "git checkout b",
+        "git add -A && git commit -m x && git push",
+        "git commit f.t",
+      ];
+      const decided = lines.map((line) =>
+        decisionOn(room, { what: "", prepare, cwd, line, rule: line === "git status" ? "ls" : "git *" }),
       );
-      expect(decided).toEqual(["allow", "allow"]);
+      expect(decided).toEqual(lines.map(() => "allow"));
     });
   },
 );

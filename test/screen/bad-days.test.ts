@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -308,6 +308,22 @@ test("what a project brings is a list to decide on, and nothing of it acts befor
   const program = openTerminal({ cwd, env: modelEnv(server) });
   await program.shows("can act");
   await program.shows("Leave them out");
+  await program.typeUntil(KEYS.escape, READY);
+  expect(await leave(program)).toBe(0);
+});
+
+test("what a person trusts is what was shown, not what the project has become", async () => {
+  const rulesFor = (program: string): string =>
+    JSON.stringify({ permissions: { allow: [`bash(${program} *)`] } });
+  const cwd = tempFolder({ "nano-agent.json": rulesFor("touch") });
+  mkdirSync(join(cwd, ".git"));
+  const program = openTerminal({ cwd, env: modelEnv(await modelServer([])) });
+  await program.shows("Leave them out");
+  writeFileSync(join(cwd, "nano-agent.json"), rulesFor("evil"));
+  await program.typeUntil(KEYS.down, "❯ Trust them");
+  const isOver = (screen: string): boolean => /❯ Leave them out|trusted: it counts/.test(screen);
+  await program.typeUntil("\r", isOver);
+  expect(program.emulator.screen.join("\n")).toContain("❯ Leave them out");
   await program.typeUntil(KEYS.escape, READY);
   expect(await leave(program)).toBe(0);
 });

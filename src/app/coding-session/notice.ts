@@ -1,8 +1,8 @@
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 
-/** Something a project brings that may not act, for it is not trusted. */
-export type LeftOut = Pick<TrustItem, "kind" | "path" | "does">;
+/** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */
+export type LeftOut = TrustItem;
 
 /** Why a model was chosen. */
 export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";

@@ -137,8 +137,7 @@ async function telemetryOf({ config }: Settings, onNotice: OnNotice): Promise<Te
 }
 
 function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
-  const { folder, leftOut } = trust;
-  const items = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
+  const { folder, leftOut: items } = trust;
   if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
   if (kept === undefined || !hasRepairs(kept.repairs)) return;
   const { path, repairs } = kept;

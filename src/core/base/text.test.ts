@@ -133,5 +133,5 @@ it.skipIf(process.platform === "win32")("shellArgument is one word for a shell, 
     }),
     { numRuns: 50 },
   );
-  expect(["a-b/c.d", "my notes"].map(shellArgument)).toEqual(["a-b/c.d", "'my notes'"]);
+  expect(["a-b/c.d=1", "my notes", "=ls"].map(shellArgument)).toEqual(["a-b/c.d=1", "'my notes'", "'=ls'"]);
 });

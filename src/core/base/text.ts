@@ -189,5 +189,13 @@ export function singleQuoted(text: string): string {
 
 /** A text as one word of a command that a person may paste into a shell: quoted where it has to be. */
 export function shellArgument(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : singleQuoted(text);
+  // A word that begins with = is the path of a program for zsh.
+  return /^(?!=)[\w./:@%+,=-]+$/.test(text) ? text : singleQuoted(text);
+}
+
+/** A text as a block of code in Markdown, which shows it as it is: with a fence longer than any inside. */
+export function fenced(text: string, language = ""): string {
+  let fence = "```";
+  for (const [run] of text.matchAll(/`+/g)) if (run.length >= fence.length) fence = `${run}\``;
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }

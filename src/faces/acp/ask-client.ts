@@ -13,6 +13,7 @@ import type {
 } from "../../app/coding-session/question.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { diffContent, toolFacts } from "./tool-facts.ts";
 
@@ -68,20 +69,35 @@ async function askPermission(
   return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };
 }
 
-/** The end of a command is always shown: it is what runs last. */
-function questionTitle({ tool = "", input = {} }: Question): string {
+/** A longer text stands below the title as well. */
+const MAX_TITLE = 300;
+
+function subjectOf({ input = {} }: Question): string {
   const { command, path, url } = input;
   const what = [command, path, url].find((value) => typeof value === "string");
-  const text = typeof what === "string" ? what : JSON.stringify(input);
-  return text.length <= 300 ? `${tool} ${text}` : `${tool} ${text.slice(0, 150)} … ${text.slice(-145)}`;
+  return typeof what === "string" ? what : JSON.stringify(input);
 }
 
-/** Why it is asked, and every part that needs a yes, the most dangerous first. */
-function reasonContent({ reason, parts = [] }: Question): ToolCallContent[] {
-  const lines = parts.length > 1 ? parts.map(({ text }) => `- ${text}`) : [];
-  return [
-    { type: "content", content: { type: "text", text: withHiddenShown([reason, ...lines].join("\n")) } },
+/** The end of a command is always shown: it is what runs last. */
+function questionTitle(question: Question): string {
+  const text = subjectOf(question);
+  const shown = text.length <= MAX_TITLE ? text : `${text.slice(0, 150)} … ${text.slice(-145)}`;
+  return `${question.tool ?? ""} ${shown}`;
+}
+
+/**
+ * All of what the title leaves out, why it is asked, and every part that needs a yes, the most dangerous
+ * first. Editors show it as Markdown, in which a call could hide a part of itself.
+ */
+function reasonContent(question: Question): ToolCallContent[] {
+  const { reason, parts = [] } = question;
+  const subject = subjectOf(question);
+  const texts = [
+    ...(subject.length > MAX_TITLE ? [fenced(withHiddenShown(subject))] : []),
+    withHiddenShown(reason),
+    ...(parts.length > 1 ? parts.map(({ text }) => fenced(withHiddenShown(text))) : []),
   ];
+  return [{ type: "content", content: { type: "text", text: texts.join("\n\n") } }];
 }
 
 const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {

@@ -45,3 +45,7 @@ test.each([
 test("what stands behind -- is a prompt whatever it looks like", () => {
   expect(refusal("version", true)).toBeUndefined();
 });
+
+test("the prompt that is offered to be pasted is quoted", () => {
+  expect(() => assertNoCommand(["help", "sessions;"], false)).toThrow("nano-agent -p -- help 'sessions;'");
+});

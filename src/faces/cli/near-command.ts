@@ -1,5 +1,5 @@
 import { misuse } from "../../core/base/errors.ts";
-import { editDistance } from "../../core/base/text.ts";
+import { editDistance, shellArgument } from "../../core/base/text.ts";
 import type { CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 
@@ -47,7 +47,7 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
   const hint = meantBy(first.toLowerCase(), second);
   if (hint === undefined) return;
   throw misuse(
-    `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.join(" ")}`,
+    `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.map(shellArgument).join(" ")}`,
   );
 }
 

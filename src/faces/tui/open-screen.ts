@@ -1,12 +1,15 @@
 import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
+import { userPaths } from "../../app/config/paths.ts";
 import type { FoundModel } from "../../app/model-choice.ts";
+import { changeTrust } from "../../app/trust/trust-file.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
-import type { KnownSession } from "./commands/control.ts";
-import { askForServer, offerTrust, openSetUp } from "./commands/first-minutes.ts";
+import { CALL_VARIABLE } from "../../system/process-watcher.ts";
+import type { KnownSession, UntrustedNotice } from "./commands/control.ts";
+import { askForServer, offerTrust, openSetUp, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
@@ -131,6 +134,7 @@ class ScreenProgram {
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
       listSessions: () => this.#sessions(),
+      approve: (untrusted) => this.#approve(untrusted),
       command: (words) => this.#command(words),
       runOwn: (words, title) => this.#showCommand(words, title),
     });
@@ -211,8 +215,8 @@ class ScreenProgram {
         return;
       }
       this.#controller.attach(session, isResumed);
-      const untrusted = session.notices.find((notice) => notice.code === "untrusted");
-      if (untrusted?.code === "untrusted") offerTrust(this.#controller, untrusted);
+      const untrusted = untrustedIn(session);
+      if (untrusted !== undefined) offerTrust(this.#controller, untrusted);
     } catch (error) {
       const known = toNanoAgentError(error);
       if (known.code === "missing_credentials")
@@ -326,6 +330,13 @@ class ScreenProgram {
       title: sessionTitle(path) ?? "(no text)",
       changedAt,
     }));
+  }
+
+  async #approve({ folder, items }: UntrustedNotice): Promise<void> {
+    const { environment } = this.#options;
+    if (variable(environment, CALL_VARIABLE) !== undefined)
+      throw misuse("An agent cannot approve for its user.");
+    await changeTrust(userPaths(environment), (record) => record.add(folder, items));
   }
 
   #command(words: readonly string[]): Promise<string> {

@@ -3,6 +3,7 @@ import { wordSet } from "../match-text.ts";
 import { lastPart } from "../paths/match-path.ts";
 import { bareCommand } from "./bare-command.ts";
 import { subcommandAt } from "./git-guards.ts";
+import { optionTable, readOptions } from "./option-reader.ts";
 import { literalWord, type ShellWord, textAt } from "./shell-command.ts";
 import { unwrap } from "./unwrap.ts";
 
@@ -50,7 +51,22 @@ export function isShownPlainly(words: readonly ShellWord[]): boolean {
 export function maySwitch(words: readonly ShellWord[]): boolean {
   const isKnown = (name: string): boolean =>
     name === "" || STAYS.has(name) || SHOWS.has(name) || LISTS.has(name);
-  return !namesOf(words).some(isKnown);
+  const names = namesOf(words);
+  return names[0] === "commit" ? mayCommitPaths(words) : !names.some(isKnown);
+}
+
+/** True when a commit may name paths: what the last commit names there then comes back into the index. */
+function mayCommitPaths(words: readonly ShellWord[]): boolean {
+  const { operands, unknown } = readOptions(words, COMMIT, subcommandAt(words) + 1);
+  return operands.length + unknown.length > 0;
+}
+
+/**
+ * True when git may put repositories into the index that nobody has looked at, or one in the place that the
+ * index names, and leaves it to others to look.
+ */
+export function mayFill(words: readonly ShellWord[]): boolean {
+  return namesOf(words).some((name) => FILLS.has(name));
 }
 
 /** The sub-command of git, alone and with the word behind it; none where it is not spelled. */
@@ -66,6 +82,24 @@ const STAYS = wordSet(`
   add am apply archive branch cat-file check-ignore cherry clean clone commit config describe fetch
   for-each-ref format-patch gc grep help init ls-files ls-remote ls-tree merge-base mv notes push remote
   reset restore rev-list rev-parse rm shortlog show-ref status tag version worktree`);
+
+const FILLS: ReadonlySet<string> = new Set([
+  "add",
+  "am",
+  "apply",
+  "commit",
+  "mv",
+  "reset",
+  "restore",
+  "worktree move",
+]);
+
+/** The options of a commit but those that name paths. */
+const COMMIT = optionTable(`
+  -aeinopqsvz -CFcmt= -Su? all allow-empty allow-empty-message amend author= branch cleanup= date= dry-run edit
+  file= fixup= gpg-sign gpg-sign= include interactive long message= no-edit no-gpg-sign no-post-rewrite
+  no-signoff no-status no-verify null only patch porcelain quiet reedit-message= reset-author reuse-message=
+  short signoff squash= status template= trailer= untracked-files untracked-files= verbose verify`);
 
 /** True when one of the words of a command could be a sub-command of git that shows differences. */
 export function mayShowDiffs(words: readonly string[]): boolean {

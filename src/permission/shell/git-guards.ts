@@ -71,6 +71,8 @@ const RUNNING: ReadonlyMap<string, RegExp> = new Map([
   ["config", /^(?:-e|--edit|-f|--file|--file=.*|!.*)$/],
   ["hook", /^run$/],
   ["maintenance", /^(?:run|start|register)$/],
+  // It leads git to the settings of a work tree that nobody could see.
+  ["worktree", /^repair$/],
   ["fast-export", /^--export/],
 ]);
 

@@ -33,6 +33,8 @@ export interface ShellPlan {
   readonly lines: readonly JudgedLine[];
   /** Variables of the line itself, with their values where they are known. */
   readonly variables: KnownVariables;
+  /** A command that stands in the line more than once is among the units once. */
+  readonly repeats: boolean;
 }
 
 /** A command line with its tree. */
@@ -97,6 +99,7 @@ class Planner {
   #valueCount = 0;
   #variables: KnownVariables = new VariableScope(new Map());
   readonly #guesses: boolean;
+  #repeats = false;
   #roughLeft = MAX_ROUGH;
   #sink: ShellUnit[] = this.#units;
 
@@ -111,6 +114,7 @@ class Planner {
       obstacles: this.#obstacles,
       lines: this.#lines,
       variables: this.#variables,
+      repeats: this.#repeats,
     };
   }
 
@@ -174,7 +178,8 @@ class Planner {
   #commands(commands: readonly SimpleCommand[], level: Level): void {
     const seen = commands.length > 1 ? new Set<string>() : undefined;
     for (const command of commands)
-      if (seen === undefined || !isRepeated(command, seen)) this.#words(command, level);
+      if (seen !== undefined && isRepeated(command, seen)) this.#repeats = true;
+      else this.#words(command, level);
   }
 
   #words(command: SimpleCommand, level: Level): void {

@@ -25,10 +25,16 @@ export class TrustRecord {
 
   /** The record with exactly these items approved in `folder`. Items that are blocked are left out. */
   approve(folder: string, items: readonly TrustItem[]): TrustRecord {
+    return this.remove(folder).add(folder, items);
+  }
+
+  /** The record with these items approved beside those that are in `folder`. */
+  add(folder: string, items: readonly TrustItem[]): TrustRecord {
     const contents = items
       .filter(({ blocked }) => blocked === undefined)
       .map((item): [string, string] => [itemKey(item), item.hash]);
-    return new TrustRecord(new Map([...this.#folders, [folder, new Map(contents)]]));
+    const all = new Map([...this.contentsOf(folder), ...contents]);
+    return new TrustRecord(new Map([...this.#folders, [folder, all]]));
   }
 
   /** The record without a folder. */

@@ -4,6 +4,7 @@ import { redactionFor } from "../../../app/secrets.ts";
 import { SessionState } from "../../../core/agent/session-state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
+import { fenced } from "../../../core/base/text.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
@@ -101,11 +102,4 @@ function blockMarkdown(block: ContentBlock): string {
       return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
     }
   }
-}
-
-/** A fence longer than any run of backticks inside. */
-function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }

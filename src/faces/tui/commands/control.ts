@@ -1,4 +1,5 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import type { Notice } from "../../../app/coding-session/notice.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
@@ -30,11 +31,16 @@ export interface ControlPorts {
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
   readonly listSessions: () => readonly KnownSession[];
+  /** Approves what a project brings, as it was when the session was opened. */
+  readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;
   /** Runs a sub-command and shows what it wrote. */
   readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
 }
+
+/** The parts of a project that are left out, for it is not trusted. */
+export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
 /** The screen for commands, and the actions of a person on it. */
 export interface Control {

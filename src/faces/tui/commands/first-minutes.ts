@@ -1,9 +1,9 @@
-import type { Notice } from "../../../app/coding-session/notice.ts";
+import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { FoundModel } from "../../../app/model-choice.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { columnsOf } from "../../terminal/columns.ts";
-import type { Control } from "./control.ts";
+import type { Control, UntrustedNotice } from "./control.ts";
 
 /** Ways to set up where no model was found. */
 export interface SetUp {
@@ -75,7 +75,10 @@ export function askForServer(control: Control, { name, baseUrl }: FoundModel): P
   });
 }
 
-type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
+/** The notice of parts of the project that are left out of a session, if there is one. */
+export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undefined {
+  return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
+}
 
 /** Asks whether what a project brings may act; each thing it brings is in the list with what it would do. */
 export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
@@ -99,7 +102,7 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
       ...(isCut ? [{ label: "See all of it", value: "look" as const, preview }] : []),
     ],
     onChoose: (choice) => {
-      if (choice === "yes") control.run(approve(control));
+      if (choice === "yes") control.run(approve(control, untrusted));
       if (choice !== "look") return;
       control.print(rows);
       offerTrust(control, untrusted);
@@ -107,8 +110,16 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   });
 }
 
-async function approve(control: Control): Promise<void> {
-  await control.ports.command(["trust", "--yes"]);
-  await control.switchTo(() => control.ports.openSession(), false);
-  control.say("trusted: it counts from now on", "good");
+/** Exactly what was shown: it may be another thing by now. */
+async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
+  await control.ports.approve(untrusted);
+  let left: UntrustedNotice | undefined;
+  const open = async (): Promise<CodingSession> => {
+    const session = await control.ports.openSession();
+    left = untrustedIn(session);
+    return session;
+  };
+  await control.switchTo(open, false);
+  if (left === undefined) control.say("trusted: it counts from now on", "good");
+  else offerTrust(control, left);
 }

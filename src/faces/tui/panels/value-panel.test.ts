@@ -54,3 +54,17 @@ test("Escape refuses", () => {
   panel.handle({ type: "key", key: "escape" });
   expect(replies).toEqual([{ choice: "no" }]);
 });
+
+test("who asks stays on the screen, however much is said", () => {
+  const reason = `docs asks: ${"x ".repeat(2_000)}password for you:`;
+  const panel = new ValuePanel({
+    question: { id: "q", type: "elicitation", time: 0, reason, choices: [], schema: {} },
+    answer: () => undefined,
+  });
+  const rows = panel.draw(CONTEXT, 10).rows.map((row) => row.map(({ text }) => text).join(""));
+  expect([rows.length, rows[0]?.startsWith("? docs asks: x"), rows[7]?.endsWith("for you:")]).toEqual([
+    10,
+    true,
+    true,
+  ]);
+});

@@ -62,7 +62,10 @@ export class ValuePanel implements Panel {
       placeholder: field?.isRequired === true ? "" : "empty: leave it out",
       marks,
     });
-    const above = [...head, ...options, ...fault].slice(-Math.max(1, maxRows - rows.length - 1));
+    // Who asks stays, however long the text of a server is.
+    const [first = [], ...more] = [...head, ...options, ...fault];
+    const room = Math.max(0, maxRows - rows.length - 2);
+    const above = [first, ...more.slice(Math.max(0, more.length - room))];
     const place = `${this.#at + 1} of ${this.#fields.length}`;
     const keys = keysLine([place, "enter goes on", "esc refuses"], { marks, width });
     return {

@@ -1,4 +1,5 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { Highlighter } from "../markdown/code-highlighter.ts";
 import { cutLine, type Line, type Span, span, textLines } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
@@ -9,11 +10,14 @@ const MAX_CHARS = 2_000;
 /** Lines that have less in common than this are shown as wholly different. */
 const MIN_COMMON = 0.4;
 
+/** How the lines of a change are shown. */
+export interface DiffLook extends Pick<ViewContext, "width" | "marks" | "highlight"> {
+  /** A person is asked about it: long lines as a whole, characters that do not show as their names. */
+  readonly isAsked?: boolean;
+}
+
 /** A change's lines with numbers, removed and added ones, and in changed lines the part that changed. */
-export function diffLines(
-  diff: FileDiff,
-  context: Pick<ViewContext, "width" | "marks" | "highlight">,
-): readonly Line[] {
+export function diffLines(diff: FileDiff, context: DiffLook): readonly Line[] {
   const largest = Math.max(
     0,
     ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
@@ -21,7 +25,8 @@ export function diffLines(
   const digits = String(largest).length;
   const highlighter = context.highlight?.(endingOf(diff.path));
   return diff.hunks.flatMap((hunk, index) => {
-    const rows = hunkLines(hunk, { digits, width: context.width, highlighter });
+    const plain = context.isAsked === true ? whole : beginning;
+    const rows = hunkLines(hunk, { digits, width: context.width, highlighter, plain });
     return index === 0
       ? rows
       : [[span(`${" ".repeat(digits)} ${context.marks.more}`, { role: "muted" })], ...rows];
@@ -36,19 +41,21 @@ interface HunkLook {
   readonly digits: number;
   readonly width: number;
   readonly highlighter: Highlighter | undefined;
+  /** A line of the file as it is shown. */
+  readonly plain: (text: string) => string;
 }
 
 function hunkLines(
   hunk: FileDiff["hunks"][number],
-  { digits, width, highlighter }: HunkLook,
+  { digits, width, highlighter, plain }: HunkLook,
 ): readonly Line[] {
   let oldNumber = hunk.oldStart;
   let newNumber = hunk.newStart;
   const { lines } = hunk;
   const rows: Line[] = [];
   for (let at = 0; at < lines.length; ) {
-    const removed = run(lines, at, "-");
-    const added = run(lines, at + removed.length, "+");
+    const removed = run(lines, at, "-").map(plain);
+    const added = run(lines, at + removed.length, "+").map(plain);
     if (removed.length === 0 && added.length === 0) {
       const text = plain(lines[at]?.slice(1) ?? "");
       const spans = highlighter?.line(text, "").spans ?? [span(text)];
@@ -78,11 +85,17 @@ function hunkLines(
 function run(lines: readonly string[], from: number, sign: string): readonly string[] {
   let end = from;
   while (lines[end]?.startsWith(sign) === true) end++;
-  return lines.slice(from, end).map((each) => plain(each.slice(1)));
+  return lines.slice(from, end).map((each) => each.slice(1));
 }
 
-function plain(text: string): string {
+function beginning(text: string): string {
   return textLines(text.slice(0, MAX_CHARS)).join(" ");
+}
+
+/** All of a line: a carriage return in it writes over nothing. */
+function whole(text: string): string {
+  const end = text.endsWith("\r") ? "\r" : "";
+  return textLines(withHiddenShown(text.slice(0, text.length - end.length)) + end).join(" ");
 }
 
 function numbered(

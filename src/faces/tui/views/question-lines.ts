@@ -52,8 +52,8 @@ const ROOMY = 16;
 
 /**
  * A question with its answers; of something long the beginning and the end, never less than the end. Where
- * rows are scarce the notes of the answers go first, then the reasons. Undefined where there is no room for
- * the end of what is asked and all answers: nobody can say yes to what they do not see.
+ * rows are scarce the notes of the answers are cut first, then the reasons. Undefined where there is no room
+ * for the end of what is asked and all answers: nobody can say yes to what they do not see.
  */
 export function questionLines(
   question: Question,
@@ -129,7 +129,7 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
 function changeRows(diff: NonNullable<Question["diff"]>, context: ViewContext): readonly Line[] {
   const what = `${diff.isNew ? "new file, " : ""}+${diff.added} -${diff.removed}`;
   const name: Line = [span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })];
-  return [...cutLine(name, context.width), ...diffLines(diff, context)];
+  return [...cutLine(name, context.width), ...diffLines(diff, { ...context, isAsked: true })];
 }
 
 /** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
@@ -221,9 +221,9 @@ interface OptionLook {
   readonly context: ViewContext;
 }
 
-/** An answer in one row, without its note. */
-function optionLine({ label }: QuestionOption, index: number, look: OptionLook): Line {
-  const { number, text } = optionParts({ label }, index, look);
+/** An answer in one row, with the beginning of its note. */
+function optionLine(option: QuestionOption, index: number, look: OptionLook): Line {
+  const { number, text } = optionParts(option, index, look);
   return fitLine([number, ...text], look.context.width);
 }
 

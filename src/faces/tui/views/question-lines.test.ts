@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { Question } from "../../../app/coding-session/question.ts";
+import { marksOf } from "../paint/theme.ts";
+import { questionLines, wholeQuestion } from "./question-lines.ts";
+
+const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
+
+const texts = (lines: ReturnType<typeof wholeQuestion> = []): readonly string[] =>
+  lines.map((row) => row.map(({ text }) => text).join(""));
+
+function askedToWrite(content: string): Question {
+  const input = { path: "a.js", content };
+  const hunk = { oldStart: 1, newStart: 1, lines: [`+${content}`] };
+  const diff = { path: "a.js", hunks: [hunk], added: 1, removed: 0, isNew: true };
+  return { id: "q", type: "permission", time: 0, tool: "write", input, reason: "", diff, choices: [] };
+}
+
+test.each([
+  ["what a carriage return would write over", "evil()\rharmless()", "evil()‹U+000D›harmless()"],
+  ["letters that do not show", "const \u3164 = 1", "const ‹U+3164› = 1"],
+  ["the end of a long line", `1;${" ".repeat(3_000)}evil()`, "evil()"],
+])("a question about a change shows %s", (_, content, shown) => {
+  expect(texts(wholeQuestion(askedToWrite(content), CONTEXT)).join("\n")).toContain(shown);
+});
+
+test("in a small window each answer still shows how its rule begins", () => {
+  const input = { command: `git push ${"x".repeat(500)}` };
+  const choices = [`bash(${input.command})`, "bash(git push *)"].map(
+    (rule) => ({ choice: "session", rule }) as const,
+  );
+  const { diff: _, ...plain } = askedToWrite("");
+  const question: Question = { ...plain, tool: "bash", input, choices };
+  const rows = texts(questionLines(question, { marked: undefined, maxRows: 10, more: 0 }, CONTEXT));
+  expect(rows.filter((row) => row.includes("session"))).toEqual([
+    "  1. Allow for this session  bash(git push xxxxxxxxxxxxxxxx…",
+    "  2. Allow for this session  bash(git push *)",
+  ]);
+});
