@@ -10,7 +10,7 @@ export class Presenter {
   readonly #redaction: Redaction | undefined;
 
   constructor(redaction: Redaction | undefined) {
-    this.#redaction = redaction;
+    this.#redaction = redaction && remembering(redaction);
   }
 
   /** The value without secrets. */
@@ -43,6 +43,27 @@ export class Presenter {
     const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
     return offered.find((each) => visible(this.value(each)) === rule) ?? rule;
   }
+}
+
+/** Texts as short as types, names and ids come again and again. */
+const SHORT = 64;
+const MAX_KNOWN = 10_000;
+
+/** A redaction that looks at a short text once. */
+function remembering(redaction: Redaction): Redaction {
+  const known = new Map<string, string>();
+  return {
+    stream: () => redaction.stream(),
+    text: (text) => {
+      if (text.length > SHORT) return redaction.text(text);
+      let shown = known.get(text);
+      if (shown !== undefined) return shown;
+      shown = redaction.text(text);
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(text, shown);
+      return shown;
+    },
+  };
 }
 
 function visible(value: unknown): unknown {

@@ -3,8 +3,8 @@ import type { AssistantBlock } from "../../src/core/message/block.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 
 /**
- * Makes journals by chance: runs with parallel calls, subagents inside subagents, retries, questions, refusals,
- * compactions, changed files and undo, runs that were cut. The same seed gives the same one.
+ * Makes journals by chance: runs with parallel calls, subagents inside subagents, retries, questions,
+ * refusals, compactions, changed files and undo, runs that were cut. A seed always gives the same one.
  */
 export class JournalMaker {
   readonly entries: JournalEntry[] = [];

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
@@ -64,8 +65,10 @@ export class CodingHost implements SessionHost, SessionKeeper {
   async list(query: ListQuery): Promise<SessionPage> {
     const { files, next } = await this.kept.page(query);
     const sessions: ListedSession[] = [];
-    for (const { passages, ...file } of files)
+    for (const { passages, ...file } of files) {
       sessions.push({ ...this.listed(file), ...defined({ passages }) });
+      await setImmediate();
+    }
     return { sessions, ...defined({ next }) };
   }
 
@@ -132,7 +135,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
       throw conflict("The question was answered, or nobody waits any more.", [], "answered");
   }
 
-  facts(): Iterable<SessionFacts> {
+  facts(): AsyncIterable<SessionFacts> {
     return this.kept.facts();
   }
 

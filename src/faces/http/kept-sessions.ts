@@ -1,4 +1,5 @@
 import { lstatSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
@@ -59,8 +60,12 @@ export class KeptSessions {
     return reader.read();
   }
 
-  *facts(): Iterable<SessionFacts> {
-    for (const file of this.store.list()) yield this.factsOf(file);
+  /** The facts of all sessions; others work between one and the next. */
+  async *facts(): AsyncIterable<SessionFacts> {
+    for (const file of this.store.list()) {
+      yield this.factsOf(file);
+      await setImmediate();
+    }
   }
 
   async #search(text: string, cwd: string | undefined): Promise<readonly FoundFile[]> {

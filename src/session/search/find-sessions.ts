@@ -52,10 +52,10 @@ export async function findSessions(
   if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
   const search: Search = { text, sessions, isComplete: cwd === undefined, limit };
   const found = isFolder(store.root)
-    ? byIndex(join(store.root, "search.sqlite"), search, notices)
+    ? await byIndex(join(store.root, "search.sqlite"), search, notices)
     : undefined;
   if (found !== undefined) return { sessions: found, by: "index", notices };
-  return { sessions: byScan(search, maxScanBytes, notices), by: "scan", notices };
+  return { sessions: await byScan(search, maxScanBytes, notices), by: "scan", notices };
 }
 
 interface Search {
@@ -65,10 +65,14 @@ interface Search {
   readonly limit: number;
 }
 
-function byIndex(path: string, search: Search, notices: string[]): readonly FoundSession[] | undefined {
+async function byIndex(
+  path: string,
+  search: Search,
+  notices: string[],
+): Promise<readonly FoundSession[] | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return searchIn(new SearchIndex(path), search);
+      return await searchIn(new SearchIndex(path), search);
     } catch (error) {
       if (attempt === 1 && isDamagedDatabase(error)) {
         notices.push(
@@ -85,7 +89,7 @@ function byIndex(path: string, search: Search, notices: string[]): readonly Foun
 }
 
 /** Searches an index of the moment: of the newest sessions that have at most `maxBytes` together. */
-function byScan(search: Search, maxBytes: number, notices: string[]): readonly FoundSession[] {
+function byScan(search: Search, maxBytes: number, notices: string[]): Promise<readonly FoundSession[]> {
   let bytes = 0;
   const sessions = search.sessions.filter((session) => (bytes += session.bytes) <= maxBytes);
   const left = search.sessions.length - sessions.length;
@@ -93,12 +97,12 @@ function byScan(search: Search, maxBytes: number, notices: string[]): readonly F
   return searchIn(new SearchIndex(), { ...search, sessions });
 }
 
-function searchIn(
+async function searchIn(
   index: SearchIndex,
   { text, sessions, isComplete, limit }: Search,
-): readonly FoundSession[] {
+): Promise<readonly FoundSession[]> {
   try {
-    index.update(sessions, isComplete);
+    await index.update(sessions, isComplete);
     const byPath = new Map(sessions.map((session) => [session.path, session]));
     const found = new Map<string, FoundSession>();
     for (const { path, step, text: passage } of index.find(text, 5_000)) {

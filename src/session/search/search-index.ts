@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import { inTransaction, loadSqlite } from "../../system/sqlite.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
@@ -47,8 +48,11 @@ export class SearchIndex {
       COMMIT`);
   }
 
-  /** Brings the index up to date with the files as they are now. A file that cannot be read is left out. */
-  update(sessions: readonly SessionFile[], isComplete: boolean): void {
+  /**
+   * Brings the index up to date with the files as they are now, and lets others work between one file and the
+   * next. A file that cannot be read is left out.
+   */
+  async update(sessions: readonly SessionFile[], isComplete: boolean): Promise<void> {
     const database = this.#database;
     const known = new Map(
       database
@@ -72,7 +76,10 @@ export class SearchIndex {
     };
     const segmenter = wordSegmenter();
     for (const path of gone) inTransaction(database, () => forget(statements, path));
-    for (const session of stale) inTransaction(database, () => replace(statements, session, segmenter));
+    for (const session of stale) {
+      inTransaction(database, () => replace(statements, session, segmenter));
+      await setImmediate();
+    }
   }
 
   /** Passages of the files that have all the words, those with most of them first. */

@@ -34,7 +34,7 @@ export const CHINESE_PICTURES: PictureWords = {
     cut: "中途断开,没有结束记录",
   },
   conversation: "对话",
-  subagents: (row) => `子代理,第 ${row} 行`,
+  subagents: (row, names) => `子代理,第 ${row} 行:${names}`,
   pause: (time) => `停顿:${time}`,
   zoomIn: "放大",
   zoomOut: "缩小",

@@ -15,6 +15,7 @@ const HEAD_PX = 18;
 const MIN_COLUMN_PX = 4;
 const MAX_COLUMN_PX = 36;
 const LARGEST = 10;
+const MAX_LABEL = 60;
 
 /** The model's window, request by request: what filled it, and what of it came from the cache. */
 export function ContextPicture({
@@ -227,10 +228,14 @@ function TurnDetail({
       <details class="picture-table">
         <summary>{words.largest}</summary>
         <PlainTable
-          columns={[words.part, words.tokens, words.share, ""]}
+          columns={[words.part, words.tokens, words.share]}
           rows={pieces.map(({ part, tokens, label }, at) => ({
             key: String(at),
-            cells: [words.parts[part], formats.count(tokens), percentText(tokens, inputTokens), label],
+            cells: [
+              label === "" ? words.parts[part] : `${words.parts[part]}: ${label.slice(0, MAX_LABEL)}`,
+              formats.count(tokens),
+              percentText(tokens, inputTokens),
+            ],
           }))}
         />
       </details>

@@ -17,6 +17,7 @@ const HEAD_PX = 18;
 const AXIS_PX = 20;
 /** Pixels of a name's letter, about. */
 const LETTER_PX = 7;
+const MAX_NAMES = 3;
 const MAX_ZOOM = 4_096;
 
 /** The rows of a timeline over one axis, with tokens and cost along it. One can go closer and along. */
@@ -107,7 +108,7 @@ function placedRows(
     const isNew = row.group !== group;
     group = row.group;
     if (isNew) y += HEAD_PX;
-    const head = group === 0 ? words.conversation : words.subagents(group);
+    const head = group === 0 ? words.conversation : words.subagents(group, namesIn(row));
     rows.push({ row, y, head: isNew ? head : undefined });
     y += ROW_PX;
   }
@@ -162,6 +163,12 @@ function RowsPicture({
       ))}
     </svg>
   );
+}
+
+/** The names of the bars of a row, the first few of them. */
+function namesIn({ bars }: TimelineRow): string {
+  const names = [...new Set(bars.map(({ label }) => label))];
+  return `${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? " …" : ""}`;
 }
 
 /** Round times, and the pauses that are cut down. */
