@@ -14,8 +14,8 @@ const CLI_PROGRAM = "src/faces/cli/run-cli.ts";
 
 /**
  * Builds the package at `root` into `dist/`: declarations, library bundles, executable, web page, schemas and
- * licence notices. The old `dist/` is replaced only when everything succeeded. Returns what a reader of the log
- * wants to know.
+ * licence notices. The old `dist/` is replaced only when everything succeeded. Returns what a reader of the
+ * log wants to know.
  */
 export async function buildPackage(root: string): Promise<string[]> {
   const entries = publicEntries(root);

@@ -3,11 +3,11 @@ export { createHandler, type HandlerOptions, type WebAsset } from "./create-hand
 export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
 export type { FollowOptions } from "./follow-stream.ts";
 export type {
-  ApprovalAnswer,
+  ApprovalAnswer as QuestionAnswer,
   ChangeKind,
   ListedSession,
   NewMessage,
-  NewSession,
+  NewSession as SessionRequest,
   OpenApproval,
   PassingEvent,
   Problem,

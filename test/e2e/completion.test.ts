@@ -23,7 +23,7 @@ test("bash completes commands, their actions and their options", async () => {
       .split(" ");
   expect(code).toBe(0);
   expect([
-    complete("se"),
+    complete("ses"),
     complete("sessions", "ex"),
     complete("sessions", "export", "--f"),
     complete("undo", "--d"),

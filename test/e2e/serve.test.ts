@@ -35,6 +35,21 @@ test("serve prints one address, answers there, and ends with its runs and 130 at
   expect((await end).code).toBe(130);
 });
 
+test("serve brings the page, with all the files it names", async () => {
+  const { origin } = await served([]);
+  const page = await (await fetch(`${origin}/`)).text();
+  const names = [...page.matchAll(/(?:src|href)="([^":]+)"/g)].map(([, name]) => name);
+  expect(names.map((name) => name?.replace(/-[\w-]{8}\./, "-HASH."))).toEqual([
+    "page-HASH.js",
+    "style-HASH.css",
+  ]);
+  const answers = await Promise.all(names.map((name) => fetch(`${origin}/${name}`)));
+  expect(answers.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual([
+    [200, "text/javascript; charset=utf-8"],
+    [200, "text/css; charset=utf-8"],
+  ]);
+});
+
 test("serve --read-only shows and starts nothing", async () => {
   const { reader, child, end } = await served(["--read-only"]);
   await expect(reader.start({ prompt: "x" })).rejects.toMatchObject({ status: 403 });

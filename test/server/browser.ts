@@ -16,6 +16,7 @@ export function findChromium(): string | undefined {
 
 /** A page in a real browser. */
 export interface BrowserPage {
+  /** Loads another document. */
   readonly goTo: (url: string) => Promise<void>;
   /** The value of an expression in the page. */
   readonly evaluate: <T>(expression: string) => Promise<T>;
@@ -90,7 +91,11 @@ async function pageOf(link: DevTools): Promise<BrowserPage> {
   return {
     evaluate,
     faults: link.faults,
-    goTo: (url) => link.send("Page.navigate", { url }),
+    goTo: async (url) => {
+      const loaded = link.next("Page.loadEventFired");
+      await link.send("Page.navigate", { url });
+      await loaded;
+    },
     until: (expression) =>
       evaluate(
         `new Promise((resolve) => { const look = () => { const value = ${expression}; value ? resolve(value) : requestAnimationFrame(look); }; look(); })`,
@@ -130,6 +135,7 @@ class DevTools {
   readonly faults: string[] = [];
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (heard: Heard) => void>();
+  readonly #expected = new Map<string, () => void>();
   #sent = 0;
   #session: string | undefined;
 
@@ -166,12 +172,18 @@ class DevTools {
     });
   }
 
+  /** Resolves with the next event of a kind. */
+  next(method: string): Promise<void> {
+    return new Promise((resolve) => this.#expected.set(method, resolve));
+  }
+
   close(): void {
     this.#socket.close();
   }
 
   #hear(heard: Heard): void {
     const { id, method, params } = heard;
+    this.#expected.get(method ?? "")?.();
     if (id !== undefined) {
       this.#waiting.get(id)?.(heard);
       this.#waiting.delete(id);

@@ -13,7 +13,7 @@ function room(steps: Steps): Promise<ServedRoom> {
   return filesRoom(steps, { page: join(import.meta.dirname, "../../dist/web") });
 }
 
-const text = "document.querySelector('main').innerText";
+const text = "(document.querySelector('main')?.innerText ?? '')";
 
 describe.skipIf(chromium === undefined)("the page in a browser (skipped where there is no Chromium)", () => {
   const program = chromium ?? "";
@@ -28,7 +28,7 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     await page.until(`location.hash === "#/" && ${text}.includes("There is no session yet.")`);
     await page.evaluate("document.querySelector('nav a[href=\"#/new\"]').focus()");
     await page.press("Enter");
-    await page.until("document.querySelector('form textarea')");
+    await page.until("document.querySelector('form textarea') && document.activeElement.id === 'main'");
     await page.press("Tab");
     await page.type("Make a file");
     await page.press("Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Enter");

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { SessionPage } from "./conversation/session-page.tsx";
 import { useKeptChoice } from "./kept-choice.ts";
 import {
@@ -110,7 +110,8 @@ function focusMain(event: Event, main: HTMLElement | null): void {
 function useFocusOnChange(main: { readonly current: HTMLElement | null }, route: Route): void {
   const place = route.type === "session" ? `${route.id} ${route.view}` : route.type;
   const before = useRef(place);
-  useEffect(() => {
+  // Before the next key can arrive.
+  useLayoutEffect(() => {
     if (before.current === place) return;
     before.current = place;
     main.current?.focus({ preventScroll: true });

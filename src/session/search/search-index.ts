@@ -10,6 +10,9 @@ import { type SessionPassage, sessionPassages } from "./session-passages.ts";
 /** Version of the tables; an index of another one is made anew. */
 const INDEX_VERSION = 1;
 
+/** Files whose passages are stored at once: few enough to wait for, and each time costs. */
+const TOGETHER = 16;
+
 /** A passage that was found. */
 export interface FoundPassage extends SessionPassage {
   readonly path: string;
@@ -76,8 +79,10 @@ export class SearchIndex {
     };
     const segmenter = wordSegmenter();
     for (const path of gone) inTransaction(database, () => forget(statements, path));
-    for (const session of stale) {
-      inTransaction(database, () => replace(statements, session, segmenter));
+    for (let at = 0; at < stale.length; at += TOGETHER) {
+      inTransaction(database, () => {
+        for (const session of stale.slice(at, at + TOGETHER)) replace(statements, session, segmenter);
+      });
       await setImmediate();
     }
   }

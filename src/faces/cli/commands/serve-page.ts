@@ -31,7 +31,7 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
         host,
         token,
         readOnly: call.has("--read-only"),
-        page: fileURLToPath(new URL("../web", import.meta.url)),
+        page: fileURLToPath(new URL("../../web", import.meta.url)),
         onError: (error) => say(context, `A request failed: ${errorMessage(error)}`),
         session: {
           addDirs,

@@ -41,8 +41,9 @@ test("amounts are written as people read them", () => {
     "$0.012",
     "$12.50",
   ]);
-  expect([-5, 400, 9_960, 59_600, 185_000, 7_800_000].map(duration)).toEqual([
-    "0.0 s",
+  expect([-5, 12.4, 400, 9_960, 59_600, 185_000, 7_800_000].map(duration)).toEqual([
+    "0 ms",
+    "12 ms",
     "0.4 s",
     "10 s",
     "1 min 0 s",
