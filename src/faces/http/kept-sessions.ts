@@ -95,13 +95,13 @@ class FactsReader {
       for (const entry of this.#tail.read())
         if (entry === "reset") this.#fold = new FactsFold();
         else this.#fold.apply(entry);
+      // A session has nothing in its file until its first record.
+      this.#cwd ??= summarizeSession(this.#path).cwd;
     } catch {
       // A list shows what is there; whoever opens the session is told what is wrong with it.
       this.#tail = new JournalTail(this.#path);
       this.#fold = new FactsFold();
     }
-    // A session has nothing in its file until its first record.
-    this.#cwd ??= summarizeSession(this.#path).cwd;
     return this.#fold.facts(this.#cwd ?? "");
   }
 }
