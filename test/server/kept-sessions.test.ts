@@ -232,3 +232,18 @@ test("a file that is removed while it is followed ends its streams, and nothing 
   await expect(new Response(body).text()).rejects.toThrow();
   expect((await ask("/api/sessions")).status).toBe(200);
 });
+
+test("keys are not shown while an answer is written either", async () => {
+  const key = `ghp_${"aB3dE6gH9jK2".repeat(3)}`;
+  const room = await filesRoom([says(`The key is ${key} and no other.\n`)]);
+  const { reader } = room;
+  const { id } = await reader.start({ prompt: "go", cwd: room.cwd });
+  const items = await followUntil(reader, id, isRunEnd);
+  const pieces = items.flatMap((item) =>
+    item.type === "passing" && item.passing.type === "event" && item.passing.event.type === "text_delta"
+      ? [item.passing.event.text]
+      : [],
+  );
+  expect(pieces.join("")).not.toContain(key);
+  expect(JSON.stringify(items)).not.toContain(key);
+});
