@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import { followEntries, MAX_WAITING } from "./follow-entries.ts";
+import { followEntries } from "./follow-entries.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";
+
+/** As many as may wait. */
+const MAX_WAITING = 10_000;
 
 type Listener = Parameters<EntrySource["listen"]>[0];
 

@@ -4,7 +4,7 @@ import type { EntrySource } from "./session-host.ts";
 /** Items that go out together, while there are many. */
 const BATCH = 64;
 /** Items that may wait for a reader; one that is slower is cut, and goes on behind its last entry. */
-export const MAX_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
  * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
