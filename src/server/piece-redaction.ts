@@ -47,7 +47,7 @@ export class PieceRedaction {
   }
 }
 
-/** What was said so far of a line is looked at again with each word, up to so many characters. */
+/** A line is looked at again with each of its words, back to so many characters. */
 const MAX_CONTEXT = 1_000;
 /** Longer than any secret in one word. */
 const MAX_WORD = 8_000;
