@@ -8,6 +8,7 @@ import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
+import type { Redaction } from "../core/base/redaction.ts";
 import { HostedAgent } from "./hosted-agent.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type { ApprovalAnswer, ListedSession, NewSession, OpenApproval, SessionPage } from "./server-api.ts";
@@ -69,6 +70,7 @@ export interface AgentSessionsOptions {
   readonly agent: AgentMaker;
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
+  readonly redaction?: Redaction | undefined;
 }
 
 /** Sessions of agents that the caller makes. */
@@ -174,7 +176,8 @@ class AgentSessions implements SessionHost {
       await this.#store.create(copyId, entries);
       return copyId;
     };
-    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copy, clock: this.#options.clock });
+    const { clock, redaction } = this.#options;
+    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copy, clock, redaction });
   }
 }
 

@@ -95,7 +95,7 @@ class ApiServer {
       throw misuse("createHandler() needs either agent, which makes agents, or sessions.");
     this.#options = options;
     this.#clock = clock;
-    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock });
+    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction });
     this.#guard = new RequestGuard(options);
     this.#presenter = new Presenter(redaction);
     this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];

@@ -8,7 +8,7 @@ const MAX_WAITING = 10_000;
 
 /**
  * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
- * also where a reader is so slow that too much would have to wait for it.
+ * also where a reader is so slow that too much would have to wait for it. Throws for what cannot be read.
  */
 export async function* followEntries(
   source: EntrySource,
@@ -18,6 +18,8 @@ export async function* followEntries(
   const tail = source.tail(after);
   let waiting: StreamItem[] = [];
   let isLive = false;
+  /** The end of it, and why, where it did not just end. */
+  let end: { readonly fault?: unknown } | undefined;
   let wake = (): void => undefined;
   const add = (passing: PassingEvent): number => waiting.push({ type: "passing", passing });
   const take = (): void => {
@@ -25,11 +27,23 @@ export async function* followEntries(
       if (entry === "reset") add({ type: "reset" });
       else waiting.push({ type: "entry", entry });
   };
+  const hear = (passing: PassingEvent | "entries"): void => {
+    try {
+      if (passing === "entries") take();
+      else add(passing);
+      if (waiting.length <= MAX_WAITING) return;
+      end = {};
+    } catch (fault) {
+      // It is this reader's alone: whoever tells has more to do.
+      end = { fault };
+    }
+    waiting = [];
+    stop();
+  };
   const stop = source.listen((passing) => {
     // What passes while older entries are sent is told by what it comes to.
     if (!isLive) return;
-    if (passing === "entries") take();
-    else add(passing);
+    hear(passing);
     wake();
   });
   const onAbort = (): void => wake();
@@ -52,12 +66,13 @@ export async function* followEntries(
     const passing = await source.current();
     for (const each of passing) add(each);
     add({ type: "ready" });
-    while (!signal.aborted && waiting.length <= MAX_WAITING) {
+    while (!signal.aborted && end === undefined) {
       const batch = waiting;
       waiting = [];
       if (batch.length > 0) yield batch;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
+    if (end !== undefined && "fault" in end) throw end.fault;
   } finally {
     stop();
     signal.removeEventListener("abort", onAbort);

@@ -6,8 +6,10 @@ import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agen
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { newId } from "../core/base/ids.ts";
+import type { Redaction } from "../core/base/redaction.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
+import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
   ApprovalAnswer,
@@ -35,6 +37,7 @@ export interface HostedAgentOptions {
   /** Keeps a copy of entries as a session, and resolves to its id. */
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
+  readonly redaction: Redaction | undefined;
 }
 
 interface AskedQuestion {
@@ -47,6 +50,7 @@ export class HostedAgent implements HostedSession {
   readonly id: string;
   readonly #options: HostedAgentOptions;
   readonly #fold = new FactsFold();
+  readonly #pieces: PieceRedaction;
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #asked = new Map<string, AskedQuestion>();
   #queue: readonly WaitingMessage[] = [];
@@ -58,6 +62,7 @@ export class HostedAgent implements HostedSession {
     const { id, journal } = options;
     this.id = id;
     this.#options = options;
+    this.#pieces = new PieceRedaction(options.redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
@@ -253,7 +258,9 @@ export class HostedAgent implements HostedSession {
 
   #onEvent(event: AgentEvent): void {
     // Entries come from the journal, the result holds the whole conversation once more.
-    if (!("parent" in event) && event.type !== "done") this.#tell({ type: "event", event });
+    const shown = this.#pieces.event(event);
+    if (shown !== undefined && !("parent" in event) && event.type !== "done")
+      this.#tell({ type: "event", event: shown });
   }
 
   #ask(request: ApprovalRequest): Promise<GateAnswer> {

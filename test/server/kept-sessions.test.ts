@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
@@ -232,4 +232,33 @@ test("limits of the request hold for the run", async () => {
   expect(end?.type === "entry" && end.entry.type === "run_end" && end.entry.stopReason).toBe(
     "max_iterations",
   );
+});
+
+test("a file that is removed while it is followed ends its streams, and nothing else", async () => {
+  const room = await filesRoom([says("One.")]);
+  const { reader, ask } = room;
+  const { id } = await reader.start({ prompt: "go", cwd: room.cwd });
+  await followUntil(reader, id, isRunEnd);
+  const { body } = await ask(`/api/sessions/${id}/events`);
+  const file = sessionStore(userPaths({ HOME: room.home }))
+    .list()
+    .find(({ sessionId }) => sessionId === id);
+  rmSync(file?.path ?? "");
+  await expect(new Response(body).text()).rejects.toThrow();
+  expect((await ask("/api/sessions")).status).toBe(200);
+});
+
+test("keys are not shown while an answer is written either", async () => {
+  const key = `ghp_${"aB3dE6gH9jK2".repeat(3)}`;
+  const room = await filesRoom([says(`The key is ${key} and no other.\n`)]);
+  const { reader } = room;
+  const { id } = await reader.start({ prompt: "go", cwd: room.cwd });
+  const items = await followUntil(reader, id, isRunEnd);
+  const pieces = items.flatMap((item) =>
+    item.type === "passing" && item.passing.type === "event" && item.passing.event.type === "text_delta"
+      ? [item.passing.event.text]
+      : [],
+  );
+  expect(pieces.join("")).not.toContain(key);
+  expect(JSON.stringify(items)).not.toContain(key);
 });

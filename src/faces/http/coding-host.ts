@@ -8,6 +8,7 @@ import { sessionStore } from "../../app/open-session.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { badRequest, conflict, notFound } from "../../server/refusal.ts";
 import type {
@@ -34,6 +35,7 @@ export interface CodingHostOptions {
   readonly undoLimits?: UndoLimits | undefined;
   readonly readOnly: boolean;
   readonly clock: Clock;
+  readonly redaction: Redaction | undefined;
   /** Hears of sessions that could not be given back as they should. */
   readonly onError: (error: unknown) => void;
 }
@@ -194,6 +196,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
     const served = new ServedSession({
       session,
       clock: this.options.clock,
+      redaction: this.options.redaction,
       channel: () => this.#channels.get(id),
       onQuiet: () => void this.#release(id, served),
     });

@@ -91,19 +91,22 @@ class FactsReader {
   }
 
   read(): SessionFacts {
-    // A session has nothing in its file until its first record.
-    if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
-    const { cwd = "", copiedAt } = this.#summary;
-    this.#fold ??= new FactsFold(copiedAt);
     try {
+      // A session has nothing in its file until its first record.
+      if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
+      this.#fold ??= this.#newFold();
       for (const entry of this.#tail.read())
-        if (entry === "reset") this.#fold = new FactsFold(copiedAt);
+        if (entry === "reset") this.#fold = this.#newFold();
         else this.#fold.apply(entry);
     } catch {
       // A list shows what is there; whoever opens the session is told what is wrong with it.
       this.#tail = new JournalTail(this.#path);
-      this.#fold = new FactsFold(copiedAt);
+      this.#fold = undefined;
     }
-    return this.#fold.facts(cwd);
+    return (this.#fold ?? this.#newFold()).facts(this.#summary?.cwd ?? "");
+  }
+
+  #newFold(): FactsFold {
+    return new FactsFold(this.#summary?.copiedAt);
   }
 }

@@ -47,12 +47,14 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
   const { settings, session, port, host, readOnly, page, onError } = options;
   const token = options.token ?? randomBytes(24).toString("base64url");
   const ending = new AbortController();
+  const redaction = redactionFor(settings.environment, settings.config.values);
   const sessions = new CodingHost({
     paths: settings.paths,
     session: { ...session, cwd: settings.cwd },
     undoLimits: settings.config.values.undoLimits,
     readOnly,
     clock: systemClock,
+    redaction,
     onError,
   });
   const handler = createHandler({
@@ -60,7 +62,7 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
     sessions,
     readOnly,
     hosts: namesOf(host),
-    redaction: redactionFor(settings.environment, settings.config.values),
+    redaction,
     assets: webAssets(page),
     onError,
     signal: ending.signal,

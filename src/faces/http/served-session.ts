@@ -2,6 +2,8 @@ import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import { PieceRedaction } from "../../server/piece-redaction.ts";
 import { conflict } from "../../server/refusal.ts";
 import type { ApprovalAnswer, NewMessage, SessionState, WaitingMessage } from "../../server/server-api.ts";
 import type { SessionChannel } from "./session-channel.ts";
@@ -10,6 +12,7 @@ import type { SessionChannel } from "./session-channel.ts";
 export interface ServedSessionOptions {
   readonly session: CodingSession;
   readonly clock: Clock;
+  readonly redaction: Redaction | undefined;
   /** Whoever follows the session. */
   readonly channel: () => SessionChannel | undefined;
   /** Called when nothing happens in it any more: it is to be closed. */
@@ -23,6 +26,7 @@ const LINGER_MS = 2_000;
 export class ServedSession {
   readonly session: CodingSession;
   readonly #options: ServedSessionOptions;
+  readonly #pieces: PieceRedaction;
   #told: readonly Question[] = [];
   #queue = "";
   #stopTimer: () => void = () => undefined;
@@ -31,6 +35,7 @@ export class ServedSession {
     const { session } = options;
     this.session = session;
     this.#options = options;
+    this.#pieces = new PieceRedaction(options.redaction);
     session.onEvent((event) => this.#onEvent(event));
     session.onQuestion(() => this.#onChange());
     session.onChange(() => this.#onChange());
@@ -95,9 +100,10 @@ export class ServedSession {
 
   #onEvent(event: AgentEvent): void {
     const { channel } = this.#options;
+    const shown = this.#pieces.event(event);
     if ("parent" in event) channel()?.tell("entries");
     // The result holds the whole conversation once more.
-    else if (event.type !== "done") channel()?.tell({ type: "event", event });
+    else if (shown !== undefined && event.type !== "done") channel()?.tell({ type: "event", event: shown });
   }
 
   #onChange(): void {

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { followEntries } from "./follow-entries.ts";
+import type { EntrySource, EntryTail } from "./session-host.ts";
+
+/** As many as may wait. */
+const MAX_WAITING = 10_000;
+
+type Listener = Parameters<EntrySource["listen"]>[0];
+
+function source(read: EntryTail["read"]): {
+  readonly source: EntrySource;
+  readonly tell: (...told: Parameters<Listener>) => number;
+} {
+  const listeners = new Set<Listener>();
+  return {
+    source: {
+      tail: () => ({ read }),
+      listen: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      current: () => Promise.resolve([]),
+    },
+    tell: (passing) => {
+      for (const listener of listeners) listener(passing);
+      return listeners.size;
+    },
+  };
+}
+
+test("what cannot be read ends the stream it is read for, and nothing else", async () => {
+  let isGone = false;
+  const { source: entries, tell } = source(() => {
+    if (isGone) throw new Error("The file is gone.");
+    return [];
+  });
+  const items = followEntries(entries, undefined, new AbortController().signal);
+  expect((await items.next()).value).toHaveLength(1);
+  isGone = true;
+  expect(() => tell("entries")).not.toThrow();
+  await expect(items.next()).rejects.toThrow("The file is gone.");
+});
+
+test("a reader that does not read is cut when too much waits for it, and what waited is let go", async () => {
+  const { source: entries, tell } = source(() => []);
+  const items = followEntries(entries, undefined, new AbortController().signal);
+  await items.next();
+  for (let told = 0; told < MAX_WAITING; told++) tell({ type: "ready" });
+  expect((await items.next()).value).toHaveLength(MAX_WAITING);
+  expect(tell({ type: "ready" })).toBe(1);
+  for (let told = 0; told < MAX_WAITING; told++) tell({ type: "ready" });
+  expect(tell({ type: "ready" })).toBe(0);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+});
