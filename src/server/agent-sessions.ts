@@ -11,7 +11,13 @@ import { newUuid } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { HostedAgent } from "./hosted-agent.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
-import type { ApprovalAnswer, ListedSession, NewSession, OpenApproval, SessionPage } from "./server-api.ts";
+import type {
+  ListedSession,
+  OpenApproval,
+  QuestionAnswer,
+  SessionPage,
+  SessionRequest,
+} from "./server-api.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
 import { pageOf } from "./session-page-of.ts";
@@ -105,7 +111,7 @@ class AgentSessions implements SessionHost {
     return this.#opened(id);
   }
 
-  async start(session: NewSession): Promise<string> {
+  async start(session: SessionRequest): Promise<string> {
     const id = newUuid();
     const journal = await this.#store.create(id, []);
     const hosted = await this.#host(id, journal, session);
@@ -123,7 +129,7 @@ class AgentSessions implements SessionHost {
     return open.sort((left, right) => left.time - right.time);
   }
 
-  async answer(id: string, answer: ApprovalAnswer): Promise<void> {
+  async answer(id: string, answer: QuestionAnswer): Promise<void> {
     for (const opening of this.#open.values())
       if ((await opening)?.answer(id, answer) === true) {
         this.#answered.add(id);
@@ -163,7 +169,7 @@ class AgentSessions implements SessionHost {
     return journal === undefined ? undefined : this.#host(id, journal, undefined);
   }
 
-  async #host(id: string, kept: Journal, session: NewSession | undefined): Promise<HostedAgent> {
+  async #host(id: string, kept: Journal, session: SessionRequest | undefined): Promise<HostedAgent> {
     const journal = await WatchedJournal.over(kept);
     const { cwd, model, permissionMode } = session ?? {};
     const own = { journal, ...defined({ model }), ...limitsOf(session) };
@@ -181,7 +187,7 @@ class AgentSessions implements SessionHost {
   }
 }
 
-function limitsOf(session: NewSession | undefined): Pick<AgentOptions, "maxIterations" | "budget"> {
+function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxIterations" | "budget"> {
   const { maxTurns, maxBudgetUsd, maxWallTime } = session?.limits ?? {};
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../core/base/schema.ts";
 import { type AnswerName, BODIES, QUERIES } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
 import { notFound } from "./refusal.ts";
-import type { ApprovalAnswer, NewMessage, NewSession, StatsBy, UndoRequest } from "./server-api.ts";
+import type { NewMessage, QuestionAnswer, SessionRequest, StatsBy, UndoRequest } from "./server-api.ts";
 import { statsOver } from "./session-facts.ts";
 import type { HostedSession, SessionHost } from "./session-host.ts";
 
@@ -99,7 +99,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     status: 201,
     answer: "Id",
     handle: async ({ host, body }) => {
-      const id = await host.start(body as NewSession);
+      const id = await host.start(body as SessionRequest);
       return { value: { id }, headers: { location: `/api/sessions/${encodeURIComponent(id)}` } };
     },
   }),
@@ -147,7 +147,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     body: BODIES.answer,
     answer: "Accepted",
     handle: async ({ host, id, body, presenter }) => {
-      const { rule, ...answer } = body as ApprovalAnswer;
+      const { rule, ...answer } = body as QuestionAnswer;
       const asked = (await host.approvals()).find((question) => question.id === id);
       await host.answer(id, { ...answer, ...defined({ rule: presenter.ruleBehind(rule, asked) }) });
       return ACCEPTED;

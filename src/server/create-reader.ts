@@ -1,15 +1,15 @@
 import { defined } from "../core/base/defined.ts";
 import { type FollowOptions, followStream } from "./follow-stream.ts";
 import type {
-  ApprovalAnswer,
   NewMessage,
-  NewSession,
   OpenApproval,
+  QuestionAnswer,
   ServerStats,
   SessionChange,
   SessionDetail,
   SessionFileState,
   SessionPage,
+  SessionRequest,
   StatsBy,
   StreamItem,
   UndoRequest,
@@ -42,7 +42,7 @@ export interface Reader {
    * is made again and goes on behind the last entry. Rejects where the server refuses, as for an unknown id.
    */
   follow(id: string, options?: FollowOptions): AsyncIterable<StreamItem>;
-  start(session: NewSession): Promise<{ readonly id: string }>;
+  start(session: SessionRequest): Promise<{ readonly id: string }>;
   send(id: string, message: NewMessage): Promise<void>;
   stop(id: string): Promise<void>;
   /** `from`: the last entry taken over. Default: all of it. */
@@ -50,7 +50,7 @@ export interface Reader {
   undo(id: string, request?: UndoRequest): Promise<UndoResult>;
   redo(id: string): Promise<UndoResult>;
   approvals(): Promise<readonly OpenApproval[]>;
-  answer(questionId: string, answer: ApprovalAnswer): Promise<void>;
+  answer(questionId: string, answer: QuestionAnswer): Promise<void>;
   changes(id: string): Promise<readonly SessionChange[]>;
   /** The files that calls had changed, as they were right after an entry. Default: the newest. */
   files(id: string, at?: string): Promise<readonly SessionFileState[]>;

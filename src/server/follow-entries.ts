@@ -1,5 +1,6 @@
+import type { JournalEntry } from "../core/agent/entry.ts";
 import type { PassingEvent, StreamItem } from "./server-api.ts";
-import type { EntrySource } from "./session-host.ts";
+import type { EntrySource, EntryTail } from "./session-host.ts";
 
 /** Items that go out together, while there are many. */
 const BATCH = 64;
@@ -16,65 +17,95 @@ export async function* followEntries(
   signal: AbortSignal,
 ): AsyncGenerator<readonly StreamItem[], void, undefined> {
   const tail = source.tail(after);
-  let waiting: StreamItem[] = [];
+  const waiting = new WaitingItems(tail);
   let isLive = false;
-  /** The end of it, and why, where it did not just end. */
-  let end: { readonly fault?: unknown } | undefined;
-  let wake = (): void => undefined;
-  const add = (passing: PassingEvent): number => waiting.push({ type: "passing", passing });
-  const take = (): void => {
-    for (const entry of tail.read())
-      if (entry === "reset") add({ type: "reset" });
-      else waiting.push({ type: "entry", entry });
-  };
-  const hear = (passing: PassingEvent | "entries"): void => {
-    try {
-      if (passing === "entries") take();
-      else add(passing);
-      if (waiting.length <= MAX_WAITING) return;
-      end = {};
-    } catch (fault) {
-      // It is this reader's alone: whoever tells has more to do.
-      end = { fault };
-    }
-    waiting = [];
-    stop();
-  };
   const stop = source.listen((passing) => {
     // What passes while older entries are sent is told by what it comes to.
-    if (!isLive) return;
-    hear(passing);
-    wake();
+    if (isLive && !waiting.hear(passing)) stop();
   });
-  const onAbort = (): void => wake();
+  const onAbort = (): void => waiting.wake();
   signal.addEventListener("abort", onAbort);
   try {
     for (let found = true; found && !signal.aborted; ) {
       found = false;
       for (const entry of tail.read()) {
         found = true;
-        if (entry === "reset") add({ type: "reset" });
-        else waiting.push({ type: "entry", entry });
-        if (waiting.length < BATCH) continue;
-        yield waiting;
-        waiting = [];
+        if (waiting.add(itemOf(entry)) < BATCH) continue;
+        yield waiting.take();
         if (signal.aborted) return;
       }
     }
-    take();
+    waiting.readOn();
     isLive = true;
-    const passing = await source.current();
-    for (const each of passing) add(each);
-    add({ type: "ready" });
-    while (!signal.aborted && end === undefined) {
-      const batch = waiting;
-      waiting = [];
+    for (const passing of await source.current()) waiting.add({ type: "passing", passing });
+    waiting.add({ type: "passing", passing: { type: "ready" } });
+    while (!signal.aborted && !waiting.isOver) {
+      const batch = waiting.take();
       if (batch.length > 0) yield batch;
-      else await new Promise<void>((resolve) => (wake = resolve));
+      else await waiting.more();
     }
-    if (end !== undefined && "fault" in end) throw end.fault;
   } finally {
     stop();
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** The items that wait for one reader. */
+class WaitingItems {
+  readonly #tail: EntryTail;
+  #items: StreamItem[] = [];
+  #end: { readonly fault?: unknown } | undefined;
+  #wake = (): void => undefined;
+
+  constructor(tail: EntryTail) {
+    this.#tail = tail;
+  }
+
+  /** True when nothing more comes. Throws the fault that ended it, if there was one. */
+  get isOver(): boolean {
+    if (this.#end !== undefined && "fault" in this.#end) throw this.#end.fault;
+    return this.#end !== undefined;
+  }
+
+  /** Returns how many wait. */
+  add(item: StreamItem): number {
+    return this.#items.push(item);
+  }
+
+  readOn(): void {
+    for (const entry of this.#tail.read()) this.add(itemOf(entry));
+  }
+
+  take(): readonly StreamItem[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
+  /** Takes in what happens; false when it is over. Whoever tells has more to do: a fault is this reader's. */
+  hear(passing: PassingEvent | "entries"): boolean {
+    try {
+      if (passing === "entries") this.readOn();
+      else this.add({ type: "passing", passing });
+      if (this.#items.length > MAX_WAITING) this.#end = {};
+    } catch (fault) {
+      this.#end = { fault };
+    }
+    if (this.#end !== undefined) this.#items = [];
+    this.#wake();
+    return this.#end === undefined;
+  }
+
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Resolves when there is something new, or nothing more comes. */
+  more(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+}
+
+function itemOf(entry: JournalEntry | "reset"): StreamItem {
+  return entry === "reset" ? { type: "passing", passing: { type: "reset" } } : { type: "entry", entry };
 }

@@ -12,10 +12,10 @@ import { messageText } from "../core/message/message.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
-  ApprovalAnswer,
   ListedSession,
   NewMessage,
   PassingEvent,
+  QuestionAnswer,
   SessionChange,
   SessionDetail,
   SessionFileState,
@@ -204,7 +204,7 @@ export class HostedAgent implements HostedSession {
   }
 
   /** Answers a question; false where it is not one of this session. */
-  answer(id: string, { choice, reason }: ApprovalAnswer): boolean {
+  answer(id: string, { choice, reason }: QuestionAnswer): boolean {
     const asked = this.#asked.get(id);
     if (asked === undefined) return false;
     if (!asked.question.choices.some((offered) => offered.choice === choice))

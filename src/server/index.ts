@@ -3,20 +3,20 @@ export { createHandler, type HandlerOptions, type WebAsset } from "./create-hand
 export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
 export type { FollowOptions } from "./follow-stream.ts";
 export type {
-  ApprovalAnswer as QuestionAnswer,
   ChangeKind,
   ListedSession,
   NewMessage,
-  NewSession as SessionRequest,
   OpenApproval,
   PassingEvent,
   Problem,
+  QuestionAnswer,
   RunLimits,
   ServerStats,
   SessionChange,
   SessionDetail,
   SessionFileState,
   SessionPage,
+  SessionRequest,
   SessionState,
   StatsBy,
   StatsRow,

@@ -66,7 +66,7 @@ export interface OpenApproval extends Question {
 }
 
 /** The answer to a question: one of the choices it offers, or a `value` where a value is asked for. */
-export interface ApprovalAnswer {
+export interface QuestionAnswer {
   readonly choice: AnswerChoice;
   /** Reaches the model, with `no` and `stop`. */
   readonly reason?: string;
@@ -85,7 +85,7 @@ export interface RunLimits {
 }
 
 /** A new session and its first run. */
-export interface NewSession {
+export interface SessionRequest {
   /** Default: the folder of the server. */
   readonly cwd?: string;
   readonly prompt: string;

@@ -1,14 +1,14 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
 import type {
-  ApprovalAnswer,
   NewMessage,
-  NewSession,
   OpenApproval,
   PassingEvent,
+  QuestionAnswer,
   SessionChange,
   SessionDetail,
   SessionFileState,
   SessionPage,
+  SessionRequest,
   UndoRequest,
   UndoResult,
 } from "./server-api.ts";
@@ -24,7 +24,8 @@ export interface ListQuery {
 
 /**
  * The port of the server: where its sessions are, and what runs them. What it refuses it throws as a
- * {@link import("./refusal.ts").Refusal}; nothing it gives was made safe to be shown.
+ * {@link import("./refusal.ts").Refusal}; nothing it gives was made safe to be shown, but for the pieces of
+ * texts that it tells while they are written: a secret that comes in two pieces is in neither.
  */
 export interface SessionHost {
   /** Newest first: the one that was written last. */
@@ -32,11 +33,11 @@ export interface SessionHost {
   /** `undefined`: there is none of this id. */
   find(id: string): Promise<HostedSession | undefined>;
   /** Begins a session and its first run, and resolves to its id once it runs. */
-  start(session: NewSession): Promise<string>;
+  start(session: SessionRequest): Promise<string>;
   /** The open questions of all sessions, oldest first. */
   approvals(): Promise<readonly OpenApproval[]>;
   /** Throws `not_found` for a question that nobody has asked, `conflict` for one that was answered. */
-  answer(questionId: string, answer: ApprovalAnswer): Promise<void>;
+  answer(questionId: string, answer: QuestionAnswer): Promise<void>;
   /** The facts of all sessions, one by one, for statistics. */
   facts(): AsyncIterable<SessionFacts> | Iterable<SessionFacts>;
   /** Ends every run, and resolves when they have ended. */

@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
+import { openQuestions } from "../../app/coding-session/question-desk.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
@@ -12,15 +13,16 @@ import type { Redaction } from "../../core/base/redaction.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { badRequest, conflict, notFound } from "../../server/refusal.ts";
 import type {
-  ApprovalAnswer,
   ListedSession,
-  NewSession,
   OpenApproval,
+  QuestionAnswer,
   SessionPage,
+  SessionRequest,
   SessionState,
 } from "../../server/server-api.ts";
 import type { SessionFacts } from "../../server/session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
+import { readSession } from "../../session/read-session.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import { KeptSession, type SessionKeeper } from "./kept-session.ts";
 import { KeptSessions } from "./kept-sessions.ts";
@@ -96,7 +98,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
     return file === undefined ? undefined : new KeptSession(this, file);
   }
 
-  async start({ cwd, prompt, model, permissionMode, limits }: NewSession): Promise<string> {
+  async start({ cwd, prompt, model, permissionMode, limits }: SessionRequest): Promise<string> {
     const { session } = this.options;
     if (cwd !== undefined && !isAbsolute(cwd)) throw badRequest("cwd must be an absolute path.");
     const sessionId = newUuid();
@@ -118,6 +120,9 @@ export class CodingHost implements SessionHost, SessionKeeper {
       const questions = this.served(id)?.session.questions ?? [];
       for (const question of questions) all.push({ ...question, sessionId: id });
     }
+    for await (const { sessionId, path } of this.kept.waiting())
+      if (!this.#open.has(sessionId))
+        for (const question of openQuestions(readSession(path).entries)) all.push({ ...question, sessionId });
     for (const { id, sessionId } of all) this.#asked.set(id, sessionId);
     return all.sort((left, right) => left.time - right.time);
   }
@@ -127,7 +132,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
     for (const { id } of questions) this.#asked.set(id, sessionId);
   }
 
-  async answer(id: string, answer: ApprovalAnswer): Promise<void> {
+  async answer(id: string, answer: QuestionAnswer): Promise<void> {
     await this.approvals();
     const sessionId = this.#asked.get(id);
     if (sessionId === undefined) throw notFound("open question of this id");

@@ -68,6 +68,14 @@ export class KeptSessions {
     }
   }
 
+  /** Sessions that were left with a question, and that nobody works on. */
+  async *waiting(): AsyncIterable<SessionFile> {
+    for (const file of this.store.list()) {
+      if (this.factsOf(file).run === "waiting" && !this.isWritten(file)) yield file;
+      await setImmediate();
+    }
+  }
+
   async #search(text: string, cwd: string | undefined): Promise<readonly FoundFile[]> {
     const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND });
     return sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));

@@ -5,7 +5,7 @@ import { type Clock, startTimer } from "../../core/base/clock.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { PieceRedaction } from "../../server/piece-redaction.ts";
 import { conflict } from "../../server/refusal.ts";
-import type { ApprovalAnswer, NewMessage, SessionState, WaitingMessage } from "../../server/server-api.ts";
+import type { NewMessage, QuestionAnswer, SessionState, WaitingMessage } from "../../server/server-api.ts";
 import type { SessionChannel } from "./session-channel.ts";
 
 /** Options of a {@link ServedSession}. */
@@ -75,7 +75,7 @@ export class ServedSession {
   }
 
   /** Answers a question; false where it is not one of this session. */
-  answer(id: string, { value, ...answer }: ApprovalAnswer): boolean {
+  answer(id: string, { value, ...answer }: QuestionAnswer): boolean {
     if (!this.session.questions.some((question) => question.id === id)) return false;
     const isValue = value !== undefined && answer.choice === "once";
     this.session.answer(id, isValue ? { value } : answer);

@@ -21,7 +21,7 @@ function answering(status: number): {
     asked.push(`${init.method} ${String(input)} ${init.body === undefined ? "" : String(init.body)}`.trim());
     return Promise.resolve(
       status === 200
-        ? Response.json({ approvals: [] })
+        ? Response.json({ sessions: [] })
         : Response.json({ type: "about:blank", title: "No", status, detail: "no", code: "x" }, { status }),
     );
   };
@@ -31,13 +31,13 @@ function answering(status: number): {
 test.each([
   ["a token the server takes", "secret", 200, ["granted", ['POST /api/session {"token":"secret"}']]],
   ["a token it does not take", "secret", 401, ["refused", ['POST /api/session {"token":"secret"}']]],
-  ["the cookie from before", undefined, 200, ["granted", ["GET /api/approvals"]]],
-  ["a cookie of another server", undefined, 401, ["refused", ["GET /api/approvals"]]],
+  ["the cookie from before", undefined, 200, ["granted", ["GET /api/sessions?limit=1"]]],
+  ["a cookie of another server", undefined, 401, ["refused", ["GET /api/sessions?limit=1"]]],
   [
     "a server in trouble, which says so where it is asked",
     undefined,
     500,
-    ["granted", ["GET /api/approvals"]],
+    ["granted", ["GET /api/sessions?limit=1"]],
   ],
 ])("%s", async (_name, token, status, outcome) => {
   const { reader, asked } = answering(status);

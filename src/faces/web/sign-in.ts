@@ -33,7 +33,7 @@ export function useSignIn(reader: Reader): Access {
 /** The answer of the server to a token, or without one to the cookie from before. */
 export async function accessWith(reader: Reader, token: string | undefined): Promise<Access> {
   try {
-    if (token === undefined) await reader.approvals();
+    if (token === undefined) await reader.sessions({ limit: 1 });
     else await reader.signIn(token);
     return "granted";
   } catch (error) {

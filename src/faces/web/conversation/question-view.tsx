@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import type { ApprovalAnswer } from "../../../server/server-api.ts";
+import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
 import { DiffView } from "../text/diff-view.tsx";
 import { ValueForm } from "./value-form.tsx";
@@ -10,14 +10,14 @@ import { ValueForm } from "./value-form.tsx";
 /** Options of {@link QuestionView}. */
 interface QuestionProps {
   readonly question: Question;
-  readonly answer: (answer: ApprovalAnswer) => Promise<unknown>;
+  readonly answer: (answer: QuestionAnswer) => Promise<unknown>;
 }
 
 /** An open question with all that is asked, why, and the answers it takes. None is preselected. */
 export function QuestionView({ question, answer }: QuestionProps): VNode {
   const { id, type } = question;
   const [isSending, setSending] = useState(false);
-  const send = (given: ApprovalAnswer): void => {
+  const send = (given: QuestionAnswer): void => {
     setSending(true);
     void answer(given).finally(() => setSending(false));
   };
@@ -80,7 +80,7 @@ function Subject({ question: { input, parts = [], reason, diff } }: { readonly q
 
 interface AnswerProps {
   readonly question: Question;
-  readonly send: (answer: ApprovalAnswer) => void;
+  readonly send: (answer: QuestionAnswer) => void;
 }
 
 function Choices({ question: { id, choices }, send }: AnswerProps): VNode {
@@ -109,7 +109,7 @@ function Choices({ question: { id, choices }, send }: AnswerProps): VNode {
   );
 }
 
-function answerOf({ choice, rule }: OfferedChoice, reason: string): ApprovalAnswer {
+function answerOf({ choice, rule }: OfferedChoice, reason: string): QuestionAnswer {
   const isRefusal = choice === "no" || choice === "stop";
   return {
     choice,

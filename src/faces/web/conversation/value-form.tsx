@@ -4,14 +4,14 @@ import type { Json } from "../../../core/base/errors.ts";
 import { safeParse } from "../../../core/base/json.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import type { ApprovalAnswer } from "../../../server/server-api.ts";
+import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
 import { type SchemaField, schemaFields, valueOfFields } from "./schema-fields.ts";
 
 /** Options of {@link ValueForm}. */
 interface FormProps {
   readonly schema: JsonSchema;
-  readonly send: (answer: ApprovalAnswer) => void;
+  readonly send: (answer: QuestionAnswer) => void;
 }
 
 /** Asks for a value: field by field where it is a flat object, else as JSON. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { PERMISSION_MODES } from "../../../permission/permission-mode.ts";
-import type { NewSession, RunLimits } from "../../../server/server-api.ts";
+import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
@@ -29,7 +29,7 @@ const EMPTY: NewSessionFields = {
 };
 
 /** The request that the fields say; empty ones say nothing. */
-export function newSessionOf(fields: NewSessionFields): NewSession {
+export function newSessionOf(fields: NewSessionFields): SessionRequest {
   const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
   const limits: RunLimits = {
     ...amount("maxTurns", turns, 1),
