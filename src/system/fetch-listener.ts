@@ -24,15 +24,16 @@ async function respond(
   { handler, signal }: { readonly handler: FetchHandler; readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    const request = requestOf(incoming, signal);
+    const body = new UnreadBody(incoming);
+    const request = requestOf(incoming, body, signal);
     if (request === undefined) {
       outgoing.writeHead(400, { "content-type": "text/plain", connection: "close" });
       outgoing.end("This cannot be read as a request.\n");
       return;
     }
     const response = await handler(request);
-    // A body that nobody has read would stand in the way of the next request on this connection.
-    const headers = incoming.complete ? {} : { connection: "close" };
+    // The rest of a body that was begun would stand in the way of the next request on this connection.
+    const headers = body.isBegun && !incoming.complete ? { connection: "close" } : {};
     outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers });
     if (response.body === null) outgoing.end();
     else {
@@ -46,7 +47,7 @@ async function respond(
 }
 
 /** The request; `undefined` for one whose address names another place than its host. */
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSignal): Request | undefined {
   const { method = "GET", url = "/", headers } = incoming;
   const target = url.startsWith("/") ? URL.parse(`http://${headers.host ?? ""}${url}`) : null;
   if (target === null || target.username !== "") return undefined;
@@ -59,10 +60,38 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | un
       method,
       headers: given,
       signal,
-      ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: "half" }),
+      ...(hasBody && { body: body.stream, duplex: "half" }),
     });
   } catch {
     // A method or a header that the web does not know.
     return undefined;
+  }
+}
+
+/**
+ * The body of a request, of which nothing is taken before somebody reads it: what is left unread altogether
+ * the server passes over by itself, so that who still sends it gets the answer.
+ */
+class UnreadBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+
+  constructor(incoming: IncomingMessage) {
+    this.stream = new ReadableStream(
+      {
+        pull: async (controller) => {
+          this.#reader ??= (Readable.toWeb(incoming) as ReadableStream<Uint8Array>).getReader();
+          const { done, value } = await this.#reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: (reason) => this.#reader?.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  get isBegun(): boolean {
+    return this.#reader !== undefined;
   }
 }
