@@ -9,10 +9,7 @@ export class MemoryJournal implements LocalJournal {
   readonly #ids: NewId;
   readonly #now: () => number;
 
-  /**
-   * `now` gives the time of entries in milliseconds since the epoch, `newId` their ids. `entries`: the
-   * conversation so far.
-   */
+  /** `now` gives the time of entries in ms since the epoch, `newId` their ids; `entries` are those so far. */
   constructor(
     options: {
       readonly sessionId?: string | undefined;
