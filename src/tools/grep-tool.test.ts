@@ -224,10 +224,8 @@ test("a search that takes too long ends with what it has, its process gone", asy
     timeoutMs *= 2;
     text = await grep(root, { pattern: "needle" }, { ripgrep: slow, timeoutMs });
   }
-  expect([text, pidsIn(join(root, "pid")).filter(isAlive)]).toEqual([
-    `a\n[Stopped after ${timeoutMs / 1000} s: there may be more.]`,
-    [],
-  ]);
+  expect(text).toBe(`a\n[Stopped after ${timeoutMs / 1000} s: there may be more.]`);
+  await until(() => !pidsIn(join(root, "pid")).some(isAlive));
 });
 
 test("aborting ends the process", async () => {
@@ -248,7 +246,7 @@ test("aborting ends the process", async () => {
   await until(() => pidsIn(join(root, "pid")).length > 0);
   controller.abort(new Error("stopped"));
   await expect(call).rejects.toThrow("stopped");
-  expect(pidsIn(join(root, "pid")).filter(isAlive)).toEqual([]);
+  await until(() => !pidsIn(join(root, "pid")).some(isAlive));
 });
 
 test("without ripgrep a runaway pattern is ended", async () => {

@@ -70,7 +70,8 @@ test("a prompt can be cancelled at every message: it ends at once, nothing follo
     isWhole = stopReason === "end_turn" && !isCancelled;
   }
   const pids = pidsIn(join(editor.cwd, "pids"));
-  expect([wrong, editor.problems, at > 10, pids.filter(isAlive)]).toEqual([[], [], true, []]);
+  expect([wrong, editor.problems, at > 10]).toEqual([[], [], true]);
+  await until(() => !pids.some(isAlive));
 });
 
 test.each([0, 2, 4, 6, 8, 10])(

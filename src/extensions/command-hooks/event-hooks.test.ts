@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isAlive, pidsIn } from "../../../test/faults/until.ts";
+import { isAlive, pidsIn, until } from "../../../test/faults/until.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "./event-hooks.ts";
 import type { HookCommand, HookEvent } from "./hook-event.ts";
@@ -112,7 +112,9 @@ test("a hook that hangs is ended with all it started, and blocks nothing", async
     const problem: unknown = expect.stringContaining(`longer than ${timeoutMs / 1000} s`);
     expect([verdict.decision, verdict.problems]).toEqual([undefined, [problem]]);
   }
-  expect(pidsIn(join(cwd, "pid")).filter(isAlive)).toEqual([]);
+  const pids = pidsIn(join(cwd, "pid"));
+  await until(() => !pids.some(isAlive));
+  expect(pids).not.toEqual([]);
 });
 
 test("what a hook leaves running holds nothing up, also when it keeps the pipe", async () => {
