@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import { loadSettings } from "../../src/app/settings.ts";
@@ -118,7 +118,13 @@ export async function followUntil(
     items.push(item);
     if (fits(item, items)) break;
   }
+  // The end of a run is told before what it leads to: until then a message would be one for that run.
+  if (items.slice(-1).some(isRunEnd)) await expect.poll(() => stateOf(reader, id)).not.toBe("running");
   return items;
+}
+
+async function stateOf(reader: Reader, id: string): Promise<string> {
+  return (await reader.session(id)).state;
 }
 
 /** True for the end of a run of the conversation. */
