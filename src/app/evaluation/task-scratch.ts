@@ -21,7 +21,7 @@ export class TaskScratch {
 
   /** Makes it in the temporary folder of the system, readable by this user alone, with `files` in it. */
   static async make(task: Task): Promise<TaskScratch> {
-    const root = await realpath(await mkdtemp(join(tmpdir(), "nano-agent-eval-")));
+    const root = await makeFolder("nano-agent-eval-");
     const scratch = new TaskScratch(root, task);
     try {
       await mkdir(scratch.folder);
@@ -49,7 +49,7 @@ export class TaskScratch {
       throw misuse(
         `The task ${JSON.stringify(name)} was changed while it was evaluated. Run the command again.`,
       );
-    const judge = join(this.#root, "task");
+    const judge = await makeFolder("nano-agent-check-");
     const left = new Set(["files", "reference"].map((part) => join(folder, part)));
     try {
       await cp(folder, judge, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.has(path) });
@@ -73,6 +73,11 @@ export class TaskScratch {
     const options = { recursive: true, force: true, verbatimSymlinks: true } as const;
     await cp(join(this.#task.folder, part), this.folder, options);
   }
+}
+
+/** A new folder of this user alone, whose name nobody can guess. */
+async function makeFolder(prefix: string): Promise<string> {
+  return realpath(await mkdtemp(join(tmpdir(), prefix)));
 }
 
 const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const;

@@ -13,7 +13,7 @@ import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { commandVariables } from "../../../app/secrets.ts";
 import type { Settings } from "../../../app/settings.ts";
-import { isNanoAgentError, misuse } from "../../../core/base/errors.ts";
+import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
@@ -116,7 +116,7 @@ async function perform(
   } catch (error) {
     if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
     const model = asked.models.length === 1 ? asked.models[0] : undefined;
-    throw misuse(explainError(error, { settings, model }), { cause: error });
+    throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
   } finally {
     close();
   }

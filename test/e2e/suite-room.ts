@@ -1,0 +1,64 @@
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord } from "../../src/core/base/json.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import type { RecordedRequest, ServerAnswer } from "../../src/testing/server-step.ts";
+import { tempFolder } from "../temp-folder.ts";
+
+/** Files of tasks by `task/path`; `check` and `setup` may be executed. */
+export function suiteOf(files: Readonly<Record<string, string>>): string {
+  const suite = tempFolder(files);
+  for (const path of Object.keys(files))
+    if (/\/(?:check|setup)$/.test(path)) chmodSync(join(suite, path), 0o755);
+  return suite;
+}
+
+/** A check that holds when `done.txt` has this text. */
+export function wants(text: string): string {
+  return `#!/bin/sh\n[ "$(cat done.txt 2>/dev/null)" = "${text}" ] && { echo "it is ${text}"; exit 0; }\necho "done.txt is not ${text}"; exit 1\n`;
+}
+
+/** Two tasks, each of which wants a text in a file. */
+export function twoTasks(more: Readonly<Record<string, string>> = {}): string {
+  return suiteOf({
+    "one/task.md": "---\ntitle: First\ntags: [easy]\n---\nWrite one into done.txt.\n",
+    "one/check": wants("one"),
+    "two/task.md": "---\ntags: hard\n---\nWrite two into done.txt.\n",
+    "two/check": wants("two"),
+    ...more,
+  });
+}
+
+/** The words of a request: its model, its first message of a user, and whether a tool has answered. */
+export function requestOf({ body }: RecordedRequest): {
+  readonly model: string;
+  readonly prompt: string;
+  readonly isAnswered: boolean;
+} {
+  const { model, messages } = body as { readonly model: string; readonly messages: readonly unknown[] };
+  const of = (role: string): unknown => messages.find((each) => isRecord(each) && each["role"] === role);
+  return { model, prompt: JSON.stringify(of("user")), isAnswered: of("tool") !== undefined };
+}
+
+/** A model that writes the word its prompt asks for into done.txt, and says so. */
+export function obedient(request: RecordedRequest): ServerAnswer {
+  const { prompt, isAnswered } = requestOf(request);
+  const content = /Write (\w+) into/.exec(prompt)?.[1] ?? "";
+  return isAnswered ? says(`Wrote ${content}.`) : calls("write", { path: "done.txt", content });
+}
+
+/** The lines of a results file. */
+export function linesIn(folder: string): readonly Readonly<Record<string, unknown>>[] {
+  return readFileSync(join(folder, "results.jsonl"), "utf8")
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+}
+
+/** Sessions kept in a folder of results. */
+export function sessionsIn(folder: string): readonly string[] {
+  return readdirSync(join(folder, "nano-agent/sessions"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".jsonl"),
+  );
+}
