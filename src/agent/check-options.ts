@@ -58,7 +58,7 @@ export function assertIterations(value: unknown): void {
 const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
   const { shared, ...limits } = budget;
-  if (shared !== undefined && !hasMethods(shared, ["setAside", "fallShort"]))
+  if (shared !== undefined && !hasMethods(shared, ["setAside"]))
     throw misuse("budget.shared is not a SharedBudget: pass new SharedBudget(usd) of nano-agent/agent.");
   assertKnown(limits, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
   for (const [name, value] of Object.entries(limits)) {

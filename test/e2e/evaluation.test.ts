@@ -37,6 +37,11 @@ function place(server?: Parameters<typeof serverEnv>[0]) {
   };
 }
 
+/** The lines of results, by the names of tasks. */
+function byTask(results: string): ReturnType<typeof linesIn> {
+  return linesIn(results).toSorted((left, right) => (left.task < right.task ? -1 : 1));
+}
+
 test("each task is run with each model, and lines, table, page and sessions say what came out", async () => {
   const server = await modelServer((request) =>
     requestOf(request).model === "gpt-5" ? obedient(request) : says("I would rather not."),
@@ -47,7 +52,7 @@ test("each task is run with each model, and lines, table, page and sessions say 
   expect(end.code).toBe(1);
   const lines = linesIn(results);
   const found = lines.map(({ task, model, repeat, solved, reason, stop, turns }) => ({
-    is: `${task} ${model} ${repeat} ${solved} ${stop} ${turns}`,
+    is: `${task} ${model} ${repeat} ${String(solved)} ${stop} ${turns}`,
     reason,
   }));
   expect(found.toSorted((left, right) => (left.is < right.is ? -1 : 1))).toEqual([
@@ -74,7 +79,7 @@ test("each task is run with each model, and lines, table, page and sessions say 
   expect(sessionsIn(results).length).toBe(4);
   // The user's own sessions stay as they are, and no scratch folder is left.
   expect([existsSync(join(state, "nano-agent/sessions")), left()]).toEqual([false, []]);
-  const session = String(lines.find(({ solved }) => solved === true)?.["session"]);
+  const session = lines.find(({ solved }) => solved)?.session ?? "";
   const shown = await runCommand(["sessions", "show", session], {
     cwd,
     env: { ...env, XDG_STATE_HOME: results },
@@ -162,7 +167,7 @@ test("all runs together never spend more than the budget, and a higher one goes 
     ]),
   );
   const suite = suiteOf(tasks);
-  const spent = (): number => linesIn(results).reduce((sum, { costUsd }) => sum + Number(costUsd), 0);
+  const spent = (): number => linesIn(results).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
   const first = await run(suite, "--jobs", "3", "--max-budget-usd", "0.012");
   const known = linesIn(results).length;
   expect([first.code, known < 4, spent() <= 0.012]).toEqual([1, true, true]);
@@ -208,8 +213,8 @@ test("the check is out of the agent's reach, sees no key, and gets the answer", 
   });
   const end = await run(suite, "--yolo", "--permission-mode", "bypassPermissions");
   const [line] = linesIn(results);
-  expect([end.code, line?.["solved"], line?.["reason"]]).toEqual([1, false, "last line"]);
-  const output = readFileSync(join(results, "checks", `${line?.["session"]}.txt`), "utf8");
+  expect([end.code, line?.solved, line?.reason]).toEqual([1, false, "last line"]);
+  const output = readFileSync(join(results, "checks", `${line?.session ?? ""}.txt`), "utf8");
   expect(output).toContain("answer: The answer is 42.");
   expect(output).toContain("PATH=");
   expect(output.includes(TEST_KEY)).toBe(false);
@@ -237,7 +242,7 @@ test("a check that takes too long is ended with all it started, and counts as no
     "slow/check": `#!/bin/sh\n(trap "" TERM; while :; do sleep 0.05; done) &\necho $! >${pid}\nwait\n`,
   });
   const end = await run(suite);
-  expect([end.code, linesIn(results)[0]?.["reason"]]).toEqual([
+  expect([end.code, linesIn(results)[0]?.reason]).toEqual([
     1,
     "the check took longer than 0.3 s (limits.check)",
   ]);
@@ -285,8 +290,8 @@ test("limits of a task end its run, and the check has the last word", async () =
     "tokens/check": "#!/bin/sh\nexit 1\n",
   });
   await run(suite);
-  const found = linesIn(results).map(({ task, solved, stop }) => [task, solved, stop]);
-  expect(found.sort()).toEqual([
+  const found = byTask(results).map(({ task, solved, stop }) => [task, solved, stop]);
+  expect(found).toEqual([
     ["tokens", false, "budget"],
     ["turns", true, "max_iterations"],
   ]);
@@ -369,8 +374,8 @@ test("setup runs before the agent, and one that fails is no word about the model
     "bad/check": "#!/bin/sh\n",
   });
   expect((await run(suite)).code).toBe(1);
-  const found = linesIn(results).map(({ task, solved, error, stop }) => [task, solved, error, stop]);
-  expect(found.sort()).toEqual([
+  const found = byTask(results).map(({ task, solved, error, stop }) => [task, solved, error, stop]);
+  expect(found).toEqual([
     ["bad", false, "setup ended with 4: no room", "not_started"],
     ["good", true, undefined, "completed"],
   ]);

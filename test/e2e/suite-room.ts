@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RunRecord } from "../../src/app/evaluation/run-record.ts";
 import { isRecord } from "../../src/core/base/json.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest, ServerAnswer } from "../../src/testing/server-step.ts";
@@ -48,12 +49,12 @@ export function obedient(request: RecordedRequest): ServerAnswer {
 }
 
 /** The lines of a results file. */
-export function linesIn(folder: string): readonly Readonly<Record<string, unknown>>[] {
+export function linesIn(folder: string): readonly RunRecord[] {
   return readFileSync(join(folder, "results.jsonl"), "utf8")
     .trimEnd()
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    .map((line) => JSON.parse(line) as RunRecord);
 }
 
 /** Sessions kept in a folder of results. */

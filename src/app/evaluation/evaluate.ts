@@ -4,11 +4,11 @@ import { takeLock } from "../../session/session-lock.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
 import { spentByInterrupted } from "./interrupted-runs.ts";
 import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
-import { newestOfEach, ResultsFolder } from "./results-folder.ts";
+import { newestOfEach, type ResultsFolder } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
 import type { Task } from "./task.ts";
 
-/** What is to be evaluated, and with what. */
+/** The tasks and models of an evaluation, and how its runs are made. */
 export interface EvaluationOptions {
   readonly tasks: readonly Task[];
   /** Names of models, each once. */
@@ -21,7 +21,7 @@ export interface EvaluationOptions {
   /** US dollars that all runs together may cost, those made before included. */
   readonly maxUsd: number | undefined;
   readonly place: Pick<RunPlace, "session" | "config" | "env" | "onScratch">;
-  /** What of the options decides how runs go: all runs of a folder have the same. */
+  /** The options that decide how runs go: all runs of a folder have the same. */
   readonly conditions: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
   readonly onEvent: (event: EvaluationEvent) => void;
@@ -29,7 +29,7 @@ export interface EvaluationOptions {
   readonly onLive: (killNow: () => void) => void;
 }
 
-/** What happens in an evaluation. */
+/** A moment of an evaluation. */
 export type EvaluationEvent =
   | {
       /** It begins: runs that are to be made, runs that a folder has already. */
@@ -80,8 +80,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     const left = await new Evaluation(options, shared, planned.length).perform(open);
     return {
       records: newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
-      open: left,
-      isShort: shared?.isShort === true,
+      ...left,
       spentUsd: shared?.spentUsd,
     };
   } finally {
@@ -124,6 +123,7 @@ class Evaluation {
   readonly #failed = new AbortController();
   readonly #total: number;
   #done: number;
+  #isShort = false;
 
   constructor(options: EvaluationOptions, shared: SharedBudget | undefined, total: number) {
     this.#options = options;
@@ -138,8 +138,8 @@ class Evaluation {
     });
   }
 
-  /** Makes the runs, and resolves to the number of those that are still to be made. */
-  async perform(open: readonly PlannedRun[]): Promise<number> {
+  /** Makes the runs. Resolves to what is left of them, and of the money. */
+  async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
     const waiting = [...open];
     this.#done = this.#total - open.length;
     const worker = async (): Promise<void> => {
@@ -149,20 +149,21 @@ class Evaluation {
     await Promise.allSettled(workers);
     // The first: those behind it may only have been ended because of it.
     if (this.#failed.signal.aborted) throw toNanoAgentError(this.#failed.signal.reason);
-    return this.#total - this.#done;
+    return { open: this.#total - this.#done, isShort: this.#isShort };
   }
 
   #next(waiting: PlannedRun[]): PlannedRun | undefined {
     const { signal, shared } = this.#place;
     if (signal.aborted || waiting.length === 0) return undefined;
-    if (shared !== undefined && shared.spentUsd >= shared.usd) shared.fallShort();
-    return shared?.isShort === true ? undefined : waiting.shift();
+    this.#isShort ||= shared !== undefined && shared.spentUsd >= shared.usd;
+    return this.#isShort ? undefined : waiting.shift();
   }
 
   async #make(run: PlannedRun): Promise<void> {
     try {
       const end = await performRun(run, this.#place);
-      if (end === undefined) return;
+      if (end === "out_of_money") this.#isShort = true;
+      if (end === "out_of_money" || end === "interrupted") return;
       const { folder, onEvent } = this.#options;
       if (end.output !== undefined) folder.keepOutput(end.record, end.output);
       folder.append(end.record);

@@ -13,12 +13,12 @@ import {
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,
-} from "./figures.ts";
+} from "./evaluation-figures.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { ShareEstimate } from "./statistics.ts";
 import { counts, type ModelSummary } from "./summarize.ts";
 
-/** What a page about an evaluation shows. */
+/** The content of a page about an evaluation. */
 export interface PageContent {
   readonly title: string;
   readonly records: readonly RunRecord[];

@@ -5,7 +5,7 @@ import { type ProgramEnd, runProgram } from "./run-program.ts";
 import type { Task } from "./task.ts";
 import type { TaskScratch } from "./task-scratch.ts";
 
-/** What the programs of tasks are run with. */
+/** The surroundings of the programs of tasks. */
 export interface JudgePlace {
   /** Their environment: never credentials, for they run what agents have written. */
   readonly env: { readonly [name: string]: string };

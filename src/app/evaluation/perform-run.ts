@@ -17,7 +17,7 @@ export interface PlannedRun extends RunKey {
   readonly source: Task;
 }
 
-/** What runs are made with. */
+/** The surroundings of runs. */
 export interface RunPlace extends JudgePlace {
   /** Options of the coding sessions, beside those that a run has of its own. */
   readonly session: Pick<
@@ -33,33 +33,37 @@ export interface RunPlace extends JudgePlace {
   readonly live: Set<Pick<PreparedSession, "killNow">>;
 }
 
-/** A run that was made, and what its check wrote. */
-export interface RunEnd {
+/** A run that was made, and what its check wrote; or why it is still to be made. */
+export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
+
+/** A run with its result. */
+export interface JudgedRun {
   readonly record: RunRecord;
   readonly output: string | undefined;
 }
 
 /**
- * Makes one run: a scratch copy, `setup`, the agent, `check`. Resolves to undefined for a run that was
- * interrupted, or that the money of the evaluation did not pay for to its end: it is still to be made.
+ * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was
+ * interrupted, or that the money of the evaluation did not pay for to its end, has no result.
  * Throws for what would be wrong with every run: settings, credentials, a model that does not exist, a task
  * that was changed.
  */
-export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd | undefined> {
+export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
   const { source: task } = run;
   const sessionId = newUuid();
   const scratch = await TaskScratch.make(task);
   try {
     const problem = await setUp(task, scratch, place);
-    if (place.signal.aborted) return undefined;
+    if (place.signal.aborted) return "interrupted";
     if (problem !== undefined) return { record: notStarted(run, sessionId, problem), output: undefined };
     const outcome = await runAgent(run, { folder: scratch.folder, sessionId }, place);
-    if (place.signal.aborted || isOutOfMoney(outcome, place, task)) return undefined;
+    if (place.signal.aborted) return "interrupted";
+    if (isOutOfMoney(outcome, place, task)) return "out_of_money";
     const failure = failureOf(outcome);
     if (failure !== undefined)
       return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
     const verdict = await judge(task, { scratch, answer: outcome.text }, place);
-    if (place.signal.aborted) return undefined;
+    if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {
     if (place.onScratch === undefined) await scratch.remove();
@@ -117,15 +121,14 @@ function smaller(left: number | undefined, right: number | undefined): number | 
   return Math.min(left, right);
 }
 
-/** True for a run that the limit of its task has not ended, but that of the evaluation. */
-function isOutOfMoney(outcome: Outcome, { shared }: RunPlace, { limits }: Task): boolean {
-  if (shared?.isShort !== true) return false;
-  const isOwn = limits.usd !== undefined && (outcome.cost ?? 0) >= limits.usd;
-  return (
-    !isOwn &&
-    outcome.limit === "usd" &&
-    (outcome.stopReason === "budget" || outcome.stopReason === "output_limit")
-  );
+/** True for a run that ended for want of money, and not by the limit of its task. */
+function isOutOfMoney(
+  { stopReason, limit, cost = 0 }: Outcome,
+  { shared }: RunPlace,
+  { limits: { usd = Number.POSITIVE_INFINITY } }: Task,
+): boolean {
+  if (shared === undefined || stopReason !== "budget" || limit !== "usd") return false;
+  return shared.usd - shared.spentUsd < usd - cost;
 }
 
 /** Errors of the way to a model, and of this machine: they say nothing about the model. */

@@ -36,7 +36,7 @@ export interface RunRecord {
   readonly time: string;
 }
 
-/** What names a run within an evaluation. */
+/** The name of a run within an evaluation. */
 export type RunKey = Pick<RunRecord, "task" | "model" | "repeat">;
 
 /** One text for each run there can be. */

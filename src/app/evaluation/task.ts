@@ -26,7 +26,7 @@ export interface Task {
   readonly hash: string;
   /** The same of what judges: everything but `files` and `reference`. */
   readonly judgeHash: string;
-  /** What of the optional parts is there. */
+  /** The optional parts that are there. */
   readonly has: { readonly files: boolean; readonly setup: boolean; readonly reference: boolean };
   /** An answer that solves it, as `check` gets it on standard input. */
   readonly referenceAnswer: string | undefined;

@@ -2,7 +2,7 @@ import { type JudgePlace, judge, setUp, type Verdict } from "./judge.ts";
 import type { Task } from "./task.ts";
 import { TaskScratch } from "./task-scratch.ts";
 
-/** What a task was found to be worth. */
+/** The proof of a task, or what stands against it. */
 export interface TaskProof {
   readonly task: string;
   /** Why it cannot tell a solution from none; empty for a good task. */

@@ -1,4 +1,5 @@
 import type { BudgetLimit } from "../model/ledger.ts";
+import type { SharedBudget } from "../model/shared-budget.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */
@@ -16,7 +17,7 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
 export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.budget;
   const { usage, costUsd } = run.state.session;
-  if (limit === "usd" && shared?.isShort === true)
+  if (limit === "usd" && shared !== undefined && isScarcer(run, shared))
     return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
   if (limit === "wall_time") return `The run has taken the ${wallTimeMs} ms it had.`;
   if (limit === "usd" && costUsd === undefined)
@@ -28,6 +29,14 @@ export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
       ? `$${amount(spent)} of $${amount(allowed)} is spent in this session`
       : `${spent} of ${allowed} tokens are spent in this session`;
   return spent >= allowed ? `${said}.` : `${said}, and what is left does not pay for the next request.`;
+}
+
+/** True when less is left of what a run shares than of its own. */
+function isScarcer(
+  { budget: { usd = Number.POSITIVE_INFINITY }, state }: RunContext,
+  shared: SharedBudget,
+): boolean {
+  return shared.usd - shared.spentUsd <= usd - (state.session.costUsd ?? 0);
 }
 
 /** Dollars with as many digits as small amounts need, and no more than two where they do not. */

@@ -100,20 +100,26 @@ export class Ledger {
 
   async #reserve(asked: BudgetRequest): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
-    const { shared } = this.#budget;
     this.#toldUsd ??= spentUsd(asked);
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
       const { tokens: room, limit, isShared } = this.#room(asked);
-      const isAtWork = this.#reserved.length > 0 || shared?.isAtWork === true;
-      if (!isAtWork || room >= Math.min(most, AMPLE_ANSWER)) {
+      if (room >= Math.min(most, AMPLE_ANSWER) || !this.#mayLeaveMore(isShared)) {
         if (limit === undefined || room >= most) return this.#grant(asked, most, undefined);
-        if (isShared) shared?.fallShort();
-        return room < LEAST_ANSWER && room < most ? limit : this.#grant(asked, room, limit);
+        return room < LEAST_ANSWER ? limit : this.#grant(asked, room, limit);
       }
-      const released = shared?.released ?? (this.#released ??= Promise.withResolvers<void>()).promise;
-      await orAborted(released, signal);
+      await orAborted(this.#nextRelease, signal);
     }
+  }
+
+  /** True while requests are at work that may need less than what is set aside for them. */
+  #mayLeaveMore(isShared = false): boolean {
+    return this.#reserved.length > 0 || (isShared && this.#budget.shared?.isAtWork === true);
+  }
+
+  /** A shared budget knows of the releases here too. */
+  get #nextRelease(): Promise<void> {
+    return this.#budget.shared?.released ?? (this.#released ??= Promise.withResolvers<void>()).promise;
   }
 
   #grant(asked: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Grant {

@@ -8,7 +8,6 @@ export class SharedBudget {
   /** US dollars. */
   readonly usd: number;
   #spentUsd: number;
-  #isShort = false;
   readonly #reserved: { readonly usd: number }[] = [];
   #released: PromiseWithResolvers<void> | undefined;
 
@@ -30,11 +29,6 @@ export class SharedBudget {
     return this.usd - this.#spentUsd - this.#reserved.reduce((sum, each) => sum + each.usd, 0);
   }
 
-  /** True once a request was held to a shorter answer, or not sent, for want of money. */
-  get isShort(): boolean {
-    return this.#isShort;
-  }
-
   /** True while money is set aside for requests at work. */
   get isAtWork(): boolean {
     return this.#reserved.length > 0;
@@ -43,11 +37,6 @@ export class SharedBudget {
   /** Resolves when a request gives back what was set aside for it. */
   get released(): Promise<void> {
     return (this.#released ??= Promise.withResolvers<void>()).promise;
-  }
-
-  /** Notes that it does not pay for what was asked. */
-  fallShort(): void {
-    this.#isShort = true;
   }
 
   /** Sets money aside. The function gives it back, and takes what was spent instead. */

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { compareModels } from "../../../app/evaluation/compare-sides.ts";
 import type { EvaluationEnd, EvaluationEvent } from "../../../app/evaluation/evaluate.ts";
+import { dollars } from "../../../app/evaluation/evaluation-figures.ts";
 import { evaluationPage } from "../../../app/evaluation/evaluation-page.ts";
-import { dollars } from "../../../app/evaluation/figures.ts";
 import type { ResultsFolder } from "../../../app/evaluation/results-folder.ts";
 import type { RunRecord } from "../../../app/evaluation/run-record.ts";
 import { counts, summarize } from "../../../app/evaluation/summarize.ts";
@@ -101,7 +101,7 @@ export class EvaluationTeller {
     };
   }
 
-  /** What to do next. */
+  /** Says what to do next. */
   advise({ records, open, isShort }: EvaluationEnd): void {
     const { path, page } = this.#folder;
     const goOn = `the same command with -o ${shellArgument(path)}`;

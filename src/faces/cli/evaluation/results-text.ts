@@ -6,7 +6,7 @@ import {
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,
-} from "../../../app/evaluation/figures.ts";
+} from "../../../app/evaluation/evaluation-figures.ts";
 import type { RunRecord } from "../../../app/evaluation/run-record.ts";
 import { counts, type ModelSummary } from "../../../app/evaluation/summarize.ts";
 import { terminalLine } from "../../../app/safe-text.ts";

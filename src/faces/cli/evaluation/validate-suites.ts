@@ -16,7 +16,7 @@ export async function validateSuites(context: CommandContext, call: CommandCall)
   const jobs = countOf(call, "--jobs", 64);
   const { tasks, faults } = await tasksOf(call);
   const { environment, config } = await scratchSettings(context);
-  const proofs: TaskProof[] = [...faults.map(unusable)];
+  const proofs: TaskProof[] = faults.map(unusable);
   return withSignals(async ({ signal, forced }) => {
     const watcher = createProcessWatcher();
     const place = { env: commandVariables(environment, config.values), signal, watcher };

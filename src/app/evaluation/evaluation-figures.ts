@@ -69,7 +69,7 @@ export function comparisonVerdict({
 /** With fewer tasks that differ no result of the test is below one in twenty. */
 const LEAST_CHANGES = 6;
 
-/** What the second side costs and takes, as multiples of the first; empty where nothing is known. */
+/** The costs and times of the second side as multiples of the first; empty where nothing is known. */
 export function ratioText({ ratios }: Comparison): string {
   const parts = [
     ["cost", ratios.costUsd],
