@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { calls, says } from "../../src/testing/script.ts";
+import { calls, finishes, piecesOf, says } from "../../src/testing/script.ts";
 import { refuses, replies } from "../../src/testing/server-step.ts";
 import { isAlive } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -158,22 +158,36 @@ test("SIGINT ends with 130 all that runs, and what is known by then stays", asyn
 });
 
 test("all runs together never spend more than the budget, and a higher one goes on", async () => {
-  const server = await modelServer(obedient);
+  // A request costs 0.0035 dollars, a run 0.007.
+  const usage = { inputTokens: 2_000, outputTokens: 100 };
+  const server = await modelServer((request) => [
+    ...piecesOf(obedient(request)),
+    finishes(requestOf(request).isAnswered ? "stop" : "tool_use", usage),
+  ]);
   const { run, results } = place(server);
-  const tasks = Object.fromEntries(
-    ["a", "b", "c", "d"].flatMap((name) => [
-      [`${name}/task.md`, `Write ${name} into done.txt.`],
-      [`${name}/check`, wants(name)],
-    ]),
+  const suite = suiteOf(
+    Object.fromEntries(
+      ["a", "b", "c", "d"].flatMap((name) => [
+        [`${name}/task.md`, `Write ${name} into done.txt.`],
+        [`${name}/check`, wants(name)],
+      ]),
+    ),
   );
-  const suite = suiteOf(tasks);
-  const spent = (): number => linesIn(results).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  const first = await run(suite, "--jobs", "3", "--max-budget-usd", "0.012");
+  const first = await run(suite, "--jobs", "3", "--max-budget-usd", "0.02", "--json");
+  const { spentUsd } = JSON.parse(first.stdout) as { readonly spentUsd: number };
   const known = linesIn(results).length;
-  expect([first.code, known < 4, spent() <= 0.012]).toEqual([1, true, true]);
+  expect([first.code, known < 4, spentUsd > 0.0034, spentUsd <= 0.02]).toEqual([1, true, true, true]);
   expect(first.stderr).toContain("The money is used up");
+  // What went into runs without a result is not forgotten.
+  const again = await run(suite, "--max-budget-usd", "0.02", "--json");
+  expect((JSON.parse(again.stdout) as { readonly spentUsd: number }).spentUsd).toBeLessThanOrEqual(0.02);
   const second = await run(suite, "--jobs", "3", "--max-budget-usd", "2");
   expect([second.code, linesIn(results).length]).toEqual([0, 4]);
+  const cost = server.requests.length * 0.0035;
+  const last = JSON.parse((await run(suite, "--max-budget-usd", "2", "--json")).stdout) as {
+    spentUsd: number;
+  };
+  expect(last.spentUsd).toBeCloseTo(cost, 9);
 });
 
 test("a task that was changed is named, run again, and its old results do not count", async () => {

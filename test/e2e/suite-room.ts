@@ -2,8 +2,9 @@ import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunRecord } from "../../src/app/evaluation/run-record.ts";
 import { isRecord } from "../../src/core/base/json.ts";
+import type { ScriptAnswer } from "../../src/testing/script.ts";
 import { calls, says } from "../../src/testing/script.ts";
-import type { RecordedRequest, ServerAnswer } from "../../src/testing/server-step.ts";
+import type { RecordedRequest } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 /** Files of tasks by `task/path`; `check` and `setup` may be executed. */
@@ -42,7 +43,7 @@ export function requestOf({ body }: RecordedRequest): {
 }
 
 /** A model that writes the word its prompt asks for into done.txt, and says so. */
-export function obedient(request: RecordedRequest): ServerAnswer {
+export function obedient(request: RecordedRequest): ScriptAnswer {
   const { prompt, isAnswered } = requestOf(request);
   const content = /Write (\w+) into/.exec(prompt)?.[1] ?? "";
   return isAnswered ? says(`Wrote ${content}.`) : calls("write", { path: "done.txt", content });
