@@ -6,6 +6,7 @@ import type { ScriptAnswer } from "../../src/testing/script.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";
+import { type CommandEnd, type RunningCommand, runCommand, serverEnv, startCommand } from "./command.ts";
 
 /** Files of tasks by `task/path`; `check` and `setup` may be executed. */
 export function suiteOf(files: Readonly<Record<string, string>>): string {
@@ -63,4 +64,47 @@ export function sessionsIn(folder: string): readonly string[] {
   return readdirSync(join(folder, "nano-agent/sessions"), { recursive: true, encoding: "utf8" }).filter(
     (name) => name.endsWith(".jsonl"),
   );
+}
+
+/** The lines of results, by the names of tasks. */
+export function byTask(results: string): readonly RunRecord[] {
+  return linesIn(results).toSorted((left, right) => (left.task < right.task ? -1 : 1));
+}
+
+const EDITS = ["--permission-mode", "acceptEdits"];
+
+/** A folder for results, and a user to evaluate as. */
+export interface EvaluationPlace {
+  readonly results: string;
+  readonly state: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Scratch folders that are left. */
+  readonly left: () => readonly string[];
+  readonly run: (suite: string, ...more: readonly string[]) => Promise<CommandEnd>;
+  readonly start: (suite: string, ...more: readonly string[]) => RunningCommand;
+}
+
+/** Makes such a place, with a server as the model; it goes with the test. */
+export function place(server?: Parameters<typeof serverEnv>[0]): EvaluationPlace {
+  const [cwd, state, scratch] = [tempFolder(), tempFolder(), tempFolder()];
+  const model = server === undefined ? {} : serverEnv(server);
+  const env = { ...model, XDG_STATE_HOME: state, TMPDIR: scratch };
+  const args = (suite: string, more: readonly string[]): string[] => [
+    "eval",
+    suite,
+    "-o",
+    "results",
+    ...EDITS,
+    ...more,
+  ];
+  return {
+    results: join(cwd, "results"),
+    state,
+    cwd,
+    env,
+    left: () => readdirSync(scratch).filter((name) => name.startsWith("nano-agent-eval-")),
+    run: (suite, ...more) => runCommand(args(suite, more), { cwd, env }),
+    start: (suite, ...more) => startCommand(args(suite, more), { cwd, env }),
+  };
 }
