@@ -29,7 +29,7 @@ export interface RunPlace extends JudgePlace {
   readonly shared: SharedBudget | undefined;
   /** Leaves the scratch folder of each run, and is told where it is. */
   readonly onScratch: ((folder: string) => void) | undefined;
-  /** Sessions at work, for the moment before the process ends. */
+  /** Sessions and scratch folders at work, for the moment before the process ends. */
   readonly live: Set<Pick<PreparedSession, "killNow">>;
 }
 
@@ -52,6 +52,8 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
   const { source: task } = run;
   const sessionId = newUuid();
   const scratch = await TaskScratch.make(task);
+  const left = { killNow: () => scratch.removeNow() };
+  if (place.onScratch === undefined) place.live.add(left);
   try {
     const problem = await setUp(task, scratch, place);
     if (place.signal.aborted) return "interrupted";
@@ -68,6 +70,7 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
   } finally {
     if (place.onScratch === undefined) await scratch.remove();
     else place.onScratch(scratch.folder);
+    place.live.delete(left);
   }
 }
 

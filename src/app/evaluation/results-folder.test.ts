@@ -91,4 +91,7 @@ test("other options than those it was begun with are named, and their values are
 test("a place that cannot be written is refused with what to do", () => {
   const root = tempFolder({ file: "" });
   expect(() => new ResultsFolder(join(root, "file/results")).make()).toThrow("Name another one with -o.");
+  const gone = new ResultsFolder(join(root, "nowhere"));
+  expect(() => gone.append(record())).toThrow("what is known by now is kept");
+  expect(() => gone.read()).toThrow("holds no results.jsonl");
 });

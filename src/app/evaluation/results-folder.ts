@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { replaceFile } from "../../system/replace-file.ts";
@@ -88,15 +88,24 @@ export class ResultsFolder {
     return { records, damaged };
   }
 
-  /** Adds a line; it is on the disk when this returns. A line that was cut before it stays apart from it. */
+  /**
+   * Adds a line; it is on the disk when this returns. A line that was cut before it stays apart from it.
+   * Throws `journal` where it cannot be written.
+   */
   append(record: RunRecord): void {
-    const file = openSync(this.results, "a+", 0o600);
+    let file: number | undefined;
     try {
-      const line = `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`;
-      writeSync(file, line);
+      file = openSync(this.results, "a+", 0o600);
+      writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
       fsyncSync(file);
+    } catch (error) {
+      throw new NanoAgentError(
+        "journal",
+        `${this.results} cannot be written: ${errorMessage(error)}. Put that right, and give the same command with -o ${this.path}: what is known by now is kept.`,
+        { cause: error },
+      );
     } finally {
-      closeSync(file);
+      if (file !== undefined) closeSync(file);
     }
   }
 

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { misuse } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { hashOfJudge } from "./read-task.ts";
 import type { Task } from "./task.ts";
 
@@ -19,17 +19,23 @@ export class TaskScratch {
     this.folder = join(root, "work");
   }
 
-  /** Makes it in the temporary folder of the system, readable by this user alone, with `files` in it. */
+  /**
+   * Makes it in the temporary folder of the system, readable by this user alone, with `files` in it. Throws
+   * `invalid_argument` where that cannot be done.
+   */
   static async make(task: Task): Promise<TaskScratch> {
-    const root = await makeFolder("nano-agent-eval-");
-    const scratch = new TaskScratch(root, task);
+    let scratch: TaskScratch | undefined;
     try {
+      scratch = new TaskScratch(await makeFolder("nano-agent-eval-"), task);
       await mkdir(scratch.folder);
       if (task.has.files) await scratch.#take("files");
       return scratch;
     } catch (error) {
-      scratch.removeNow();
-      throw error;
+      scratch?.removeNow();
+      throw misuse(
+        `The scratch folder for ${JSON.stringify(task.name)} cannot be made: ${errorMessage(error)}. Make room in ${tmpdir()}, or set TMPDIR to another folder.`,
+        { cause: error },
+      );
     }
   }
 

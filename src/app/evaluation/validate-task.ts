@@ -1,3 +1,4 @@
+import { errorMessage } from "../../core/base/errors.ts";
 import { type JudgePlace, judge, setUp, type Verdict } from "./judge.ts";
 import type { Task } from "./task.ts";
 import { TaskScratch } from "./task-scratch.ts";
@@ -42,7 +43,11 @@ async function verdictOn(
   try {
     const problem = await setUp(task, scratch, place);
     if (problem !== undefined) return problem;
-    if (withReference) await scratch.takeReference();
+    try {
+      if (withReference) await scratch.takeReference();
+    } catch (error) {
+      return `reference cannot be copied over the files: ${errorMessage(error)}`;
+    }
     const answer = withReference ? (task.referenceAnswer ?? "") : "";
     return await judge(task, { scratch, answer }, place);
   } finally {
