@@ -50,6 +50,8 @@ test("each task is run with each model, and lines, table, page and sessions say 
   expect(end.stdout).toMatch(/openai\/gpt-5-mini +0 % +0 % to 66 % +0 of 2/);
   expect(end.stdout).toContain("openai/gpt-5-mini: done.txt is not two");
   expect(end.stdout).toContain("That may well be chance");
+  // In the order of the command, whichever ended first.
+  expect(end.stdout).toContain("openai/gpt-5 → openai/gpt-5-mini");
   expect(readFileSync(join(results, "report.html"), "utf8")).toContain("it is one");
   expect(sessionsIn(results).length).toBe(4);
   // The user's own sessions stay as they are, and no scratch folder is left.

@@ -79,13 +79,26 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     const shared = sharedBudget(options, records);
     const left = await new Evaluation(options, shared, planned.length).perform(open);
     return {
-      records: newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
+      records: ordered(
+        newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
+        options.models,
+      ),
       ...left,
       spentUsd: shared?.spentUsd,
     };
   } finally {
     lock.release();
   }
+}
+
+/** Models as they were asked for, those of earlier commands behind them; then tasks, then repeats. */
+function ordered(records: readonly RunRecord[], models: readonly string[]): readonly RunRecord[] {
+  const names = [...models, ...records.map(({ model }) => model).sort()];
+  return records.toSorted(
+    (left, right) =>
+      names.indexOf(left.model) - names.indexOf(right.model) ||
+      (left.task < right.task ? -1 : left.task > right.task ? 1 : left.repeat - right.repeat),
+  );
 }
 
 /** Runs that say nothing are made again. */
