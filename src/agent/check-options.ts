@@ -39,7 +39,7 @@ export function assertRunOptions(options: RunOptions): void {
 
 /** Throws `invalid_argument` for a budget in money where the price of a model that may answer is unknown. */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
-  if (budget?.usd === undefined) return;
+  if (budget?.usd === undefined && budget?.shared === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;
   throw misuse(
@@ -57,8 +57,11 @@ export function assertIterations(value: unknown): void {
 
 const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
-  assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
-  for (const [name, value] of Object.entries(budget)) {
+  const { shared, ...limits } = budget;
+  if (shared !== undefined && !hasMethods(shared, ["setAside"]))
+    throw misuse("budget.shared is not a SharedBudget: pass new SharedBudget(usd) of nano-agent/agent.");
+  assertKnown(limits, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
+  for (const [name, value] of Object.entries(limits)) {
     if (value === undefined || (typeof value === "number" && value > 0)) continue;
     throw misuse(`budget.${name} is ${String(value)}; it must be a number above 0.`);
   }

@@ -9,6 +9,7 @@ export type {
 } from "../core/agent/event.ts";
 export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run-context.ts";
 export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
+export { SharedBudget } from "../core/model/shared-budget.ts";
 export type { FinishPrintOptions } from "../plugins/finish-print.ts";
 export type {
   ActingArguments,

@@ -77,8 +77,8 @@ export function openCheckpoints(options: CheckpointsOptions): Checkpoints | unde
 }
 
 /** Where the files of all workspaces are kept. */
-export function checkpointsFolder({ stateFolder }: UserPaths): string {
-  return join(stateFolder, "checkpoints");
+export function checkpointsFolder({ historyFolder }: Pick<UserPaths, "historyFolder">): string {
+  return join(historyFolder, "checkpoints");
 }
 
 /** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */

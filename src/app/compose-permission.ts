@@ -55,7 +55,7 @@ export function composePermission(
     cwd,
     home: paths.home,
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
-    machinery: [paths.configFolder, paths.stateFolder],
+    machinery: [paths.configFolder, paths.stateFolder, paths.historyFolder],
     admitsPrograms: (repository, programs) =>
       repository === trust.folder && trust.admits(gitProgramsItem(programs)),
   });

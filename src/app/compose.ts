@@ -42,7 +42,7 @@ import { systemPrompt } from "./system-prompt.ts";
 export interface ComposeOptions
   extends Pick<
     CodingSessionOptions,
-    "addDirs" | "acceptServer" | "adoptErrors" | "tools" | "ports" | "elicit" | "pace"
+    "addDirs" | "acceptServer" | "adoptErrors" | "tools" | "ports" | "elicit" | "pace" | "budget"
   > {
   readonly settings: Settings;
   /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
@@ -111,7 +111,7 @@ async function composeConfined(
   options: ComposeOptions,
   { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
 ): Promise<ComposedAgent> {
-  const { onNotice, approval, isAttended, pace } = options;
+  const { onNotice, approval, isAttended, pace, budget } = options;
   const { workspace, redact, limits: sandbox } = confined;
   // Its modules load meanwhile: they are needed last.
   const opening = mcpOf(options, confined, found);
@@ -134,7 +134,7 @@ async function composeConfined(
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
   const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
-  const bounds = boundsOf(config, { pace, hooks, redact, checkpoints });
+  const bounds = boundsOf(config, { pace, budget, hooks, redact, checkpoints });
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
     newAgent({ ...fixed, tools: offered(choice.model) }, { pattern: config.pattern, mcp, session, choice });
@@ -302,14 +302,14 @@ async function chosenModel(
 /** The bounds of a run, its cost and its conversation, and the hooks around its calls. */
 function boundsOf(
   config: ConfigFile,
-  { hooks, redact, checkpoints: checkpointer, pace }: AroundRuns,
+  { hooks, redact, checkpoints: checkpointer, pace, budget }: AroundRuns,
 ): Partial<AgentOptions> {
   const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
   const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
   return {
     maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
     onMaxIterations: "last",
-    budget: budgetOf(config),
+    budget: { ...budgetOf(config), ...budget },
     compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
     ...defined({ loopGuard: config.loopGuard, hooks: hooks?.agentHooks, redact, checkpointer, wrapModel }),
   };
@@ -317,7 +317,7 @@ function boundsOf(
 
 type AroundRuns = Pick<ComposedAgent, "hooks" | "checkpoints"> &
   Pick<Confinement, "redact"> &
-  Pick<ComposeOptions, "pace">;
+  Pick<ComposeOptions, "pace" | "budget">;
 
 function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);

@@ -49,7 +49,12 @@ export async function tryOpen(
     workspace,
     home: paths.home,
     // Node keeps compiled code of this program there, and runs it at the next start.
-    protect: [paths.configFolder, paths.stateFolder, join(tmpdir(), "node-compile-cache")],
+    protect: [
+      paths.configFolder,
+      paths.stateFolder,
+      paths.historyFolder,
+      join(tmpdir(), "node-compile-cache"),
+    ],
     probeFolder: paths.stateFolder,
     ...limits,
   });

@@ -23,8 +23,8 @@ export interface OpenSession {
 }
 
 /** The sessions of a user. */
-export function sessionStore({ stateFolder }: UserPaths): SessionStore {
-  return new SessionStore(join(stateFolder, "sessions"));
+export function sessionStore({ historyFolder }: Pick<UserPaths, "historyFolder">): SessionStore {
+  return new SessionStore(join(historyFolder, "sessions"));
 }
 
 /** A choice whose session, if there is to be one already, was found. */

@@ -36,12 +36,15 @@ export interface SettingsOptions {
   readonly cwd: string;
   readonly flags?: ConfigFile;
   readonly mcp?: McpSources | undefined;
+  /** Where sessions are kept. Default: with the state of the user. */
+  readonly historyFolder?: string | undefined;
 }
 
 /** Merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
 export async function loadSettings(options: SettingsOptions): Promise<Settings> {
   const { environment, cwd, flags = {} } = options;
-  const paths = userPaths(environment);
+  const own = userPaths(environment);
+  const paths = { ...own, historyFolder: options.historyFolder ?? own.historyFolder };
   const folders = projectFolders(cwd);
   const user = await loadConfigFile(configPath(paths));
   const project = await loadProjectConfig(folders);

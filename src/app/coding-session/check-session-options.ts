@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import {
   anything,
   assertEach,
@@ -43,6 +44,13 @@ const OPTIONS: Checks<CopyOptions> = {
   },
   sessionId: isOf("string"),
   keep: isOf("boolean"),
+  keepIn: (value, name) => {
+    assertType(name, value, "string");
+    if (!isAbsolute(value as string))
+      throw misuse(`keepIn is ${JSON.stringify(value)}: pass an absolute path.`);
+  },
+  // Checked with the options of the agent.
+  budget: isOf("object"),
   remembers: isOf("boolean"),
   tools: (value, name) => {
     assertType(name, value, "list");

@@ -5,6 +5,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
 import type { Usage } from "../../core/message/usage.ts";
+import type { Budget } from "../../core/model/ledger.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";
@@ -48,6 +49,10 @@ export interface CodingSessionOptions {
   readonly sessionId?: string;
   /** False: nothing is kept on disk. Default true. */
   readonly keep?: boolean;
+  /** Folder that the session, and what its undo needs, are kept in. Default: that of the user's sessions. */
+  readonly keepIn?: string;
+  /** Limits beside those of the settings. */
+  readonly budget?: Pick<Budget, "tokens" | "shared"> | undefined;
   /** True when the long-term memory that the user has configured is used. Default: what `keep` is. */
   readonly remembers?: boolean;
   /** Tools beside the built-in ones. */

@@ -42,6 +42,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
     environment,
     cwd: existingFolder(options.cwd ?? currentFolder(), "cwd"),
     mcp: options.mcp,
+    historyFolder: options.keepIn,
     flags: {
       ...options.settings,
       ...(typeof model === "string" && { model }),

@@ -9,6 +9,7 @@ test("XDG variables name the user's folders, relative ones are ignored", () => {
     home: "/home/a",
     configFolder: "/conf/nano-agent",
     stateFolder: "/home/a/.local/state/nano-agent",
+    historyFolder: "/home/a/.local/state/nano-agent",
   });
 });
 

@@ -9,6 +9,8 @@ export interface UserPaths {
   readonly home: string;
   readonly configFolder: string;
   readonly stateFolder: string;
+  /** Where sessions, and what their undo needs, are kept: the state, unless another folder was asked for. */
+  readonly historyFolder: string;
 }
 
 /** The user's folders. Relative paths in `XDG_*` variables are ignored, as their specification says. */
@@ -19,10 +21,12 @@ export function userPaths(environment: Environment): UserPaths {
     const base = value !== undefined && isAbsolute(value) ? value : join(home, fallback);
     return join(base, "nano-agent");
   };
+  const stateFolder = folder("XDG_STATE_HOME", ".local/state");
   return {
     home,
     configFolder: folder("XDG_CONFIG_HOME", ".config"),
-    stateFolder: folder("XDG_STATE_HOME", ".local/state"),
+    stateFolder,
+    historyFolder: stateFolder,
   };
 }
 

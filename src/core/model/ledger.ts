@@ -2,6 +2,7 @@ import { orAborted } from "../base/abort.ts";
 import type { Usage } from "../message/usage.ts";
 import { InputEstimates } from "./estimate.ts";
 import type { Model, ModelPrice, ModelRequest } from "./model.ts";
+import type { SharedBudget } from "./shared-budget.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */
 const UNKNOWN_OUTPUT_LIMIT = 8_192;
@@ -23,6 +24,8 @@ export interface Budget {
   readonly tokens?: number;
   /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
   readonly wallTimeMs?: number;
+  /** Money that runs of other agents spend too. Where it does not pay, that is the limit `usd`. */
+  readonly shared?: SharedBudget;
 }
 
 /** The limits of a {@link Budget}. */
@@ -67,6 +70,8 @@ export class Ledger {
   /** Settles when a request gives room back, for those that wait. */
   #released: PromiseWithResolvers<void> | undefined;
   #estimates: InputEstimates | undefined;
+  /** Of what the session has spent, what the shared budget knows. */
+  #toldUsd: number | undefined;
 
   constructor(budget: Budget) {
     this.#budget = budget;
@@ -79,7 +84,8 @@ export class Ledger {
 
   /** True when requests are looked at at all. */
   get isLimited(): boolean {
-    return this.#budget.usd !== undefined || this.#budget.tokens !== undefined;
+    const { usd, tokens, shared } = this.#budget;
+    return usd !== undefined || tokens !== undefined || shared !== undefined;
   }
 
   /**
@@ -94,29 +100,37 @@ export class Ledger {
 
   async #reserve(asked: BudgetRequest): Promise<Grant | BudgetLimit> {
     const { request, model, signal } = asked;
+    this.#toldUsd ??= spentUsd(asked);
     for (;;) {
       const most = request.maxOutputTokens ?? longestAnswer(model);
-      const { tokens: room, limit } = this.#room(asked);
-      const mayWait = this.#reserved.length > 0 && room < Math.min(most, AMPLE_ANSWER);
-      if (!mayWait) {
+      const { tokens: room, limit, isShared } = this.#room(asked);
+      if (room >= Math.min(most, AMPLE_ANSWER) || !this.#mayLeaveMore(isShared)) {
         if (limit === undefined || room >= most) return this.#grant(asked, most, undefined);
-        return room < LEAST_ANSWER && room < most ? limit : this.#grant(asked, room, limit);
+        return room < LEAST_ANSWER ? limit : this.#grant(asked, room, limit);
       }
-      await orAborted((this.#released ??= Promise.withResolvers<void>()).promise, signal);
+      await orAborted(this.#nextRelease, signal);
     }
   }
 
-  #grant(
-    { request, model, inputTokens }: BudgetRequest,
-    output: number,
-    cappedBy: BudgetLimit | undefined,
-  ): Grant {
+  /** True while requests are at work that may need less than what is set aside for them. */
+  #mayLeaveMore(isShared = false): boolean {
+    return this.#reserved.length > 0 || (isShared && this.#budget.shared?.isAtWork === true);
+  }
+
+  /** A shared budget knows of the releases here too. */
+  get #nextRelease(): Promise<void> {
+    return this.#budget.shared?.released ?? (this.#released ??= Promise.withResolvers<void>()).promise;
+  }
+
+  #grant(asked: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Grant {
+    const { request, model, inputTokens } = asked;
     const price = highestPrice(model);
     const worst: Ceiling = {
       usd: price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000,
       tokens: inputTokens + output,
     };
     this.#reserved.push(worst);
+    const giveBack = this.#budget.shared?.setAside(worst.usd);
     return {
       request: cappedBy === undefined ? request : { ...request, maxOutputTokens: output },
       cappedBy,
@@ -124,33 +138,58 @@ export class Ledger {
         const at = this.#reserved.indexOf(worst);
         if (at === -1) return;
         this.#reserved.splice(at, 1);
+        giveBack?.(this.#newlySpent(asked));
         this.#released?.resolve();
         this.#released = undefined;
       },
     };
   }
 
-  /** Tokens of output that what is left pays for beside the input, and the limit that says so. */
-  #room({ model, inputTokens, spent }: BudgetRequest): {
-    readonly tokens: number;
-    readonly limit?: BudgetLimit;
-  } {
-    const { usd, tokens } = this.#budget;
-    const { usage, costUsd } = spent();
+  /** US dollars the session has spent since this was asked the last time. */
+  #newlySpent(asked: BudgetRequest): number {
+    const before = this.#toldUsd ?? 0;
+    const now = spentUsd(asked);
+    this.#toldUsd = now;
+    return now === Number.POSITIVE_INFINITY ? now : now - before;
+  }
+
+  /** Tokens of output that what is left pays for beside the input. */
+  #room(asked: BudgetRequest): Room {
+    const { model, inputTokens, spent } = asked;
+    const { usd, tokens, shared } = this.#budget;
+    const { usage } = spent();
     const reserved = this.#reserved;
-    let room: { tokens: number; limit?: BudgetLimit } = { tokens: Number.POSITIVE_INFINITY };
+    let room: Room = { tokens: Number.POSITIVE_INFINITY };
     if (tokens !== undefined) {
       const spent =
         usage.inputTokens + usage.outputTokens + reserved.reduce((sum, each) => sum + each.tokens, 0);
       room = { tokens: Math.floor(tokens - spent - inputTokens), limit: "tokens" };
     }
+    const price = highestPrice(model);
     if (usd !== undefined) {
-      const spent = (costUsd ?? Number.POSITIVE_INFINITY) + reserved.reduce((sum, each) => sum + each.usd, 0);
-      const paid = paidOutput(usd - spent, inputTokens, highestPrice(model));
+      const spent = spentUsd(asked) + reserved.reduce((sum, each) => sum + each.usd, 0);
+      const paid = paidOutput(usd - spent, inputTokens, price);
       if (paid < room.tokens) room = { tokens: paid, limit: "usd" };
+    }
+    if (shared !== undefined) {
+      const paid = paidOutput(shared.leftUsd, inputTokens, price);
+      if (paid < room.tokens) room = { tokens: paid, limit: "usd", isShared: true };
     }
     return room;
   }
+}
+
+/** Tokens of output that are paid for, and the limit that says so. */
+interface Room {
+  readonly tokens: number;
+  readonly limit?: BudgetLimit;
+  /** True where it is the money shared with others. */
+  readonly isShared?: boolean;
+}
+
+/** The spending of the session. What nobody knows the price of may have cost anything. */
+function spentUsd({ spent }: BudgetRequest): number {
+  return spent().costUsd ?? Number.POSITIVE_INFINITY;
 }
 
 /** Tokens of the longest answer of the models that may answer. */

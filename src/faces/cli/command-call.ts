@@ -58,8 +58,11 @@ function chooseAction(
   args: readonly string[],
 ): { readonly action: CommandAction; readonly rest: readonly string[] } {
   const [first] = command.actions;
-  if (first.name === undefined) return { action: first, rest: args };
   const [word, ...rest] = args;
+  if (first.name === undefined) {
+    const named = command.actions.find(({ name }) => name !== undefined && name === word);
+    return named === undefined ? { action: first, rest: args } : { action: named, rest };
+  }
   // `list` is what a bare command shows; anything else has to be named.
   if ((word === undefined || word.startsWith("-")) && first.name === "list")
     return { action: first, rest: args };

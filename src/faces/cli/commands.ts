@@ -4,6 +4,10 @@ const JSON_OPTION = { "--json": "One JSON value for programs." };
 const ALL = { "--all": "The sessions of every folder." };
 const FORCE = { "--force": "Also where files were changed since by somebody else." };
 const DRY_RUN = { "--dry-run": "Say what would be done, and do nothing." };
+const TASKS = {
+  "--task NAME": "Only this task. May be given several times.",
+  "--tag TAG": "Only tasks with this tag. May be given several times.",
+};
 const SESSION = { "--session ID": "The session to work on. Default: the newest of this folder." };
 const PROJECT = { "--project": "In .mcp.json of this folder instead, for everybody who works on it." };
 
@@ -219,6 +223,37 @@ export const COMMANDS: readonly CommandSpec[] = [
     ),
     runOptions: true,
   }),
+  command(
+    "eval",
+    "Measure how well models solve tasks of your own, and compare the results.",
+    {
+      ...action(
+        "SUITE…",
+        "Runs every task of the suites in a scratch copy, and lets its check say whether it was solved. -m may be given several times; --max-budget-usd is for all runs together, --max-turns and --max-wall-time for each. Exit 0 when every run solved its task, else 1.",
+        {
+          "--repeat K": "Runs of each task with each model. Default: 1.",
+          "--jobs N": "Runs at the same time. Default: 1.",
+          "-o, --output FOLDER":
+            "Where results, page and sessions go. With results in it: goes on with what has none. Default: a new one here.",
+          ...TASKS,
+          "--list": "Show the tasks, and run none.",
+          "--keep": "Keep the scratch folder of each run.",
+          ...JSON_OPTION,
+        },
+      ),
+      runOptions: true,
+    },
+    action(
+      "compare A B",
+      "Compares the results in two folders task by task, and says whether the difference is more than chance.",
+      JSON_OPTION,
+    ),
+    action(
+      "validate SUITE…",
+      "Proves that the check of each task fails as long as nothing was done, and passes with its reference. Asks no model. Exit 1 where that is not so.",
+      { "--jobs N": "Tasks at the same time. Default: 1.", ...TASKS, ...JSON_OPTION },
+    ),
+  ),
   command(
     "completion",
     "Print a script that completes commands and options in your shell.",

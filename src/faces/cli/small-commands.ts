@@ -5,6 +5,7 @@ export { completion } from "./commands/completion.ts";
 export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
 export { doctor } from "./commands/doctor.ts";
+export { evaluation as eval } from "./commands/evaluation.ts";
 export { agents, extensions, skills } from "./commands/extensions.ts";
 export { importSettings } from "./commands/import-settings.ts";
 export { mcp } from "./commands/mcp.ts";

@@ -1,0 +1,213 @@
+import { defined } from "../../core/base/defined.ts";
+import type { ErrorCode } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { SharedBudget } from "../../core/model/shared-budget.ts";
+import type { CodingSession, CodingSessionOptions } from "../coding-session/coding-session.ts";
+import type { Outcome } from "../coding-session/outcome.ts";
+import { type PreparedSession, prepareCodingSession } from "../coding-session/prepare-coding-session.ts";
+import type { ConfigFile } from "../config/config-schema.ts";
+import { parseDuration } from "../config/duration.ts";
+import { type JudgePlace, judge, setUp, type Verdict } from "./judge.ts";
+import type { RunKey, RunRecord } from "./run-record.ts";
+import type { Task } from "./task.ts";
+import { TaskScratch } from "./task-scratch.ts";
+
+/** One run that is to be made. */
+export interface PlannedRun extends RunKey {
+  readonly source: Task;
+}
+
+/** The surroundings of runs. */
+export interface RunPlace extends JudgePlace {
+  /** Options of the coding sessions, beside those that a run has of its own. */
+  readonly session: Pick<
+    CodingSessionOptions,
+    "environment" | "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"
+  >;
+  /** Settings from the command line. */
+  readonly config: ConfigFile;
+  readonly shared: SharedBudget | undefined;
+  /** Leaves the scratch folder of each run, and is told where it is. */
+  readonly onScratch: ((folder: string) => void) | undefined;
+  /** Sessions and scratch folders at work, for the moment before the process ends. */
+  readonly live: Set<Pick<PreparedSession, "killNow">>;
+}
+
+/** A run that was made, and what its check wrote; or why it is still to be made. */
+export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
+
+/** A run with its result. */
+export interface JudgedRun {
+  readonly record: RunRecord;
+  readonly output: string | undefined;
+}
+
+/**
+ * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was
+ * interrupted, or that the money of the evaluation did not pay for to its end, has no result.
+ * Throws for what would be wrong with every run: settings, credentials, a model that does not exist, a task
+ * that was changed.
+ */
+export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
+  const { source: task } = run;
+  const sessionId = newUuid();
+  const scratch = await TaskScratch.make(task);
+  const left = { killNow: () => scratch.removeNow() };
+  if (place.onScratch === undefined) place.live.add(left);
+  try {
+    const problem = await setUp(task, scratch, place);
+    if (place.signal.aborted) return "interrupted";
+    if (problem !== undefined) return { record: notStarted(run, sessionId, problem), output: undefined };
+    const outcome = await runAgent(run, { folder: scratch.folder, sessionId }, place);
+    if (place.signal.aborted) return "interrupted";
+    if (isOutOfMoney(outcome, place, task)) return "out_of_money";
+    const failure = failureOf(outcome);
+    if (failure !== undefined)
+      return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
+    const verdict = await judge(task, { scratch, answer: outcome.text }, place);
+    if (place.signal.aborted) return "interrupted";
+    return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
+  } finally {
+    if (place.onScratch === undefined) await scratch.remove();
+    else place.onScratch(scratch.folder);
+    place.live.delete(left);
+  }
+}
+
+interface AgentPlace {
+  readonly folder: string;
+  readonly sessionId: string;
+}
+
+async function runAgent(
+  { source: task, model }: PlannedRun,
+  { folder: cwd, sessionId }: AgentPlace,
+  { session: options, config, shared, signal, live }: RunPlace,
+): Promise<Outcome> {
+  const prepared = await prepareCodingSession({
+    ...options,
+    cwd,
+    model,
+    sessionId,
+    settings: boundedBy(task, config),
+    // What one run has learned must not help another.
+    remembers: false,
+    budget: defined({ tokens: task.limits.tokens, shared }),
+  });
+  live.add(prepared);
+  let session: CodingSession | undefined;
+  try {
+    session = await prepared.open();
+    return await session.send(task.prompt, { signal });
+  } finally {
+    await session?.close();
+    live.delete(prepared);
+  }
+}
+
+/** The settings of a run: of two limits the smaller. */
+function boundedBy({ limits }: Task, config: ConfigFile): ConfigFile {
+  const { maxTurns, maxWallTime, maxBudgetUsd } = config;
+  const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  return {
+    ...config,
+    maxWallTime: `${smaller(asked, limits.timeMs) ?? limits.timeMs}ms`,
+    ...defined({
+      maxTurns: smaller(maxTurns, limits.turns),
+      maxBudgetUsd: smaller(maxBudgetUsd, limits.usd),
+    }),
+  };
+}
+
+function smaller(left: number | undefined, right: number | undefined): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return Math.min(left, right);
+}
+
+/** True for a run that ended for want of money, and not by the limit of its task. */
+function isOutOfMoney(
+  { stopReason, limit, cost = 0 }: Outcome,
+  { shared }: RunPlace,
+  { limits: { usd = Number.POSITIVE_INFINITY } }: Task,
+): boolean {
+  if (shared === undefined || stopReason !== "budget" || limit !== "usd") return false;
+  return shared.usd - shared.spentUsd < usd - cost;
+}
+
+/** Errors of the way to a model, and of this machine: they say nothing about the model. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "rate_limit",
+  "provider_error",
+  "network",
+  "timeout",
+  "invalid_response",
+  "journal",
+  "checkpoint",
+  "internal",
+]);
+/** Errors that every run would have. */
+const LASTING: ReadonlySet<ErrorCode> = new Set([
+  "invalid_argument",
+  "invalid_config",
+  "unknown_provider",
+  "unknown_model",
+  "missing_credentials",
+  "authentication",
+]);
+
+function failureOf({ stopReason, error }: Outcome): string | undefined {
+  if (stopReason !== "error" || error === undefined) return undefined;
+  if (LASTING.has(error.code)) throw error;
+  return PASSING.has(error.code) ? error.message : undefined;
+}
+
+interface RunFacts {
+  readonly sessionId: string;
+  readonly outcome: Outcome;
+  readonly verdict?: Verdict;
+  readonly failure?: string;
+}
+
+function recordOf(run: PlannedRun, { sessionId, outcome, verdict, failure }: RunFacts): RunRecord {
+  const { stopReason, turns, usage, cost, durationMs, denials } = outcome;
+  const error = failure ?? verdict?.error;
+  return {
+    ...named(run, sessionId),
+    solved: verdict?.solved === true && error === undefined,
+    reason: error ?? verdict?.reason ?? "",
+    ...defined({ error }),
+    stop: stopReason,
+    turns,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedTokens: usage.cacheReadTokens ?? 0,
+    costUsd: cost ?? null,
+    ms: Math.round(durationMs),
+    checkMs: Math.round(verdict?.durationMs ?? 0),
+    refused: denials.length,
+  };
+}
+
+function notStarted(run: PlannedRun, sessionId: string, error: string): RunRecord {
+  return {
+    ...named(run, sessionId),
+    solved: false,
+    reason: error,
+    error,
+    stop: "not_started",
+    turns: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    costUsd: 0,
+    ms: 0,
+    checkMs: 0,
+    refused: 0,
+  };
+}
+
+type RunNames = Pick<RunRecord, "v" | "task" | "hash" | "model" | "repeat" | "session" | "time">;
+
+function named({ source, task, model, repeat }: PlannedRun, session: string): RunNames {
+  return { v: 1, task, hash: source.hash, model, repeat, session, time: new Date().toISOString() };
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { replaceFile } from "../../system/replace-file.ts";
+import { isAbsent } from "../../system/system-error.ts";
+import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
+
+/** The lines of a results file. */
+export interface Results {
+  /** All runs, also those that a later line of the same run has replaced, in the order of writing. */
+  readonly records: readonly RunRecord[];
+  /** Numbers of lines that cannot be read, from 1. */
+  readonly damaged: readonly number[];
+}
+
+/** The folder an evaluation writes to: results, the page about them, sessions, outputs of checks. */
+export class ResultsFolder {
+  /** Absolute path. */
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  get results(): string {
+    return join(this.path, "results.jsonl");
+  }
+
+  get page(): string {
+    return join(this.path, "report.html");
+  }
+
+  /** Where sessions are kept: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
+  get history(): string {
+    return join(this.path, "nano-agent");
+  }
+
+  get lock(): string {
+    return join(this.path, "lock");
+  }
+
+  /** Makes it. Throws `invalid_argument` where that cannot be done. */
+  make(): void {
+    try {
+      makePrivateFolders(join(this.path, "checks"));
+      const file = openSync(this.results, "a", 0o600);
+      closeSync(file);
+    } catch (error) {
+      throw misuse(
+        `The folder for results ${this.path} cannot be written: ${errorMessage(error)}. Name another one with -o.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The results so far. Throws `invalid_argument` where there are none to be read. */
+  read(): Results {
+    let text: string;
+    try {
+      text = readFileSync(this.results, "utf8");
+    } catch (error) {
+      const why = isAbsent(error) ? "holds no results.jsonl" : `cannot be read: ${errorMessage(error)}`;
+      throw misuse(`${this.path} ${why}. Name a folder that nano-agent eval has written to.`, {
+        cause: error,
+      });
+    }
+    const records: RunRecord[] = [];
+    const damaged: number[] = [];
+    for (const [at, line] of text.split("\n").entries()) {
+      if (line.trim() === "") continue;
+      const parsed = safeParse(line);
+      if (parsed.ok && isRunRecord(parsed.value)) records.push(parsed.value);
+      else damaged.push(at + 1);
+    }
+    return { records, damaged };
+  }
+
+  /**
+   * Adds a line; it is on the disk when this returns. A line that was cut before it stays apart from it.
+   * Throws `journal` where it cannot be written.
+   */
+  append(record: RunRecord): void {
+    let file: number | undefined;
+    try {
+      file = openSync(this.results, "a+", 0o600);
+      writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
+      fsyncSync(file);
+    } catch (error) {
+      throw new NanoAgentError(
+        "journal",
+        `${this.results} cannot be written: ${errorMessage(error)}. Put that right, and give the same command with -o ${this.path}: what is known by now is kept.`,
+        { cause: error },
+      );
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  /** Keeps what a check wrote, under the name of its session. */
+  keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
+    writeFileSync(join(this.path, "checks", `${session}.txt`), output, { mode: 0o600 });
+  }
+
+  /**
+   * Holds the options of runs against those that the folder was begun with, and notes them where it is new.
+   * Throws `invalid_argument`, naming them, when some differ: runs under other conditions do not belong
+   * together.
+   */
+  assertOptions(options: { readonly [name: string]: unknown }): void {
+    const path = join(this.path, "evaluation.json");
+    const now = Object.fromEntries(
+      Object.entries(options).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, digest(value)]],
+      ),
+    );
+    const before = optionsIn(path);
+    if (before === undefined) {
+      replaceFile(path, `${JSON.stringify({ v: 1, options: now })}\n`, { isSynced: true });
+      return;
+    }
+    const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+    const other = [...names].filter((name) => before[name] !== now[name]).sort();
+    if (other.length === 0) return;
+    throw misuse(
+      `The runs in ${this.path} were made with other options (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
+    );
+  }
+}
+
+/** Of several lines of one run the newest, in the order of the first. */
+export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
+  return [...new Map(records.map((record) => [keyOf(record), record])).values()];
+}
+
+function endsTorn(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+/** Values may hold what is nobody's business: what is kept only says whether they are the same. */
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}
+
+function optionsIn(path: string): { readonly [name: string]: unknown } | undefined {
+  if (!existsSync(path)) return undefined;
+  const parsed = safeParse(readFileSync(path, "utf8"));
+  const options = parsed.ok && isRecord(parsed.value) ? parsed.value["options"] : undefined;
+  if (isRecord(options)) return options;
+  throw misuse(
+    `${path} cannot be read. Remove it if you know that the options are the same, or use another -o.`,
+  );
+}

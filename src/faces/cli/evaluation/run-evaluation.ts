@@ -1,0 +1,184 @@
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { Notice } from "../../../app/coding-session/notice.ts";
+import { noticeText } from "../../../app/coding-session/notice-text.ts";
+import { currentFolder, existingFolder } from "../../../app/config/paths.ts";
+import { type EvaluationOptions, evaluate } from "../../../app/evaluation/evaluate.ts";
+import type { RunPlace } from "../../../app/evaluation/perform-run.ts";
+import { ResultsFolder } from "../../../app/evaluation/results-folder.ts";
+import type { Task } from "../../../app/evaluation/task.ts";
+import { chooseModel } from "../../../app/model-choice.ts";
+import { openModel } from "../../../app/open-model.ts";
+import { terminalLine } from "../../../app/safe-text.ts";
+import { commandVariables } from "../../../app/secrets.ts";
+import type { Settings } from "../../../app/settings.ts";
+import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
+import { type CommandCall, runFlagsOf } from "../command-call.ts";
+import { answer, type CommandContext, say } from "../command-context.ts";
+import { withSignals } from "../ending-signals.ts";
+import { explainError } from "../explain-error.ts";
+import { withPromptFiles } from "../session-options.ts";
+import { StrayErrors } from "../stray-errors.ts";
+import { EvaluationTeller } from "./evaluation-teller.ts";
+import { countOf, scratchSettings, tasksOf, tellFaults } from "./suite-call.ts";
+
+const MOST_JOBS = 64;
+const MOST_REPEATS = 1_000;
+
+/** `nano-agent eval SUITE…`: runs what has no result yet, and shows what came out. */
+export async function runEvaluation(context: CommandContext, call: CommandCall): Promise<number> {
+  const counts = {
+    jobs: countOf(call, "--jobs", MOST_JOBS),
+    repeats: countOf(call, "--repeat", MOST_REPEATS),
+  };
+  const flags = runFlagsOf(call);
+  const { tasks, faults } = await tasksOf(call);
+  if (faults.length > 0) return tellFaults(context, faults);
+  if (call.has("--list")) return listTasks(context, call, tasks);
+  const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
+  const settings = await scratchSettings(context, { ...flags, config });
+  const models = await modelsOf(context, call, settings);
+  const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
+  const folder = new ResultsFolder(call.text("--output") === undefined ? newFolder() : folderOf(call));
+  const teller = new EvaluationTeller(context, { folder, tasks });
+  const { maxBudgetUsd, ...others } = config;
+  const { configs, strict } = flags.mcp;
+  const asked = {
+    tasks,
+    models,
+    ...counts,
+    folder,
+    maxUsd: maxBudgetUsd,
+    conditions: {
+      ...others,
+      ...(configs.length > 0 && { mcpConfig: configs }),
+      ...(strict && { strictMcpConfig: strict }),
+      ...(addDirs.length > 0 && { addDir: addDirs }),
+    },
+    place: {
+      config,
+      env: commandVariables(settings.environment, settings.config.values),
+      onScratch: call.has("--keep")
+        ? (path: string) => teller.say(`The scratch folder stays: ${path}`)
+        : undefined,
+    },
+  };
+  const session = { environment: context.environment, addDirs, mcp: flags.mcp, keepIn: folder.history };
+  return perform({ context, call, teller, settings }, asked, session);
+}
+
+interface Asking {
+  readonly context: CommandContext;
+  readonly call: CommandCall;
+  readonly teller: EvaluationTeller;
+  readonly settings: Settings;
+}
+
+type AskedOptions = Pick<
+  EvaluationOptions,
+  "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
+> & { readonly place: Omit<EvaluationOptions["place"], "session"> };
+
+async function perform(
+  { context, call, teller, settings }: Asking,
+  asked: AskedOptions,
+  session: RunPlace["session"],
+): Promise<number> {
+  const strays = new StrayErrors();
+  const close = strays.listen();
+  let killNow = (): void => undefined;
+  try {
+    return await withSignals(async ({ signal, forced }) => {
+      const ending = evaluate({
+        ...asked,
+        place: {
+          ...asked.place,
+          session: { ...session, adoptErrors: strays.adopt, onNotice: toldOnce(teller) },
+        },
+        signal,
+        onEvent: (event) => teller.event(event),
+        onLive: (kill) => {
+          killNow = kill;
+        },
+      });
+      const end = await Promise.race([ending, forced.then(() => undefined)]);
+      if (end === undefined) {
+        killNow();
+        return EXIT.failed;
+      }
+      const report = teller.report(end);
+      answer(context, call, { json: () => report.json, text: () => report.text });
+      teller.advise(end);
+      const isSolved = end.open === 0 && asked.tasks.length > 0 && report.areAllSolved(asked);
+      return isSolved ? EXIT.done : EXIT.failed;
+    });
+  } catch (error) {
+    if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
+    const model = asked.models.length === 1 ? asked.models[0] : undefined;
+    throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
+  } finally {
+    close();
+  }
+}
+
+/** Every session has the same to say; what matters is said once. */
+function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
+  const told = new Set<string>();
+  return (notice) => {
+    const text = noticeText(notice);
+    if (notice.level === "info" || told.has(text)) return;
+    told.add(text);
+    teller.say(text);
+  };
+}
+
+/** The models to ask, each once. Throws for one that cannot be asked, before anything was spent. */
+async function modelsOf(
+  context: CommandContext,
+  call: CommandCall,
+  { config, environment }: Settings,
+): Promise<readonly string[]> {
+  const onNotice = (message: string): void => say(context, message);
+  const named = call.list("--model");
+  const names =
+    named.length > 0 ? [...new Set(named)] : [(await chooseModel({ config, environment, onNotice })).name];
+  const { maxBudgetUsd } = config.values;
+  for (const name of names) {
+    const { info } = await openModel(name, { environment, config: config.values, onNotice });
+    if (maxBudgetUsd !== undefined && info?.price === undefined)
+      throw misuse(
+        `--max-budget-usd needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave the budget out.`,
+      );
+  }
+  return names;
+}
+
+function folderOf(call: CommandCall): string {
+  const path = resolve(currentFolder(), call.text("--output") ?? "");
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+function newFolder(): string {
+  const stamp = new Date()
+    .toISOString()
+    .replaceAll(/[-:]|\..*$/g, "")
+    .replace("T", "-");
+  const base = resolve(currentFolder(), `evaluation-${stamp}`);
+  let path = base;
+  for (let count = 2; existsSync(path); count++) path = `${base}-${count}`;
+  return path;
+}
+
+function listTasks(context: CommandContext, call: CommandCall, tasks: readonly Task[]): number {
+  const rows = tasks.map(({ name, title, tags, limits }) => ({ name, title, tags, limits }));
+  const lines = rows.map(({ name, title, tags }) => {
+    const about = [title === name ? "" : title, tags.length === 0 ? "" : `[${tags.join(", ")}]`];
+    return `${[name, ...about]
+      .filter((part) => part !== "")
+      .map((part) => terminalLine(part, 200))
+      .join("  ")}\n`;
+  });
+  answer(context, call, { json: () => rows, text: () => lines.join("") });
+  return EXIT.done;
+}

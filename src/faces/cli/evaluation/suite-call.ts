@@ -1,0 +1,46 @@
+import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import type { ConfigFile } from "../../../app/config/config-schema.ts";
+import { readSuites, type SuiteTasks } from "../../../app/evaluation/read-suites.ts";
+import type { TaskFault } from "../../../app/evaluation/task.ts";
+import { loadSettings, type McpSources, type Settings } from "../../../app/settings.ts";
+import { misuse } from "../../../core/base/errors.ts";
+import { counted } from "../../../core/base/text.ts";
+import type { CommandCall } from "../command-call.ts";
+import { type CommandContext, say } from "../command-context.ts";
+
+/** The tasks that a command line means. Throws `invalid_argument` for suites that cannot be read. */
+export function tasksOf(call: CommandCall): Promise<SuiteTasks> {
+  return readSuites(call.words, { names: call.list("--task"), tags: call.list("--tag") });
+}
+
+/** A whole number from 1 to `most` behind an option; 1 without it. Throws `invalid_argument`. */
+export function countOf(call: CommandCall, name: "--jobs" | "--repeat", most: number): number {
+  const text = call.text(name) ?? "1";
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= most) return count;
+  throw misuse(`${name} ${JSON.stringify(text)}: write a whole number from 1 to ${most}.`);
+}
+
+/**
+ * The settings that hold in scratch folders: those of the user and the command line, not those of the folder
+ * the command is given in.
+ */
+export function scratchSettings(
+  { environment }: CommandContext,
+  { config = {}, mcp }: { readonly config?: ConfigFile; readonly mcp?: McpSources } = {},
+): Promise<Settings> {
+  return loadSettings({ environment, cwd: realpathSync(tmpdir()), flags: config, mcp });
+}
+
+/** Says what keeps folders from being tasks. Resolves to the exit code for it. */
+export function tellFaults(context: CommandContext, faults: readonly TaskFault[]): number {
+  for (const { folder, faults: sentences } of faults)
+    for (const sentence of sentences) say(context, `${folder} ${sentence}.`);
+  say(
+    context,
+    `${counted(faults.length, "task")} cannot be used. nano-agent eval validate tells more about the others.`,
+  );
+  return EXIT.usage;
+}
