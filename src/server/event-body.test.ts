@@ -59,3 +59,20 @@ test("a reader that leaves ends what it followed", async () => {
   await reader.cancel();
   expect(ends).toEqual(["end"]);
 });
+
+test("a reader that leaves before it has taken everything leaves nothing open", async () => {
+  const closed = Promise.withResolvers<string>();
+  const { reader } = readerOf(
+    (async function* () {
+      try {
+        for (;;) yield [entry("e1")];
+      } finally {
+        closed.resolve("closed");
+      }
+    })(),
+  );
+  await reader.read();
+  await reader.read();
+  await reader.cancel();
+  expect(await closed.promise).toBe("closed");
+});

@@ -90,6 +90,22 @@ test("the first wrong tokens are answered at once, the next one a second each, a
   expect([late.length, clock.sleeping]).toEqual([50, 0]);
 });
 
+test("wrong tokens are forgotten one a minute, so that those of a day ago slow nobody down", async () => {
+  const clock = new FakeClock();
+  const own = guard({ clock });
+  const wrong = (): Promise<number | undefined> => statusOf(() => own.assertIsToken("wrong"));
+  for (let count = 0; count < 20; count++) await wrong();
+  await clock.advance(120_000);
+  expect([await wrong(), await wrong(), clock.sleeping]).toEqual([401, 401, 0]);
+  const late = wrong();
+  await clock.untilSleeping();
+  await clock.advance(1_000);
+  expect(await late).toBe(401);
+  await clock.advance(86_400_000);
+  for (let count = 0; count < 20; count++) await wrong();
+  expect(clock.sleeping).toBe(0);
+});
+
 test("each port has a cookie of its own, which holds nothing of the token", async () => {
   const own = guard();
   const cookie = await own.cookie(request({ host: "127.0.0.1:4040" }));

@@ -10,8 +10,12 @@ import { type SessionPassage, sessionPassages } from "./session-passages.ts";
 /** Version of the tables; an index of another one is made anew. */
 const INDEX_VERSION = 1;
 
-/** Files whose passages are stored at once: few enough to wait for, and each time costs. */
+/** Files whose passages are stored at once, unless they are long: each time costs. */
 const TOGETHER = 16;
+/** Characters that are stored at once, more or less. */
+const CHARS_TOGETHER = 1_000_000;
+/** Characters whose words are looked for before others may work. */
+const CHARS_IN_A_ROW = 50_000;
 
 /** A passage that was found. */
 export interface FoundPassage extends SessionPassage {
@@ -52,22 +56,15 @@ export class SearchIndex {
   }
 
   /**
-   * Brings the index up to date with the files as they are now, and lets others work between one file and the
-   * next. A file that cannot be read is left out.
+   * Brings the index up to date with the files as they are now, and lets others work again and again
+   * meanwhile. A file that cannot be read is left out. An abort ends it early, with what was stored so far.
    */
-  async update(sessions: readonly SessionFile[], isComplete: boolean): Promise<void> {
+  async update(
+    sessions: readonly SessionFile[],
+    { isComplete, signal }: { readonly isComplete: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<void> {
     const database = this.#database;
-    const known = new Map(
-      database
-        .prepare("SELECT path, bytes, changed FROM files")
-        .all()
-        .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
-    );
-    const present = new Set(sessions.map(({ path }) => path));
-    const stale = sessions.filter(
-      ({ path, bytes, changedAt }) => known.get(path) !== `${bytes} ${changedAt}`,
-    );
-    const gone = isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [];
+    const { stale, gone } = this.#changes(sessions, isComplete);
     if (stale.length + gone.length === 0) return;
     const statements: Statements = {
       forget: database.prepare(
@@ -79,12 +76,40 @@ export class SearchIndex {
     };
     const segmenter = wordSegmenter();
     for (const path of gone) inTransaction(database, () => forget(statements, path));
-    for (let at = 0; at < stale.length; at += TOGETHER) {
+    let ready: ReadyFile[] = [];
+    let chars = 0;
+    for (const [at, session] of stale.entries()) {
+      const file = await readyFile(session, segmenter, signal);
+      if (signal?.aborted === true) return;
+      ready.push(file);
+      chars += file.chars;
+      if (ready.length < TOGETHER && chars < CHARS_TOGETHER && at < stale.length - 1) continue;
+      const files = ready;
       inTransaction(database, () => {
-        for (const session of stale.slice(at, at + TOGETHER)) replace(statements, session, segmenter);
+        for (const each of files) replace(statements, each);
       });
+      ready = [];
+      chars = 0;
       await setImmediate();
     }
+  }
+
+  /** The files that are not in the index as they are now, and paths in it of files that are no more. */
+  #changes(
+    sessions: readonly SessionFile[],
+    isComplete: boolean,
+  ): { readonly stale: readonly SessionFile[]; readonly gone: readonly string[] } {
+    const known = new Map(
+      this.#database
+        .prepare("SELECT path, bytes, changed FROM files")
+        .all()
+        .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
+    );
+    const present = new Set(sessions.map(({ path }) => path));
+    const stale = sessions.filter(
+      ({ path, bytes, changedAt }) => known.get(path) !== `${bytes} ${changedAt}`,
+    );
+    return { stale, gone: isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [] };
   }
 
   /** Passages of the files that have all the words, those with most of them first. */
@@ -106,7 +131,7 @@ export class SearchIndex {
       .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#database.close();
   }
 }
@@ -124,13 +149,39 @@ function forget({ forget: drop, forgetFile }: Statements, path: string): void {
   forgetFile.run(path);
 }
 
-function replace(statements: Statements, session: SessionFile, segmenter: Intl.Segmenter): void {
+/** A file whose words were found. */
+interface ReadyFile {
+  readonly session: SessionFile;
+  readonly passages: readonly (SessionPassage & { readonly words: string })[];
+  readonly chars: number;
+}
+
+async function readyFile(
+  session: SessionFile,
+  segmenter: Intl.Segmenter,
+  signal: AbortSignal | undefined,
+): Promise<ReadyFile> {
+  const passages: ReadyFile["passages"][number][] = [];
+  let chars = 0;
+  let inARow = 0;
+  for (const passage of readable(session.path)) {
+    passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
+    chars += passage.text.length;
+    inARow += passage.text.length;
+    if (inARow < CHARS_IN_A_ROW) continue;
+    inARow = 0;
+    await setImmediate();
+    if (signal?.aborted === true) break;
+  }
+  return { session, passages, chars };
+}
+
+function replace(statements: Statements, { session, passages }: ReadyFile): void {
   const { path, bytes, changedAt } = session;
   forget(statements, path);
   let first: number | bigint = 0;
   let last: number | bigint = -1;
-  for (const { step, text } of readable(path)) {
-    const words = searchWords(text, segmenter).flat().join(" ");
+  for (const { step, text, words } of passages) {
     last = statements.add.run(words, path, step, text).lastInsertRowid;
     if (first === 0) first = last;
   }
