@@ -238,7 +238,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
   }
 }
 
-/** The questions a session was left with; none where it cannot be read: those of others are told all the same. */
+/** The questions a session was left with; none where it cannot be read: others have theirs all the same. */
 function leftQuestions({ path }: SessionFile): ReturnType<typeof openQuestions> {
   try {
     return openQuestions(readSession(path).entries);
