@@ -1,5 +1,5 @@
 import { lstatSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
@@ -27,6 +27,8 @@ export interface FilePage {
 const MAX_FOUND = 1_000;
 /** How long a search waits until the index is up to date. */
 const PATIENCE_MS = 1_000;
+/** How long indexing rests again and again, for those that wait for an answer. */
+const REST_MS = 5;
 
 /** The session files of a user, and the facts of each: what was read once is not read again. */
 export class KeptSessions {
@@ -45,7 +47,10 @@ export class KeptSessions {
 
   /** Brings the index for searches up to date, beside everything else. Resolves when it is, or was closed. */
   index(): Promise<void> {
-    this.#indexing ??= indexSessions(this.store, this.#closing.signal).finally(() => {
+    this.#indexing ??= indexSessions(this.store, {
+      signal: this.#closing.signal,
+      rest: () => setTimeout(REST_MS),
+    }).finally(() => {
       this.#indexing = undefined;
     });
     return this.#indexing;

@@ -3,7 +3,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
-import { SearchIndex, setIndexAside } from "./search-index.ts";
+import { SearchIndex, setIndexAside, type UpdateOptions } from "./search-index.ts";
 import { searchWords } from "./search-words.ts";
 
 /** A session in which a text was found. */
@@ -64,9 +64,12 @@ export async function findSessions(
  * Brings the index of all sessions up to date, so that the next search need not, until the signal. Where it
  * cannot be used nothing is done: a search tells why.
  */
-export async function indexSessions(store: SessionStore, signal: AbortSignal): Promise<void> {
+export async function indexSessions(
+  store: SessionStore,
+  options: Pick<UpdateOptions, "signal" | "rest">,
+): Promise<void> {
   if (!isFolder(store.root)) return;
-  await withIndex(store, [], (index) => index.update(store.list(), { isComplete: true, signal }));
+  await withIndex(store, [], (index) => index.update(store.list(), { ...options, isComplete: true }));
 }
 
 interface Search {

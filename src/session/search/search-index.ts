@@ -10,16 +10,25 @@ import { type SessionPassage, sessionPassages } from "./session-passages.ts";
 /** Version of the tables; an index of another one is made anew. */
 const INDEX_VERSION = 1;
 
-/** Files whose passages are stored at once, unless they are long: each time costs. */
+/** Pieces of files that are stored at once, unless they are long: each time costs. */
 const TOGETHER = 16;
-/** Characters that are stored at once, more or less. */
-const CHARS_TOGETHER = 1_000_000;
+/** Characters that are stored at once, more or less: nothing else is done meanwhile. */
+const CHARS_TOGETHER = 40_000;
 /** Characters whose words are looked for before others may work. */
-const CHARS_IN_A_ROW = 50_000;
+const CHARS_IN_A_ROW = 10_000;
 
 /** A passage that was found. */
 export interface FoundPassage extends SessionPassage {
   readonly path: string;
+}
+
+/** Options of {@link SearchIndex.update}. */
+export interface UpdateOptions {
+  /** True when these are all sessions: others are forgotten. */
+  readonly isComplete: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Lets others work. Default: those that wait already. */
+  readonly rest?: (() => Promise<unknown>) | undefined;
 }
 
 /** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
@@ -61,36 +70,29 @@ export class SearchIndex {
    */
   async update(
     sessions: readonly SessionFile[],
-    { isComplete, signal }: { readonly isComplete: boolean; readonly signal?: AbortSignal | undefined },
+    { isComplete, signal, rest = setImmediate }: UpdateOptions,
   ): Promise<void> {
     const database = this.#database;
     const { stale, gone } = this.#changes(sessions, isComplete);
     if (stale.length + gone.length === 0) return;
     const statements: Statements = {
+      // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
       forget: database.prepare(
-        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?)",
+        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?) AND path = ?",
+      ),
+      forgetOthers: database.prepare(
+        "DELETE FROM passages WHERE path = ? AND NOT (rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?))",
       ),
       forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
-      addFile: database.prepare("INSERT INTO files VALUES (?, ?, ?, ?, ?)"),
+      putFile: database.prepare("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)"),
       add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
     };
-    const segmenter = wordSegmenter();
     for (const path of gone) inTransaction(database, () => forget(statements, path));
-    let ready: ReadyFile[] = [];
-    let chars = 0;
-    for (const [at, session] of stale.entries()) {
-      const file = await readyFile(session, segmenter, signal);
+    for await (const pieces of together(piecesOf(stale, rest))) {
       if (signal?.aborted === true) return;
-      ready.push(file);
-      chars += file.chars;
-      if (ready.length < TOGETHER && chars < CHARS_TOGETHER && at < stale.length - 1) continue;
-      const files = ready;
       inTransaction(database, () => {
-        for (const each of files) replace(statements, each);
+        for (const piece of pieces) store(statements, piece);
       });
-      ready = [];
-      chars = 0;
-      await setImmediate();
     }
   }
 
@@ -138,54 +140,89 @@ export class SearchIndex {
 
 interface Statements {
   readonly forget: StatementSync;
+  readonly forgetOthers: StatementSync;
   readonly forgetFile: StatementSync;
-  readonly addFile: StatementSync;
+  readonly putFile: StatementSync;
   readonly add: StatementSync;
 }
 
 function forget({ forget: drop, forgetFile }: Statements, path: string): void {
-  // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
-  drop.run(path, path);
+  drop.run(path, path, path);
   forgetFile.run(path);
 }
 
-/** A file whose words were found. */
-interface ReadyFile {
-  readonly session: SessionFile;
+/** A file whose words are being found, and where those that were stored stand. */
+interface FileAtWork extends SessionFile {
+  first: number | bigint;
+  last: number | bigint;
+}
+
+/** Passages of a file, with their words. */
+interface Piece {
+  readonly file: FileAtWork;
+  readonly place: "first" | "middle" | "last" | "whole";
   readonly passages: readonly (SessionPassage & { readonly words: string })[];
   readonly chars: number;
 }
 
-async function readyFile(
-  session: SessionFile,
-  segmenter: Intl.Segmenter,
-  signal: AbortSignal | undefined,
-): Promise<ReadyFile> {
-  const passages: ReadyFile["passages"][number][] = [];
-  let chars = 0;
-  let inARow = 0;
-  for (const passage of readable(session.path)) {
-    passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
-    chars += passage.text.length;
-    inARow += passage.text.length;
-    if (inARow < CHARS_IN_A_ROW) continue;
-    inARow = 0;
-    await setImmediate();
-    if (signal?.aborted === true) break;
+async function* piecesOf(
+  sessions: readonly SessionFile[],
+  rest: () => Promise<unknown>,
+): AsyncGenerator<Piece, void, undefined> {
+  const segmenter = wordSegmenter();
+  for (const session of sessions) {
+    const file: FileAtWork = { ...session, first: 0, last: -1 };
+    let isFirst = true;
+    let passages: Piece["passages"][number][] = [];
+    let chars = 0;
+    let inARow = 0;
+    for (const passage of readable(session.path)) {
+      passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
+      chars += passage.text.length;
+      inARow += passage.text.length;
+      if (inARow >= CHARS_IN_A_ROW) {
+        inARow = 0;
+        await rest();
+      }
+      if (chars < CHARS_TOGETHER) continue;
+      yield { file, place: isFirst ? "first" : "middle", passages, chars };
+      isFirst = false;
+      passages = [];
+      chars = 0;
+      await rest();
+    }
+    yield { file, place: isFirst ? "whole" : "last", passages, chars };
   }
-  return { session, passages, chars };
 }
 
-function replace(statements: Statements, { session, passages }: ReadyFile): void {
-  const { path, bytes, changedAt } = session;
-  forget(statements, path);
-  let first: number | bigint = 0;
-  let last: number | bigint = -1;
-  for (const { step, text, words } of passages) {
-    last = statements.add.run(words, path, step, text).lastInsertRowid;
-    if (first === 0) first = last;
+async function* together(pieces: AsyncIterable<Piece>): AsyncGenerator<readonly Piece[], void, undefined> {
+  let ready: Piece[] = [];
+  let chars = 0;
+  for await (const piece of pieces) {
+    ready.push(piece);
+    chars += piece.chars;
+    if (ready.length < TOGETHER && chars < CHARS_TOGETHER) continue;
+    yield ready;
+    ready = [];
+    chars = 0;
+    // Between one commit and the next, others of this process and of others have their turn.
+    await setImmediate();
   }
-  statements.addFile.run(path, bytes, changedAt, first, last);
+  if (ready.length > 0) yield ready;
+}
+
+function store(statements: Statements, { file, place, passages }: Piece): void {
+  const { path, bytes, changedAt } = file;
+  if (place === "first" || place === "whole") forget(statements, path);
+  for (const { step, text, words } of passages) {
+    file.last = statements.add.run(words, path, step, text).lastInsertRowid;
+    if (file.first === 0) file.first = file.last;
+  }
+  const isWhole = place === "whole" || place === "last";
+  // Of a size that no file has, until all of it is there: it is looked at again.
+  statements.putFile.run(path, isWhole ? bytes : -1, changedAt, file.first, file.last);
+  // Somebody else may have been at work on it between the pieces.
+  if (place === "last") statements.forgetOthers.run(path, path, path);
 }
 
 function* readable(path: string): Generator<SessionPassage, void, undefined> {
