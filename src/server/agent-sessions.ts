@@ -89,6 +89,8 @@ class AgentSessions implements SessionHost {
   readonly #store: AgentStore;
   readonly #open = new Map<string, Promise<HostedAgent | undefined>>();
   readonly #answered = new Set<string>();
+  /** Of the sessions that were opened, the first of which counts what several of them have. */
+  readonly #journals: WatchedJournal[] = [];
 
   constructor(options: AgentSessionsOptions) {
     this.#options = options;
@@ -183,8 +185,22 @@ class AgentSessions implements SessionHost {
       return copyId;
     };
     const { clock, redaction } = this.#options;
-    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copy, clock, redaction });
+    const copied = this.#takenOver(journal.entries());
+    this.#journals.push(journal);
+    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copied, copy, clock, redaction });
   }
+
+  /** Ids of the entries that a copy has from a session that is open already, whichever of both that is. */
+  #takenOver(entries: readonly JournalEntry[]): ReadonlySet<string> {
+    const count = Math.max(0, ...this.#journals.map((other) => commonLength(entries, other.entries())));
+    return new Set(entries.slice(0, count).map(({ id }) => id));
+  }
+}
+
+/** Entries at the beginning that two conversations share. */
+function commonLength(one: readonly JournalEntry[], other: readonly JournalEntry[]): number {
+  const differs = one.findIndex(({ id, time }, at) => id !== other[at]?.id || time !== other[at]?.time);
+  return differs === -1 ? one.length : differs;
 }
 
 function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxIterations" | "budget"> {

@@ -64,8 +64,9 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     query: QUERIES.list,
     answer: "SessionPage",
     handle: async ({ host, query, presenter }) => {
-      const { limit = 50, ...rest } = query as { readonly limit?: number };
-      return { value: presenter.value(await host.list({ ...rest, limit })) };
+      const { limit = 50, q = "", ...rest } = query as { readonly limit?: number; readonly q?: string };
+      const wanted = q.trim() === "" ? {} : { q };
+      return { value: presenter.value(await host.list({ ...rest, ...wanted, limit })) };
     },
   }),
   get("/sessions/:id", "One session, folded.", {

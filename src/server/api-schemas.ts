@@ -150,18 +150,26 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   Health: having({ ok: { const: true }, version: text() }),
   Usage: usage,
   Session: having(listed, OPTIONAL),
-  SessionPage: having({ sessions: listOf(ref("Session")), next: text("To be given as before.") }, ["next"]),
+  SessionPage: having(
+    {
+      sessions: listOf(ref("Session")),
+      next: text("To be given as before."),
+      partial: { type: "boolean", description: "Of a search: not all sessions were read for it yet." },
+    },
+    ["next", "partial"],
+  ),
   SessionDetail: having(
     {
       ...listed,
       messages: listOf({ type: "object", description: "{ role, content: blocks }" }),
       readOnly: { type: "boolean" },
+      windowTokens: { ...count, description: "Tokens that a request and its answer may have." },
       queue: listOf(having({ id: text(), text: text() })),
       queueHeld: { type: "boolean" },
       questions: listOf(ref("Question")),
       goOn: text("The command that goes on with it in a terminal."),
     },
-    [...OPTIONAL, "goOn"],
+    [...OPTIONAL, "windowTokens", "goOn"],
   ),
   FileDiff: having({
     path: text(),

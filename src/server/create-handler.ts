@@ -7,6 +7,7 @@ import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";
 import { eventBody } from "./event-body.ts";
 import { followEntries } from "./follow-entries.ts";
+import { idOfHeader } from "./id-header.ts";
 import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
 import { readBody, readQuery } from "./read-call.ts";
@@ -136,7 +137,7 @@ class ApiServer {
     const query = readQuery(url.searchParams, route.query);
     const body = route.body === undefined ? undefined : await readBody(request, route.body);
     const call = { id, query, body, host: this.#host, presenter: this.#presenter };
-    const lastEventId = request.headers.get("last-event-id") ?? undefined;
+    const lastEventId = idOfHeader(request.headers.get("last-event-id"));
     return this.#respond(route, await route.handle({ ...call, lastEventId, request }), request);
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { eventBody } from "./event-body.ts";
@@ -58,4 +59,22 @@ test("a reader that leaves ends what it followed", async () => {
   );
   await reader.cancel();
   expect(ends).toEqual(["end"]);
+});
+
+test("a reader that leaves before it has taken everything leaves nothing open", async () => {
+  let isClosed = false;
+  const { reader } = readerOf(
+    (async function* () {
+      try {
+        for (;;) yield [entry("e1")];
+      } finally {
+        isClosed = true;
+      }
+    })(),
+  );
+  await reader.read();
+  await reader.read();
+  await reader.cancel();
+  await setImmediate();
+  expect(isClosed).toBe(true);
 });

@@ -33,7 +33,11 @@ export function eventBody(
         onEnd();
       } else controller.enqueue(encoder.encode(batch.value.map(eventText).join("")));
     },
-    cancel: onEnd,
+    cancel: () => {
+      onEnd();
+      // It may rest between two batches, with nobody left who would ask for the next one.
+      batches.return().catch(() => undefined);
+    },
   });
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JournalEntry } from "../core/agent/entry.ts";
 import { followEntries } from "./follow-entries.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";
 
@@ -50,5 +51,27 @@ test("a reader that does not read is cut when too much waits for it, and what wa
   expect(tell({ type: "ready" })).toBe(1);
   for (let told = 0; told < MAX_WAITING; told++) tell({ type: "ready" });
   expect(tell({ type: "ready" })).toBe(0);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a reader that does not read is cut when few but long entries wait for it", async () => {
+  const long = (id: number): JournalEntry => ({
+    type: "note",
+    id: String(id),
+    parent: null,
+    time: 0,
+    kind: "test",
+    data: "x".repeat(10_000_000),
+  });
+  let written: JournalEntry[] = [];
+  const { source: entries, tell } = source(() => written.splice(0));
+  const items = followEntries(entries, undefined, new AbortController().signal);
+  await items.next();
+  const listeners: number[] = [];
+  for (let id = 0; id < 6; id++) {
+    written = [long(id)];
+    listeners.push(tell("entries"));
+  }
+  expect(listeners).toEqual([1, 1, 1, 1, 0, 0]);
   expect(await items.next()).toEqual({ done: true, value: undefined });
 });

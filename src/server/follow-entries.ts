@@ -6,6 +6,8 @@ import type { EntrySource, EntryTail } from "./session-host.ts";
 const BATCH = 64;
 /** Items that may wait for a reader; one that is slower is cut, and goes on behind its last entry. */
 const MAX_WAITING = 10_000;
+/** Characters of entries that may wait behind others: some have megabytes. */
+const MAX_WAITING_CHARS = 32_000_000;
 
 /**
  * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
@@ -54,6 +56,8 @@ export async function* followEntries(
 class WaitingItems {
   readonly #tail: EntryTail;
   #items: StreamItem[] = [];
+  /** Of the entries that wait, but for the first item, which nobody had to wait for. */
+  #chars = 0;
   #end: { readonly fault?: unknown } | undefined;
   #wake = (): void => undefined;
 
@@ -69,6 +73,7 @@ class WaitingItems {
 
   /** Returns how many wait. */
   add(item: StreamItem): number {
+    if (this.#items.length > 0 && item.type === "entry") this.#chars += JSON.stringify(item.entry).length;
     return this.#items.push(item);
   }
 
@@ -79,6 +84,7 @@ class WaitingItems {
   take(): readonly StreamItem[] {
     const items = this.#items;
     this.#items = [];
+    this.#chars = 0;
     return items;
   }
 
@@ -87,7 +93,7 @@ class WaitingItems {
     try {
       if (passing === "entries") this.readOn();
       else this.add({ type: "passing", passing });
-      if (this.#items.length > MAX_WAITING) this.#end = {};
+      if (this.#items.length > MAX_WAITING || this.#chars > MAX_WAITING_CHARS) this.#end = {};
     } catch (fault) {
       this.#end = { fault };
     }

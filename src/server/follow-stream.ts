@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { startTimer } from "../core/base/clock.ts";
+import { headerOfId } from "./id-header.ts";
 import type { PassingEvent, StreamItem } from "./server-api.ts";
 import type { ServerLink } from "./server-link.ts";
 import { ServerProblem } from "./server-problem.ts";
@@ -68,7 +69,10 @@ async function* connection(
   heard();
   try {
     const { body } = await link.request(path, {
-      headers: { accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) },
+      headers: {
+        accept: "text/event-stream",
+        ...(last === undefined ? {} : { "last-event-id": headerOfId(last) }),
+      },
       signal: AbortSignal.any([signal, silent.signal]),
     });
     onOpen();

@@ -34,6 +34,8 @@ export interface HostedAgentOptions {
   readonly cwd: string;
   readonly agent: Agent;
   readonly journal: WatchedJournal;
+  /** Ids of the entries that another session counts. */
+  readonly copied: ReadonlySet<string>;
   /** Keeps a copy of entries as a session, and resolves to its id. */
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
@@ -49,7 +51,7 @@ interface AskedQuestion {
 export class HostedAgent implements HostedSession {
   readonly id: string;
   readonly #options: HostedAgentOptions;
-  readonly #fold = new FactsFold();
+  readonly #fold: FactsFold;
   readonly #pieces: PieceRedaction;
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #asked = new Map<string, AskedQuestion>();
@@ -59,8 +61,9 @@ export class HostedAgent implements HostedSession {
   #state: SessionState = "idle";
 
   constructor(options: HostedAgentOptions) {
-    const { id, journal } = options;
+    const { id, journal, copied } = options;
     this.id = id;
+    this.#fold = new FactsFold((entry) => copied.has(entry.id));
     this.#options = options;
     this.#pieces = new PieceRedaction(options.redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
@@ -117,9 +120,11 @@ export class HostedAgent implements HostedSession {
   }
 
   async detail(): Promise<SessionDetail> {
+    const { agent } = this.#options;
     return {
       ...this.listed(),
-      messages: this.#options.agent.getState().messages,
+      messages: agent.getState().messages,
+      ...defined({ windowTokens: agent.model.info?.contextWindow }),
       readOnly: false,
       queue: this.#queue,
       queueHeld: this.#isHeld,

@@ -60,14 +60,10 @@ async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
   if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLong();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = body?.getReader();
-  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
-    length += read.value.length;
-    if (length > MAX_BODY_BYTES) {
-      void reader?.cancel();
-      throw tooLong();
-    }
-    chunks.push(read.value);
+  for await (const chunk of chunksOf(body)) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLong();
+    chunks.push(chunk);
   }
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -76,6 +72,28 @@ async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
     at += chunk.length;
   }
   return bytes;
+}
+
+/** The chunks of a body; whoever leaves them leaves the rest to whoever brought it. */
+async function* chunksOf(body: Request["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (let read = await next(reader); !read.done; read = await next(reader)) yield read.value;
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+async function next(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]> {
+  try {
+    return await reader.read();
+  } catch {
+    // Whoever sends it is gone, or took too long: the server has not failed.
+    throw badRequest("The body was broken off.", "broken_off");
+  }
 }
 
 function tooLong(): Refusal {

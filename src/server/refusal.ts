@@ -1,4 +1,6 @@
 import { isNanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { OR_UNKEPT } from "../session/session-error.ts";
+import { systemCode } from "../system/system-error.ts";
 import type { Problem } from "./server-api.ts";
 
 const TITLES = {
@@ -12,6 +14,7 @@ const TITLES = {
   415: "Unsupported Media Type",
   429: "Too Many Requests",
   500: "Internal Server Error",
+  507: "Insufficient Storage",
 } as const;
 
 /** A status that requests are refused with. */
@@ -66,11 +69,33 @@ export function refusalOf(error: unknown): Refusal {
   if (!isNanoAgentError(error))
     return new Refusal(500, "internal", "The server failed at this request.", { cause: error });
   const { code, message } = toNanoAgentError(error);
-  if (code === "journal") return new Refusal(409, code, message, { cause: error, fits: ["fork"] });
+  if (code === "journal") return ofJournal(error, message);
   if (code === "missing_credentials" || code === "authentication")
     return new Refusal(409, code, message, { cause: error });
   if (BY_THE_REQUEST.has(code)) return new Refusal(400, code, message, { cause: error });
   return new Refusal(500, code, message, { cause: error });
+}
+
+/** A session that somebody else has can be copied; a disk that refuses refuses a copy too. */
+function ofJournal(error: unknown, message: string): Refusal {
+  const reason = systemCodeBehind(error);
+  if (reason === undefined || !/^E[A-Z0-9]+$/.test(reason))
+    return new Refusal(409, "journal", message, { cause: error, fits: ["fork"] });
+  // A server has no sessions that are kept nowhere.
+  const detail = message.replaceAll(OR_UNKEPT, "");
+  if (reason === "ENOENT") return new Refusal(404, "not_found", detail, { cause: error });
+  return new Refusal(TAKES_NOTHING.has(reason) ? 507 : 500, "journal", detail, { cause: error });
+}
+
+const TAKES_NOTHING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM"]);
+
+/** The name of the system's error that others are about; `undefined`: they are about something else. */
+function systemCodeBehind(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const code = systemCode(each);
+    if (code !== undefined) return code;
+  }
+  return undefined;
 }
 
 const BY_THE_REQUEST: ReadonlySet<string> = new Set([

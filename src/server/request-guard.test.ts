@@ -90,6 +90,23 @@ test("the first wrong tokens are answered at once, the next one a second each, a
   expect([late.length, clock.sleeping]).toEqual([50, 0]);
 });
 
+test("wrong tokens are forgotten one a minute, so that those of a day ago slow nobody down", async () => {
+  const clock = new FakeClock();
+  const own = guard({ clock });
+  const wrong = (): Promise<number | string | undefined> =>
+    Promise.race([
+      statusOf(() => own.assertIsToken("wrong")),
+      clock.untilSleeping().then(() => "has to wait"),
+    ]);
+  for (let count = 0; count < 20; count++) await wrong();
+  await clock.advance(120_000);
+  expect([await wrong(), await wrong(), await wrong()]).toEqual([401, 401, "has to wait"]);
+  await clock.advance(86_400_000);
+  const next: unknown[] = [];
+  for (let count = 0; count < 20; count++) next.push(await wrong());
+  expect(new Set(next)).toEqual(new Set([401]));
+});
+
 test("each port has a cookie of its own, which holds nothing of the token", async () => {
   const own = guard();
   const cookie = await own.cookie(request({ host: "127.0.0.1:4040" }));

@@ -12,6 +12,8 @@ export interface GuardOptions {
 /** Wrong tokens that are answered at once. */
 const FREE_TRIES = 20;
 const DELAY_MS = 1_000;
+/** Time after which a wrong token is forgotten, each in its turn. */
+const FORGET_MS = 60_000;
 /** Wrong tokens that may wait for their answer; more are refused without waiting. */
 const MAX_WAITING = 50;
 const COOKIE_DAYS = 30;
@@ -22,6 +24,8 @@ export class RequestGuard {
   readonly #hosts: ReadonlySet<string>;
   readonly #clock: Clock;
   #wrong = 0;
+  /** Up to when wrong tokens were forgotten. */
+  #forgotten: number;
   #waiting = 0;
   #line: Promise<unknown> = Promise.resolve();
 
@@ -29,6 +33,7 @@ export class RequestGuard {
     this.#token = token;
     this.#hosts = new Set(["localhost", "127.0.0.1", "[::1]", ...hosts.map((name) => name.toLowerCase())]);
     this.#clock = clock;
+    this.#forgotten = clock.now();
   }
 
   /**
@@ -97,6 +102,7 @@ export class RequestGuard {
   }
 
   async #refuse(): Promise<never> {
+    this.#forget();
     this.#wrong++;
     if (this.#wrong > FREE_TRIES) {
       if (this.#waiting >= MAX_WAITING)
@@ -109,6 +115,14 @@ export class RequestGuard {
       this.#waiting--;
     }
     throw missing();
+  }
+
+  #forget(): void {
+    const now = this.#clock.now();
+    // A clock that was set back forgets nothing, and does not wait for the time to come again.
+    const count = Math.max(0, Math.floor((now - this.#forgotten) / FORGET_MS));
+    this.#wrong = Math.max(0, this.#wrong - count);
+    this.#forgotten = this.#wrong === 0 || now < this.#forgotten ? now : this.#forgotten + count * FORGET_MS;
   }
 }
 

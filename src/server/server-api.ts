@@ -37,6 +37,8 @@ export interface SessionPage {
   readonly sessions: readonly ListedSession[];
   /** Given as `before`, it brings the next page; absent on the last one. */
   readonly next?: string;
+  /** True for a search while sessions are still being read for it: a later one may find more. */
+  readonly partial?: boolean;
 }
 
 /** A message that goes out when the run at work has ended. */
@@ -51,6 +53,8 @@ export interface SessionDetail extends ListedSession {
   readonly messages: readonly Message[];
   /** True when the server writes nothing to it: another process does, or the server only reads. */
   readonly readOnly: boolean;
+  /** Tokens that a request of the newest model and its answer may have; absent where nobody knows. */
+  readonly windowTokens?: number;
   readonly queue: readonly WaitingMessage[];
   /** True: nothing of the queue goes out by itself. */
   readonly queueHeld: boolean;

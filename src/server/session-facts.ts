@@ -50,13 +50,13 @@ export class FactsFold {
   #total = NO_SPENDING;
   #run: SessionFacts["run"] = "none";
   #runKey: readonly [day: string, model: string] | undefined;
-  readonly #copiedAt: number;
+  readonly #isOfOther: (entry: JournalEntry) => boolean;
   /** The entry at hand was taken over from another session. */
   #isCopied = false;
 
-  /** Of a copy, entries up to `copiedAt` are counted by the session they come from. */
-  constructor(copiedAt: number = Number.NEGATIVE_INFINITY) {
-    this.#copiedAt = copiedAt;
+  /** Of a copy, the entries that are of another session are counted by that one. */
+  constructor(isOfOther: (entry: JournalEntry) => boolean = () => false) {
+    this.#isOfOther = isOfOther;
   }
 
   facts(cwd: string): SessionFacts {
@@ -77,7 +77,7 @@ export class FactsFold {
   apply(entry: JournalEntry): void {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
-    this.#isCopied = entry.time <= this.#copiedAt;
+    this.#isCopied = this.#isOfOther(entry);
     if (isSpending(entry)) this.#spend(entry);
     if (entry.type === "checkpoint")
       for (const change of entry.changes.filter(isOfFile)) {

@@ -34,7 +34,7 @@ export function cut<T extends PlaceInList>(
 }
 
 function placeOf(text: string): PlaceInList {
-  const [, updatedAt, id] = /^(\d{1,16}(?:\.\d{1,16})?)_([A-Za-z0-9_-]{1,128})$/.exec(text) ?? [];
+  const [, updatedAt, id] = /^(-?\d{1,16}(?:\.\d{1,16})?)_([A-Za-z0-9_-]{1,128})$/.exec(text) ?? [];
   if (id === undefined) throw badRequest("before is not the next of a page.");
   return { updatedAt: Number(updatedAt), id };
 }

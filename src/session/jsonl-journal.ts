@@ -14,7 +14,7 @@ import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { recordPath } from "./record-path.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { type IndexedRecord, type JournalScan, scanJournal } from "./scan-journal.ts";
-import { sessionError, systemReason } from "./session-error.ts";
+import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 import { setAsideSpending } from "./set-aside-spending.ts";
@@ -282,7 +282,7 @@ export class JsonlJournal implements LocalJournal {
     if (isRemoved) this.#stored = 0;
     const kept =
       this.#stored === 0
-        ? `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right, or run with --no-session.`
+        ? `${isRemoved ? "Nothing of the session is left." : "Nothing is stored."} Put that right${OR_UNKEPT}.`
         : `${counted(this.#stored, "record is", "records are")} stored and kept.`;
     return sessionError(`${this.path}: ${systemReason(cause)}. ${kept}`, {
       cause,

@@ -10,6 +10,9 @@ export function sessionError(
   return new NanoAgentError("journal", message, options);
 }
 
+/** The way out that messages name for whoever can do without a session; a server takes it out of them. */
+export const OR_UNKEPT = ", or run with --no-session";
+
 /** The refusal of the file system, in words: `No space left on device (ENOSPC)`. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);

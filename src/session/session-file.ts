@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { systemCode } from "../system/system-error.ts";
-import { sessionError, systemReason } from "./session-error.ts";
+import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
 
 /** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
 export type OpenMode = "read" | "append" | "create";
@@ -81,7 +81,7 @@ function advice(error: unknown): string {
     case "ELOOP":
       return " Links are not followed: put the file itself there.";
     default:
-      return " Put that right, or run with --no-session.";
+      return ` Put that right${OR_UNKEPT}.`;
   }
 }
 
@@ -99,7 +99,7 @@ export function makeSessionFolder(folder: string): readonly string[] {
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     throw sessionError(
-      `The session folder ${folder} cannot be used: ${systemReason(error)}. Put that right, or run with --no-session.`,
+      `The session folder ${folder} cannot be used: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
       { cause: error },
     );
   }
@@ -118,9 +118,8 @@ export function isFolder(path: string): boolean {
   if (stats === undefined) return false;
   if (stats.isSymbolicLink())
     throw sessionError(
-      `The session folder ${path} is a link, which is not followed. Put the folder itself there, or run with --no-session.`,
+      `The session folder ${path} is a link, which is not followed. Put the folder itself there${OR_UNKEPT}.`,
     );
-  if (!stats.isDirectory())
-    throw sessionError(`${path} is not a folder. Move it away, or run with --no-session.`);
+  if (!stats.isDirectory()) throw sessionError(`${path} is not a folder. Move it away${OR_UNKEPT}.`);
   return true;
 }

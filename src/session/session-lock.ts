@@ -16,7 +16,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../system/process-identity.ts";
 import { systemCode } from "../system/system-error.ts";
-import { sessionError, systemReason } from "./session-error.ts";
+import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
 
 /** How a lock is taken. */
 export interface LockOptions {
@@ -86,7 +86,7 @@ function place(path: string, text: string): boolean {
     return linked(draft, path) ?? writtenAlone(path, text);
   } catch (error) {
     throw sessionError(
-      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right, or run with --no-session.`,
+      `The lock ${path} cannot be written: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
       {
         cause: error,
       },

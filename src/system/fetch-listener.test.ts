@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { onLoopback } from "../../test/on-loopback.ts";
 import { type FetchHandler, fetchListener } from "./fetch-listener.ts";
@@ -30,4 +32,29 @@ test("a body that is read comes whole, and one of which a part is read is answer
   expect([await whole.text(), whole.headers.get("connection")]).toEqual(["2000000", "keep-alive"]);
   const begun = await fetch(`${origin}/part`, { method: "POST", body: "short" });
   expect(await begun.text()).toBe("enough");
+});
+
+test("who sends on after the handler has had enough hears the answer, and the connection goes on", async () => {
+  const origin = await serving(async (request) => {
+    const reader = request.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    return new Response("enough", { status: 413 });
+  });
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname).setEncoding("utf8");
+  const answers: string[] = [];
+  socket.on("data", (text: string) => answers.push(text));
+  socket.on("error", (error) => answers.push(String(error)));
+  const head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const chunk = `${(1_000_000).toString(16)}\r\n${"x".repeat(1_000_000)}\r\n`;
+  socket.write(head + chunk);
+  await expect.poll(() => answers.join("")).toContain("enough");
+  // What is on its way when the answer comes.
+  for (let count = 0; count < 20; count++) {
+    if (!socket.write(chunk)) await once(socket, "drain");
+  }
+  socket.write(`0\r\n\r\n${head}${chunk}0\r\n\r\n`);
+  await expect.poll(() => answers.join("").split("413").length - 1).toBe(2);
+  socket.destroy();
 });

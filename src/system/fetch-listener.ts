@@ -31,10 +31,9 @@ async function respond(
       outgoing.end("This cannot be read as a request.\n");
       return;
     }
+    outgoing.once("finish", () => body.passOver());
     const response = await handler(request);
-    // The rest of a body that was begun would stand in the way of the next request on this connection.
-    const headers = body.isBegun && !incoming.complete ? { connection: "close" } : {};
-    outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers });
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     if (response.body === null) outgoing.end();
     else {
       outgoing.flushHeaders();
@@ -69,29 +68,50 @@ function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSig
 }
 
 /**
- * The body of a request, of which nothing is taken before somebody reads it: what is left unread altogether
- * the server passes over by itself, so that who still sends it gets the answer.
+ * The body of a request, of which nothing is taken before somebody reads it, and whose rest is passed over
+ * once nobody does any more: who still sends hears the answer, which a connection that is closed in the
+ * middle would take along. The time a request may take bounds it.
  */
 class UnreadBody {
   readonly stream: ReadableStream<Uint8Array>;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #incoming: IncomingMessage;
+  #isBegun = false;
+  #isOver = false;
 
   constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
     this.stream = new ReadableStream(
       {
-        pull: async (controller) => {
-          this.#reader ??= (Readable.toWeb(incoming) as ReadableStream<Uint8Array>).getReader();
-          const { done, value } = await this.#reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+        pull: (controller) => {
+          if (!this.#isBegun) this.#begin(controller);
+          incoming.resume();
         },
-        cancel: (reason) => this.#reader?.cancel(reason),
+        cancel: () => this.passOver(),
       },
       { highWaterMark: 0 },
     );
   }
 
-  get isBegun(): boolean {
-    return this.#reader !== undefined;
+  /** Lets the rest come, and go. */
+  passOver(): void {
+    this.#isOver = true;
+    this.#incoming.resume();
+  }
+
+  #begin(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#isBegun = true;
+    const finish = (end: () => void): void => {
+      if (!this.#isOver) end();
+      this.#isOver = true;
+    };
+    this.#incoming
+      .on("data", (chunk: Buffer) => {
+        if (this.#isOver) return;
+        this.#incoming.pause();
+        controller.enqueue(new Uint8Array(chunk));
+      })
+      .once("end", () => finish(() => controller.close()))
+      .once("error", (error) => finish(() => controller.error(error)))
+      .once("close", () => finish(() => controller.error(new Error("The body was broken off."))));
   }
 }

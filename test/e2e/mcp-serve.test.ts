@@ -143,6 +143,45 @@ test("over HTTP it answers who has the token, on this machine, and ends with its
   ]);
 });
 
+test("the bodies of a client with a session may be as long as those of others, said or not", async () => {
+  const model = await modelServer([]);
+  const running = startCommand(["mcp", "serve", "--http", "0"], {
+    env: serverEnv(model),
+    cwd: tempFolder({}),
+  });
+  let printed = "";
+  running.child.stdout?.on("data", (text: string) => (printed += text));
+  await running.says("token: ");
+  const [, url = "", token = ""] = /^(\S+)\ntoken: (\S+)$/m.exec(printed) ?? [];
+  const post = (body: string, more: { readonly [name: string]: string } = {}): Promise<Response> =>
+    fetch(url, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...more,
+      },
+      body: new Blob([body]).stream(),
+      duplex: "half",
+    });
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  const begun = await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+  await begun.text();
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const notify = async (length: number): Promise<number> => {
+    const said = { jsonrpc: "2.0", method: "notifications/initialized", params: { x: "x".repeat(length) } };
+    const { status, body } = await post(JSON.stringify(said), session);
+    await body?.cancel();
+    return status;
+  };
+  const statuses = [begun.status, await notify(6_000_000), await notify(11_000_000)];
+  running.child.kill("SIGTERM");
+  await running.end;
+  expect(statuses).toEqual([200, 202, 413]);
+});
+
 test.each(["stdio", "http"])(
   "a client of the newest version of the protocol is answered in it (%s)",
   async (over) => {

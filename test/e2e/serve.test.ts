@@ -72,7 +72,21 @@ test("serve for other machines needs a token, and says what that means", async (
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("run commands as you")]);
   const short = await runCommand(["serve", "--port", "0", "--token", "short"]);
   expect([short.code, short.stderr]).toEqual([2, expect.stringContaining("20 characters")]);
-  const { origin, says: hasSaid } = await served(["--host", "0.0.0.0", "--token", "x".repeat(20)]);
+  const cwd = tempFolder({ token: `${"x".repeat(20)}\n`, short: "short\n" });
+  const both = ["--token", "x".repeat(20), "--token-file", "token"];
+  const failed = await Promise.all(
+    [both, ["--token-file", "none"], ["--token-file", "short"]].map((args) =>
+      runCommand(["serve", "--port", "0", ...args], { cwd }),
+    ),
+  );
+  expect(failed.map(({ code, stderr }) => [code, stderr])).toEqual([
+    [2, expect.stringContaining("Leave one out")],
+    [2, expect.stringContaining("cannot be read")],
+    [2, expect.stringContaining("The token in short needs at least 20 characters")],
+  ]);
+  const fromFile = ["--host", "0.0.0.0", "--token-file", "token"];
+  const { origin, token, says: hasSaid } = await served(fromFile, { cwd });
+  expect(token).toBe("x".repeat(20));
   await hasSaid("run commands as you");
   const port = new URL(origin).port;
   const status = async (host: string): Promise<number> =>

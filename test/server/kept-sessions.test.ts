@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { userPaths } from "../../src/app/config/paths.ts";
 import { sessionStore } from "../../src/app/open-session.ts";
+import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
+import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { withVariables } from "../hermetic-command.ts";
@@ -47,21 +49,6 @@ test("a session that another writer has is followed live, read and copied, and n
     409, 409, 409, 409,
   ]);
   expect((await reader.fork(other.id)).id).not.toBe(other.id);
-});
-
-test("what a copy took over counts once in statistics, what it adds counts", async () => {
-  const { reader } = await filesRoom([says("One."), says("Two.")]);
-  const { id } = await reader.start({ prompt: "one" });
-  await followUntil(reader, id, isRunEnd);
-  const copy = await reader.fork(id);
-  const before = (await reader.stats("model")).total;
-  await reader.send(copy.id, { text: "two", when: "now" });
-  await followUntil(reader, copy.id, (_, items) => items.filter(isRunEnd).length === 2);
-  const after = (await reader.stats("model")).total;
-  expect([before, after].map(({ sessions, runs, turns }) => [sessions, runs, turns])).toEqual([
-    [1, 1, 1],
-    [2, 2, 2],
-  ]);
 });
 
 test("a rewind begins the stream anew", async () => {
@@ -263,4 +250,66 @@ test("keys are not shown while an answer is written either", async () => {
   );
   expect(pieces.join("")).not.toContain(key);
   expect(JSON.stringify(items)).not.toContain(key);
+});
+
+test("a run whose session file was removed can be stopped, and takes no message it would lose", async () => {
+  const room = await filesRoom([calls("bash", { command: "touch made" }), says("Never.")]);
+  const { reader, home, cwd } = room;
+  const { id } = await reader.start({ prompt: "Do it", cwd });
+  await followUntil(reader, id, passes("question"));
+  rmSync(sessionStore(userPaths({ HOME: home })).find(id).path);
+  await expect(reader.send(id, { text: "later", when: "after" })).rejects.toMatchObject({
+    status: 507,
+    code: "journal",
+  });
+  await reader.stop(id);
+  await expect.poll(() => reader.approvals()).toEqual([]);
+  expect(existsSync(join(cwd, "made"))).toBe(false);
+});
+
+test("a session that cannot be read hides the questions of no other", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const ids: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "touch made" })]);
+    asking.onQuestion(() => undefined);
+    const run = asking.send("Do it");
+    await expect.poll(() => asking.questions.length).toBe(1);
+    asking.killNow();
+    await run;
+    ids.push(asking.id);
+  }
+  const { reader } = await filesRoom([], { home, cwd });
+  expect((await reader.approvals()).length).toBe(2);
+  const [first = "", second] = ids;
+  const { path } = sessionStore(userPaths({ HOME: home })).find(first);
+  // A second name, by which it could change unseen.
+  linkSync(path, join(cwd, "copy"));
+  expect((await reader.approvals()).map(({ sessionId }) => sessionId)).toEqual([second]);
+});
+
+test("a search says when not all sessions were read for it yet, and finds the rest later", async () => {
+  const store = sessionStore(userPaths({ HOME: tempFolder() }));
+  for (let count = 0; count < 20; count++) {
+    const journal = await store.start("/work", { sessionId: `s${count}` });
+    const message = { role: "user", content: [{ type: "text", text: "a zebra" }] } as const;
+    await journal.append({ type: "user_message", source: "input", message });
+    await journal.close();
+  }
+  const clock = new FakeClock();
+  const kept = new KeptSessions(store, clock);
+  const early = kept.page({ q: "zebra", limit: 50 });
+  await clock.untilSleeping();
+  await clock.advance(1_000);
+  const { isPartial, files } = await early;
+  await kept.index();
+  const whole = await kept.page({ q: "zebra", limit: 50 });
+  expect([isPartial, files.length < 20, whole.isPartial, whole.files.length]).toEqual([
+    true,
+    true,
+    false,
+    20,
+  ]);
+  await kept.close();
 });

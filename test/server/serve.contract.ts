@@ -142,6 +142,40 @@ export function describeServer(
     expect(sessions[0]?.passages?.join()).toContain("moon");
   });
 
+  test(`${name}: a search for nothing lists everything`, async () => {
+    const { reader, cwd } = await open([says("One.")]);
+    const { id } = await reader.start({ prompt: "1", cwd });
+    await followUntil(reader, id, isRunEnd);
+    const all = (await reader.sessions()).sessions;
+    expect([
+      (await reader.sessions({ q: "" })).sessions,
+      (await reader.sessions({ q: "  " })).sessions,
+    ]).toEqual([all, all]);
+    expect(all.length).toBe(1);
+  });
+
+  test(`${name}: what a copy took over counts once in statistics, what it adds counts`, async () => {
+    const { reader, cwd } = await open([says("One."), says("Two.")]);
+    const { id } = await reader.start({ prompt: "one", cwd });
+    await followUntil(reader, id, isRunEnd);
+    const copy = await reader.fork(id);
+    const before = (await reader.stats("model")).total;
+    await reader.send(copy.id, { text: "two", when: "now" });
+    await followUntil(reader, copy.id, (_, items) => items.filter(isRunEnd).length === 2);
+    const after = (await reader.stats("model")).total;
+    expect([before, after].map(({ sessions, runs, turns }) => [sessions, runs, turns])).toEqual([
+      [1, 1, 1],
+      [2, 2, 2],
+    ]);
+  });
+
+  test(`${name}: the window of the model is told with a session`, async () => {
+    const { reader, cwd } = await open([says("One.")]);
+    const { id } = await reader.start({ prompt: "1", cwd });
+    await followUntil(reader, id, isRunEnd);
+    expect((await reader.session(id)).windowTokens).toBe(100_000);
+  });
+
   test(`${name}: what there is not is 404, also where an id looks like a path`, async () => {
     const { ask } = await open([]);
     const paths = ["nope", "..%2f..%2fetc%2fpasswd", "%2e%2e", "a%00b", "%ff", "x".repeat(5_000)];

@@ -70,7 +70,7 @@ export async function filesRoom(steps: Steps, options: RoomOptions = {}): Promis
 
 /** Sessions of agents in memory, served by the handler of the library. */
 export async function agentsRoom(steps: Steps, options: RoomOptions = {}): Promise<ServedRoom> {
-  const model = new ScriptedModel(steps);
+  const model = new ScriptedModel(steps, { info: { contextWindow: 100_000 } });
   const ending = new AbortController();
   const touch = defineTool({
     name: "touch",

@@ -215,8 +215,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       "Prints the address with a token, and serves until it is interrupted; its runs end with it. What is given here holds for all sessions.",
       {
         "--port PORT": "Default: 4040. 0: a free one.",
-        "--host HOST": "Default: 127.0.0.1. Another one lets other machines ask, and needs --token.",
-        "--token TOKEN": "At least 20 characters. Default: made up.",
+        "--host HOST": "Default: 127.0.0.1. Another one lets other machines ask, and needs a token.",
+        "--token TOKEN":
+          "At least 20 characters. Default: made up. Others on this machine can read it in the list of processes.",
+        "--token-file FILE": "A file with the token.",
         "--open": "Open the page in your browser.",
         "--read-only": "Start, send and answer nothing.",
       },

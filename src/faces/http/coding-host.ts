@@ -11,6 +11,7 @@ import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { knownModelInfo } from "../../providers/model-info.ts";
 import { badRequest, conflict, notFound } from "../../server/refusal.ts";
 import type {
   ListedSession,
@@ -59,21 +60,23 @@ export class CodingHost implements SessionHost, SessionKeeper {
   readonly #choices = new Map<string, CodingSessionOptions>();
   /** Questions that were seen here, and whose they are. */
   readonly #asked = new Map<string, string>();
+  /** Windows of models that were at work here: what only settings or a server of models tell. */
+  readonly #windows = new Map<string, number | undefined>();
   #isClosed = false;
 
   constructor(options: CodingHostOptions) {
     this.options = options;
-    this.kept = new KeptSessions(sessionStore(options.paths));
+    this.kept = new KeptSessions(sessionStore(options.paths), options.clock);
   }
 
   async list(query: ListQuery): Promise<SessionPage> {
-    const { files, next } = await this.kept.page(query);
+    const { files, next, isPartial } = await this.kept.page(query);
     const sessions: ListedSession[] = [];
     for (const { passages, ...file } of files) {
       sessions.push({ ...this.listed(file), ...defined({ passages }) });
       await setImmediate();
     }
-    return { sessions, ...defined({ next }) };
+    return { sessions, ...defined({ next }), ...(isPartial ? { partial: true } : {}) };
   }
 
   listed(file: SessionFile): ListedSession {
@@ -94,7 +97,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
-    const file = this.kept.file(id);
+    const file = this.kept.file(id) ?? this.#removed(id);
     return file === undefined ? undefined : new KeptSession(this, file);
   }
 
@@ -120,9 +123,9 @@ export class CodingHost implements SessionHost, SessionKeeper {
       const questions = this.served(id)?.session.questions ?? [];
       for (const question of questions) all.push({ ...question, sessionId: id });
     }
-    for await (const { sessionId, path } of this.kept.waiting())
-      if (!this.#open.has(sessionId))
-        for (const question of openQuestions(readSession(path).entries)) all.push({ ...question, sessionId });
+    for await (const file of this.kept.waiting())
+      if (!this.#open.has(file.sessionId))
+        for (const question of leftQuestions(file)) all.push({ ...question, sessionId: file.sessionId });
     for (const { id, sessionId } of all) this.#asked.set(id, sessionId);
     return all.sort((left, right) => left.time - right.time);
   }
@@ -152,7 +155,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
     const open = [...this.#open.values()].map(async (opening) =>
       (await opening.catch(() => undefined))?.close(),
     );
-    await Promise.all([...closing, ...open]);
+    await Promise.all([...closing, ...open, this.kept.close()]);
   }
 
   /** The session if this process works on it. */
@@ -167,6 +170,11 @@ export class CodingHost implements SessionHost, SessionKeeper {
     const { cwd } = this.kept.factsOf({ sessionId, path } as SessionFile);
     const choice = this.#choices.get(sessionId) ?? this.options.session;
     return this.#opening(sessionId, { ...choice, cwd, resume: { id: sessionId } });
+  }
+
+  windowOf(model = ""): number | undefined {
+    const [, provider = "", id = ""] = /^([^/]*)\/(.*)$/.exec(model) ?? [];
+    return this.#windows.get(model) ?? knownModelInfo(provider, id)?.contextWindow;
   }
 
   channel(file: SessionFile): SessionChannel {
@@ -185,6 +193,14 @@ export class CodingHost implements SessionHost, SessionKeeper {
     const { run } = this.kept.factsOf(file);
     if (run === "waiting") return "waiting";
     return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
+  }
+
+  /** A session at work here whose file somebody has removed: it can be stopped. */
+  #removed(sessionId: string): SessionFile | undefined {
+    const path = this.served(sessionId)?.session.info.path;
+    return path === undefined
+      ? undefined
+      : { sessionId, path, bytes: 0, changedAt: this.options.clock.now() };
   }
 
   #opening(id: string, options: CodingSessionOptions): Promise<ServedSession> {
@@ -206,6 +222,8 @@ export class CodingHost implements SessionHost, SessionKeeper {
       onQuiet: () => void this.#release(id, served),
     });
     this.#ready.set(id, served);
+    const { name, windowTokens } = session.info.model;
+    this.#windows.set(name, windowTokens);
     return served;
   }
 
@@ -217,5 +235,15 @@ export class CodingHost implements SessionHost, SessionKeeper {
     this.#closing.set(id, closing);
     await closing;
     if (this.#closing.get(id) === closing) this.#closing.delete(id);
+  }
+}
+
+/** The questions a session was left with; none where it cannot be read: others have theirs all the same. */
+function leftQuestions({ path }: SessionFile): ReturnType<typeof openQuestions> {
+  try {
+    return openQuestions(readSession(path).entries);
+  } catch {
+    // Whoever opens the session is told what is wrong with it.
+    return [];
   }
 }

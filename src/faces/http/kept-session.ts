@@ -44,6 +44,8 @@ export interface SessionKeeper {
   };
   readonly listed: (file: SessionFile) => ListedSession;
   readonly stateOf: (file: SessionFile) => ListedSession["state"];
+  /** Tokens of the window of a model, where that is known. */
+  readonly windowOf: (model: string | undefined) => number | undefined;
   readonly channel: (file: SessionFile) => SessionChannel;
   /** The session if this process works on it. */
   readonly served: (id: string) => ServedSession | undefined;
@@ -76,6 +78,7 @@ export class KeptSession implements HostedSession {
       ...listed,
       messages: folded.transcript.messages,
       readOnly: this.#isReadOnly,
+      ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
       queue,
       queueHeld: held,
       questions,

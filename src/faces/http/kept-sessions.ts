@@ -1,12 +1,13 @@
 import { lstatSync } from "node:fs";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { type Clock, startTimer } from "../../core/base/clock.ts";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
 import { lockPath } from "../../session/inspect-session.ts";
 import { JournalTail } from "../../session/journal-tail.ts";
 import { type SessionSummary, summarizeSession } from "../../session/read-session.ts";
-import { findSessions } from "../../session/search/find-sessions.ts";
+import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-id.ts";
 import { isLocked } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
@@ -18,10 +19,16 @@ export type FoundFile = SessionFile & { readonly passages?: readonly string[] };
 export interface FilePage {
   readonly files: readonly FoundFile[];
   readonly next: string | undefined;
+  /** True where not all sessions were searched yet. */
+  readonly isPartial: boolean;
 }
 
 /** Sessions that a search looks for at most. */
 const MAX_FOUND = 1_000;
+/** How long a search waits until the index is up to date. */
+const PATIENCE_MS = 1_000;
+/** How long indexing rests again and again, for those that wait for an answer. */
+const REST_MS = 5;
 
 /** The session files of a user, and the facts of each: what was read once is not read again. */
 export class KeptSessions {
@@ -29,9 +36,29 @@ export class KeptSessions {
   readonly #facts = new Map<string, FactsReader>();
   /** Where sessions were found that somebody asked for. */
   readonly #paths = new Map<string, string>();
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+  #indexing: Promise<void> | undefined;
 
-  constructor(store: SessionStore) {
+  constructor(store: SessionStore, clock: Clock) {
     this.store = store;
+    this.#clock = clock;
+  }
+
+  /** Brings the index for searches up to date, beside everything else. Resolves when it is, or was closed. */
+  index(): Promise<void> {
+    this.#indexing ??= indexSessions(this.store, {
+      signal: this.#closing.signal,
+      rest: () => setTimeout(REST_MS),
+    }).finally(() => {
+      this.#indexing = undefined;
+    });
+    return this.#indexing;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#indexing;
   }
 
   /** The session of exactly this id. Throws `journal` for folders that are links. */
@@ -47,10 +74,11 @@ export class KeptSessions {
   }
 
   async page({ cwd, q, limit, before }: ListQuery): Promise<FilePage> {
-    const found: readonly FoundFile[] = q === undefined ? this.store.list(cwd) : await this.#search(q, cwd);
+    const { found, isPartial } =
+      q === undefined ? { found: this.store.list(cwd), isPartial: false } : await this.#search(q, cwd);
     const placed = found.map((file) => ({ ...file, id: file.sessionId, updatedAt: file.changedAt }));
     const { page, next } = cut(placed, { limit, before });
-    return { files: page, next };
+    return { files: page, next, isPartial };
   }
 
   /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
@@ -76,9 +104,24 @@ export class KeptSessions {
     }
   }
 
-  async #search(text: string, cwd: string | undefined): Promise<readonly FoundFile[]> {
-    const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND });
-    return sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
+  async #search(
+    text: string,
+    cwd: string | undefined,
+  ): Promise<{ readonly found: readonly FoundFile[]; readonly isPartial: boolean }> {
+    const isPartial = !(await this.#isIndexed());
+    const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND, asItIs: true });
+    const found = sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
+    return { found, isPartial };
+  }
+
+  /** False where the index takes longer than a person waits for an answer. */
+  #isIndexed(): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve(false));
+      this.index()
+        .then(() => resolve(true), reject)
+        .finally(stop);
+    });
   }
 
   /** True while another process, or a session of this one, writes to it. */
@@ -115,6 +158,7 @@ class FactsReader {
   }
 
   #newFold(): FactsFold {
-    return new FactsFold(this.#summary?.copiedAt);
+    const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
+    return new FactsFold(({ time }) => time <= copiedAt);
   }
 }

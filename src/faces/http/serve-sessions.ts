@@ -41,6 +41,8 @@ export interface Serving {
 
 /** Time for a request to arrive as a whole: one that dawdles keeps a connection for itself. */
 const REQUEST_MS = 30_000;
+/** How often that is looked at. */
+const LOOK_MS = 2_000;
 
 /** Serves sessions and the page. Rejects when the port is taken, or the host is not one of this machine. */
 export async function serveSessions(options: ServeOptions): Promise<Serving> {
@@ -67,8 +69,12 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
     onError,
     signal: ending.signal,
   });
-  const server = createServer({ requestTimeout: REQUEST_MS }, fetchListener(handler));
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, connectionsCheckingInterval: LOOK_MS },
+    fetchListener(handler),
+  );
   await listen(server, port, host);
+  void sessions.kept.index().catch(onError);
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${own}/`,

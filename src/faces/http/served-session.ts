@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../core/agent/event.ts";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { PieceRedaction } from "../../server/piece-redaction.ts";
-import { conflict } from "../../server/refusal.ts";
+import { conflict, Refusal } from "../../server/refusal.ts";
 import type { NewMessage, QuestionAnswer, SessionState, WaitingMessage } from "../../server/server-api.ts";
 import type { SessionChannel } from "./session-channel.ts";
 
@@ -62,9 +62,7 @@ export class ServedSession {
     if (state === "stopping")
       throw conflict("The run is being stopped: send it when that is done.", ["fork"], "stopping");
     if (when === "after") {
-      session.queue.add(text);
-      // Nothing is at work that it could wait for: what was held goes out with it.
-      if (state === "idle") session.queue.release();
+      await this.#queueUp(text, state === "idle");
     } else if (state === "idle") await this.#begin(text);
     else session.steer(text);
   }
@@ -92,10 +90,25 @@ export class ServedSession {
     const stop = this.session.onEvent(({ type }) => {
       if (type === "user_message") stored.resolve(undefined);
     });
-    const outcome = await Promise.race([stored.promise, this.session.send(text)]);
-    stop();
+    const outcome = await Promise.race([stored.promise, this.session.send(text)]).finally(stop);
     if (outcome === undefined || outcome.code === "success") return;
+    if (outcome.error?.code === "journal") throw outcome.error;
     throw conflict(outcome.advice?.text ?? outcome.text, FITS_IDLE, "not_sent");
+  }
+
+  /** Puts a message behind what waits; where nothing is at work it goes out, and what was held with it. */
+  async #queueUp(text: string, isIdle: boolean): Promise<void> {
+    const { queue } = this.session;
+    if (isIdle && queue.items.length === 0) return this.#begin(text);
+    const id = queue.add(text);
+    if (isIdle) queue.release();
+    if (await queue.isStored()) return;
+    if (queue.items.some((item) => item.id === id)) queue.remove(id);
+    throw new Refusal(
+      507,
+      "journal",
+      "The message could not be stored, and would be lost: make room on the disk.",
+    );
   }
 
   #onEvent(event: AgentEvent): void {

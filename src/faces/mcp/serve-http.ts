@@ -126,6 +126,7 @@ async function transportFor(
   if (session !== "") return clients.get(session)?.transport;
   const agent = newServer();
   const transport = new WebStandardStreamableHTTPServerTransport({
+    ...BOUNDS,
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => void clients.set(id, { transport, agent }),
     onsessionclosed: async (id) => {

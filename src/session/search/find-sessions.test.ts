@@ -8,7 +8,7 @@ import { defineTool } from "../../core/tool/define-tool.ts";
 import { calls, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { SessionStore } from "../session-store.ts";
-import { findSessions } from "./find-sessions.ts";
+import { findSessions, indexSessions } from "./find-sessions.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
 
 interface KeptSession {
@@ -132,6 +132,26 @@ test("a session that cannot be read hides no other", async () => {
   writeFileSync(broken, '{"v":9,"id":"x"}\n');
   chmodSync(broken, 0o600);
   expect(await ids(store, "fixed")).toEqual(["english"]);
+});
+
+test("a long session that was indexed in part is found once whole, and every passage of it once", async () => {
+  const store = new SessionStore(join(tempFolder(), "sessions"));
+  const journal = await store.start("/work", { sessionId: "long" });
+  const content = [{ type: "text", text: `zebra ${"word ".repeat(2_000)}` }] as const;
+  for (let count = 0; count < 30; count++)
+    await journal.append({ type: "user_message", source: "input", message: { role: "user", content } });
+  await journal.close();
+  const found = async (asItIs: boolean): Promise<readonly number[]> =>
+    (await findSessions(store, "zebra", { asItIs })).sessions.map(({ passages }) => passages);
+  const closing = new AbortController();
+  let rests = 0;
+  const rest = async (): Promise<void> => {
+    if (++rests === 20) closing.abort();
+  };
+  await indexSessions(store, { signal: closing.signal, rest });
+  const [early = 0] = await found(true);
+  expect([early > 0, early < 30]).toEqual([true, true]);
+  expect([await found(false), await found(true)]).toEqual([[30], [30]]);
 });
 
 test("any part of a Chinese text, and any whole word of another, is among its words", () => {

@@ -3,7 +3,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
-import { SearchIndex, setIndexAside } from "./search-index.ts";
+import { SearchIndex, setIndexAside, type UpdateOptions } from "./search-index.ts";
 import { searchWords } from "./search-words.ts";
 
 /** A session in which a text was found. */
@@ -31,6 +31,8 @@ export interface FindOptions {
   readonly cwd?: string | undefined;
   /** Sessions at most. Default 50. */
   readonly limit?: number;
+  /** True: the index is searched as it is, for somebody else brings it up to date. Default false. */
+  readonly asItIs?: boolean;
   /** Bytes that are read at most where there is no index. Default 256 MB. */
   readonly maxScanBytes?: number;
 }
@@ -46,33 +48,49 @@ export async function findSessions(
   text: string,
   options: FindOptions = {},
 ): Promise<SessionSearch> {
-  const { cwd, limit = 50, maxScanBytes = 256 * 1024 * 1024 } = options;
+  const { cwd, limit = 50, asItIs = false, maxScanBytes = 256 * 1024 * 1024 } = options;
   const sessions = store.list(cwd);
   const notices: string[] = [];
   if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
   const search: Search = { text, sessions, isComplete: cwd === undefined, limit };
   const found = isFolder(store.root)
-    ? await byIndex(join(store.root, "search.sqlite"), search, notices)
+    ? await withIndex(store, notices, (index) => searchIn(index, { ...search, asItIs }))
     : undefined;
   if (found !== undefined) return { sessions: found, by: "index", notices };
   return { sessions: await byScan(search, maxScanBytes, notices), by: "scan", notices };
+}
+
+/**
+ * Brings the index of all sessions up to date, so that the next search need not, until the signal. Where it
+ * cannot be used nothing is done: a search tells why.
+ */
+export async function indexSessions(
+  store: SessionStore,
+  options: Pick<UpdateOptions, "signal" | "rest">,
+): Promise<void> {
+  if (!isFolder(store.root)) return;
+  await withIndex(store, [], (index) => index.update(store.list(), { ...options, isComplete: true }));
 }
 
 interface Search {
   readonly text: string;
   readonly sessions: readonly SessionFile[];
   readonly isComplete: boolean;
+  readonly asItIs?: boolean;
   readonly limit: number;
 }
 
-async function byIndex(
-  path: string,
-  search: Search,
+/** The result of work with the index beside the sessions; `undefined` where it cannot be used. */
+async function withIndex<T>(
+  store: SessionStore,
   notices: string[],
-): Promise<readonly FoundSession[] | undefined> {
+  work: (index: SearchIndex) => Promise<T>,
+): Promise<T | undefined> {
+  const path = join(store.root, "search.sqlite");
   for (let attempt = 1; ; attempt++) {
     try {
-      return await searchIn(new SearchIndex(path), search);
+      using index = new SearchIndex(path);
+      return await work(index);
     } catch (error) {
       if (attempt === 1 && isDamagedDatabase(error)) {
         notices.push(
@@ -89,34 +107,31 @@ async function byIndex(
 }
 
 /** Searches an index of the moment: of the newest sessions that have at most `maxBytes` together. */
-function byScan(search: Search, maxBytes: number, notices: string[]): Promise<readonly FoundSession[]> {
+async function byScan(search: Search, maxBytes: number, notices: string[]): Promise<readonly FoundSession[]> {
   let bytes = 0;
   const sessions = search.sessions.filter((session) => (bytes += session.bytes) <= maxBytes);
   const left = search.sessions.length - sessions.length;
   if (left > 0) notices.push(`${left} older sessions were not looked at`);
-  return searchIn(new SearchIndex(), { ...search, sessions });
+  using index = new SearchIndex();
+  return await searchIn(index, { ...search, sessions });
 }
 
 async function searchIn(
   index: SearchIndex,
-  { text, sessions, isComplete, limit }: Search,
+  { text, sessions, isComplete, limit, asItIs = false }: Search,
 ): Promise<readonly FoundSession[]> {
-  try {
-    await index.update(sessions, isComplete);
-    const byPath = new Map(sessions.map((session) => [session.path, session]));
-    const found = new Map<string, FoundSession>();
-    for (const { path, step, text: passage } of index.find(text, 5_000)) {
-      const session = byPath.get(path);
-      if (session === undefined) continue;
-      const before = found.get(path);
-      if (before !== undefined) found.set(path, { ...before, passages: before.passages + 1 });
-      else if (found.size < limit)
-        found.set(path, { ...session, step, excerpt: excerptOf(passage, text), passages: 1 });
-    }
-    return [...found.values()];
-  } finally {
-    index.close();
+  if (!asItIs) await index.update(sessions, { isComplete });
+  const byPath = new Map(sessions.map((session) => [session.path, session]));
+  const found = new Map<string, FoundSession>();
+  for (const { path, step, text: passage } of index.find(text, 5_000)) {
+    const session = byPath.get(path);
+    if (session === undefined) continue;
+    const before = found.get(path);
+    if (before !== undefined) found.set(path, { ...before, passages: before.passages + 1 });
+    else if (found.size < limit)
+      found.set(path, { ...session, step, excerpt: excerptOf(passage, text), passages: 1 });
   }
+  return [...found.values()];
 }
 
 const AROUND = 60;

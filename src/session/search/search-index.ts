@@ -10,12 +10,25 @@ import { type SessionPassage, sessionPassages } from "./session-passages.ts";
 /** Version of the tables; an index of another one is made anew. */
 const INDEX_VERSION = 1;
 
-/** Files whose passages are stored at once: few enough to wait for, and each time costs. */
+/** Pieces of files that are stored at once, unless they are long: each time costs. */
 const TOGETHER = 16;
+/** Characters that are stored at once, more or less: nothing else is done meanwhile. */
+const CHARS_TOGETHER = 40_000;
+/** Characters whose words are looked for before others may work. */
+const CHARS_IN_A_ROW = 10_000;
 
 /** A passage that was found. */
 export interface FoundPassage extends SessionPassage {
   readonly path: string;
+}
+
+/** Options of {@link SearchIndex.update}. */
+export interface UpdateOptions {
+  /** True when these are all sessions: others are forgotten. */
+  readonly isComplete: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Lets others work. Default: those that wait already. */
+  readonly rest?: (() => Promise<unknown>) | undefined;
 }
 
 /** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
@@ -52,13 +65,44 @@ export class SearchIndex {
   }
 
   /**
-   * Brings the index up to date with the files as they are now, and lets others work between one file and the
-   * next. A file that cannot be read is left out.
+   * Brings the index up to date with the files as they are now, and lets others work again and again
+   * meanwhile. A file that cannot be read is left out. An abort ends it early, with what was stored so far.
    */
-  async update(sessions: readonly SessionFile[], isComplete: boolean): Promise<void> {
+  async update(
+    sessions: readonly SessionFile[],
+    { isComplete, signal, rest = setImmediate }: UpdateOptions,
+  ): Promise<void> {
     const database = this.#database;
+    const { stale, gone } = this.#changes(sessions, isComplete);
+    if (stale.length + gone.length === 0) return;
+    const statements: Statements = {
+      // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
+      forget: database.prepare(
+        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?) AND path = ?",
+      ),
+      forgetOthers: database.prepare(
+        "DELETE FROM passages WHERE path = ? AND NOT (rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?))",
+      ),
+      forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
+      putFile: database.prepare("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)"),
+      add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
+    };
+    for (const path of gone) inTransaction(database, () => forget(statements, path));
+    for await (const pieces of together(piecesOf(stale, rest))) {
+      if (signal?.aborted === true) return;
+      inTransaction(database, () => {
+        for (const piece of pieces) store(statements, piece);
+      });
+    }
+  }
+
+  /** The files that are not in the index as they are now, and paths in it of files that are no more. */
+  #changes(
+    sessions: readonly SessionFile[],
+    isComplete: boolean,
+  ): { readonly stale: readonly SessionFile[]; readonly gone: readonly string[] } {
     const known = new Map(
-      database
+      this.#database
         .prepare("SELECT path, bytes, changed FROM files")
         .all()
         .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
@@ -67,24 +111,7 @@ export class SearchIndex {
     const stale = sessions.filter(
       ({ path, bytes, changedAt }) => known.get(path) !== `${bytes} ${changedAt}`,
     );
-    const gone = isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [];
-    if (stale.length + gone.length === 0) return;
-    const statements: Statements = {
-      forget: database.prepare(
-        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?)",
-      ),
-      forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
-      addFile: database.prepare("INSERT INTO files VALUES (?, ?, ?, ?, ?)"),
-      add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
-    };
-    const segmenter = wordSegmenter();
-    for (const path of gone) inTransaction(database, () => forget(statements, path));
-    for (let at = 0; at < stale.length; at += TOGETHER) {
-      inTransaction(database, () => {
-        for (const session of stale.slice(at, at + TOGETHER)) replace(statements, session, segmenter);
-      });
-      await setImmediate();
-    }
+    return { stale, gone: isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [] };
   }
 
   /** Passages of the files that have all the words, those with most of them first. */
@@ -106,35 +133,96 @@ export class SearchIndex {
       .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#database.close();
   }
 }
 
 interface Statements {
   readonly forget: StatementSync;
+  readonly forgetOthers: StatementSync;
   readonly forgetFile: StatementSync;
-  readonly addFile: StatementSync;
+  readonly putFile: StatementSync;
   readonly add: StatementSync;
 }
 
 function forget({ forget: drop, forgetFile }: Statements, path: string): void {
-  // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
-  drop.run(path, path);
+  drop.run(path, path, path);
   forgetFile.run(path);
 }
 
-function replace(statements: Statements, session: SessionFile, segmenter: Intl.Segmenter): void {
-  const { path, bytes, changedAt } = session;
-  forget(statements, path);
-  let first: number | bigint = 0;
-  let last: number | bigint = -1;
-  for (const { step, text } of readable(path)) {
-    const words = searchWords(text, segmenter).flat().join(" ");
-    last = statements.add.run(words, path, step, text).lastInsertRowid;
-    if (first === 0) first = last;
+/** A file whose words are being found, and where those that were stored stand. */
+interface FileAtWork extends SessionFile {
+  first: number | bigint;
+  last: number | bigint;
+}
+
+/** Passages of a file, with their words. */
+interface Piece {
+  readonly file: FileAtWork;
+  readonly place: "first" | "middle" | "last" | "whole";
+  readonly passages: readonly (SessionPassage & { readonly words: string })[];
+  readonly chars: number;
+}
+
+async function* piecesOf(
+  sessions: readonly SessionFile[],
+  rest: () => Promise<unknown>,
+): AsyncGenerator<Piece, void, undefined> {
+  const segmenter = wordSegmenter();
+  for (const session of sessions) {
+    const file: FileAtWork = { ...session, first: 0, last: -1 };
+    let isFirst = true;
+    let passages: Piece["passages"][number][] = [];
+    let chars = 0;
+    let inARow = 0;
+    for (const passage of readable(session.path)) {
+      passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
+      chars += passage.text.length;
+      inARow += passage.text.length;
+      if (inARow >= CHARS_IN_A_ROW) {
+        inARow = 0;
+        await rest();
+      }
+      if (chars < CHARS_TOGETHER) continue;
+      yield { file, place: isFirst ? "first" : "middle", passages, chars };
+      isFirst = false;
+      passages = [];
+      chars = 0;
+      await rest();
+    }
+    yield { file, place: isFirst ? "whole" : "last", passages, chars };
   }
-  statements.addFile.run(path, bytes, changedAt, first, last);
+}
+
+async function* together(pieces: AsyncIterable<Piece>): AsyncGenerator<readonly Piece[], void, undefined> {
+  let ready: Piece[] = [];
+  let chars = 0;
+  for await (const piece of pieces) {
+    ready.push(piece);
+    chars += piece.chars;
+    if (ready.length < TOGETHER && chars < CHARS_TOGETHER) continue;
+    yield ready;
+    ready = [];
+    chars = 0;
+    // Between one commit and the next, others of this process and of others have their turn.
+    await setImmediate();
+  }
+  if (ready.length > 0) yield ready;
+}
+
+function store(statements: Statements, { file, place, passages }: Piece): void {
+  const { path, bytes, changedAt } = file;
+  if (place === "first" || place === "whole") forget(statements, path);
+  for (const { step, text, words } of passages) {
+    file.last = statements.add.run(words, path, step, text).lastInsertRowid;
+    if (file.first === 0) file.first = file.last;
+  }
+  const isWhole = place === "whole" || place === "last";
+  // Of a size that no file has, until all of it is there: it is looked at again.
+  statements.putFile.run(path, isWhole ? bytes : -1, changedAt, file.first, file.last);
+  // Somebody else may have been at work on it between the pieces.
+  if (place === "last") statements.forgetOthers.run(path, path, path);
 }
 
 function* readable(path: string): Generator<SessionPassage, void, undefined> {

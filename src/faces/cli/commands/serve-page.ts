@@ -6,6 +6,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say, settingsHere } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { openInBrowser } from "../open-in-browser.ts";
+import { readTextFile } from "../prompt.ts";
 import { withPromptFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
@@ -18,9 +19,9 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
   const { config, addDirs, mcp } = runFlagsOf(call);
   const { isLoopback, serveSessions } = await import("../../http/serve-sessions.ts");
   const host = call.text("--host") ?? "127.0.0.1";
-  const token = tokenOf(call, isLoopback(host), host);
   const port = portOf(call);
   const settings = await settingsHere(context);
+  const token = tokenOf(call, { host, isLocal: isLoopback(host), cwd: settings.cwd });
   const strays = new StrayErrors();
   const close = strays.listen();
   try {
@@ -68,15 +69,25 @@ function portOf(call: CommandCall): number {
   throw misuse(`--port ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
 }
 
-function tokenOf(call: CommandCall, isLocal: boolean, host: string): string | undefined {
-  const token = call.text("--token");
+interface TokenNeeds {
+  readonly host: string;
+  readonly isLocal: boolean;
+  readonly cwd: string;
+}
+
+function tokenOf(call: CommandCall, { host, isLocal, cwd }: TokenNeeds): string | undefined {
+  const file = call.text("--token-file");
+  if (file !== undefined && call.has("--token"))
+    throw misuse("--token and --token-file both say the token. Leave one out.");
+  const token =
+    file === undefined ? call.text("--token") : readTextFile(file, { what: "--token-file", cwd }).trim();
   if (token === undefined && !isLocal)
     throw misuse(
-      `--host ${host} lets other machines ask: whoever has the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: --token "$(openssl rand -hex 24)".`,
+      `--host ${host} lets other machines ask: whoever has the token can run commands as you. Give one of at least ${MIN_TOKEN} characters: openssl rand -hex 24 > token, then --token-file token.`,
     );
   if (token !== undefined && !/^[\x21-\x7e]{20,}$/.test(token))
     throw misuse(
-      `--token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks: "$(openssl rand -hex 24)" makes one.`,
+      `${file === undefined ? "--token" : `The token in ${file}`} needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks: openssl rand -hex 24 makes one.`,
     );
   return token;
 }

@@ -44,7 +44,13 @@ export function SessionPictures({ id, view, session, actions, work }: SessionPic
         />
       );
     case "context":
-      return <ContextPicture entries={entries} onChoose={onChoose} />;
+      return (
+        <ContextPicture
+          entries={entries}
+          onChoose={onChoose}
+          {...(detail?.windowTokens === undefined ? {} : { windowTokens: detail.windowTokens })}
+        />
+      );
     case "files":
       return <Files {...{ id, session, actions, work, onChoose, pictures }} />;
     case "replay":

@@ -20,6 +20,7 @@ export const CHINESE: Words = {
   search: "搜索会话",
   searchHint: "对话中的文字",
   noSessions: "还没有会话。",
+  stillReading: "仍在为搜索读取会话：稍后可能会找到更多。",
   nothingFound: "没有会话包含这段文字。",
   more: "更多",
   refresh: "刷新",

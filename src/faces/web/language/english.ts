@@ -19,6 +19,7 @@ export const ENGLISH = {
   search: "Search in sessions",
   searchHint: "Text in the conversations",
   noSessions: "There is no session yet.",
+  stillReading: "Your sessions are still being read for the search: it may find more in a while.",
   nothingFound: "No session has this text.",
   more: "More",
   refresh: "Refresh",

@@ -26,6 +26,7 @@ export function SessionList(): VNode {
       <WorkLine work={work} />
       <div aria-live="polite">
         {isLoading && <p class="soft">{words.loading}</p>}
+        {!isLoading && page?.partial === true && <p class="soft">{words.stillReading}</p>}
         {!isLoading && page?.sessions.length === 0 && <p class="soft">{none}</p>}
       </div>
       <ul class="cards" aria-busy={isLoading}>

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { OR_UNKEPT, sessionError } from "../session/session-error.ts";
+import { refusalOf } from "./refusal.ts";
+
+/** As the file system refuses, wrapped by what was to be stored. */
+function refused(code: string): ReturnType<typeof refusalOf> {
+  const cause = Object.assign(new Error(code), { code });
+  const inner = sessionError(`It cannot be written. Put that right${OR_UNKEPT}.`, { cause });
+  return refusalOf(sessionError(`The journal could not store it: ${inner.message}`, { cause: inner }));
+}
+
+test("a disk that takes nothing is told as such, and neither a copy nor a run without a session is offered", () => {
+  const detail = "The journal could not store it: It cannot be written. Put that right.";
+  const problems = ["ENOSPC", "EROFS", "EIO", "ENOENT"].map((code) => refused(code).problem);
+  expect(problems).toEqual([
+    { type: "about:blank", title: "Insufficient Storage", status: 507, detail, code: "journal" },
+    { type: "about:blank", title: "Insufficient Storage", status: 507, detail, code: "journal" },
+    { type: "about:blank", title: "Internal Server Error", status: 500, detail, code: "journal" },
+    { type: "about:blank", title: "Not Found", status: 404, detail, code: "not_found" },
+  ]);
+});
+
+test("a session that another process works on can be copied", () => {
+  expect(refusalOf(sessionError("The session is in use.")).problem).toMatchObject({
+    status: 409,
+    code: "journal",
+    fits: ["fork"],
+  });
+});
