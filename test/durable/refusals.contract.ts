@@ -17,7 +17,8 @@ const STRANGE_IDS: readonly string[] = [
 /** What a fleet does not take, and what it does with other versions of the code. */
 export function describeRefusals(place: () => FleetPlace): void {
   it("takes strange ids and agent names or refuses them; it mixes nothing up", async () => {
-    const fleet = await openFleet(place(), { agents: { clerk: agentOf(() => says("Yes.")) } });
+    const where = place();
+    const fleet = await openFleet(where, { agents: { clerk: agentOf(() => says("Yes.")) } });
     const seen: string[] = [];
     for (const id of STRANGE_IDS) {
       const run = await fleet.start("clerk", "Go.", { id }).catch((error: unknown) => {
@@ -28,8 +29,10 @@ export function describeRefusals(place: () => FleetPlace): void {
       seen.push(id);
     }
     expect((await fleet.list()).map(({ id }) => id).toReversed()).toEqual(seen);
+    await fleet.close();
+    const starter = await openFleet(where, { concurrency: 0 });
     for (const agent of ["__proto__", "toString", "it's; select 1", "日本語", "a b"]) {
-      const run = await fleet.start(agent, "Go.").catch((error: unknown) => {
+      const run = await starter.start(agent, "Go.").catch((error: unknown) => {
         expect([agent, error]).toEqual([agent, expect.objectContaining({ code: "invalid_argument" })]);
       });
       if (run !== undefined) expect([agent, (await run.status()).state]).toEqual([agent, "queued"]);

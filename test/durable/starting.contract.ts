@@ -106,10 +106,13 @@ export function describeStarting(place: () => FleetPlace): void {
     const run = await fleet.start("clerk", "Go.");
     const enough = new AbortController();
     const seen: string[] = [];
-    for await (const { type } of run.events({ signal: enough.signal })) {
-      seen.push(type);
-      if (type === "user_message") enough.abort();
-    }
+    const read = async (): Promise<void> => {
+      for await (const { type } of run.events({ signal: enough.signal })) {
+        seen.push(type);
+        if (type === "user_message") enough.abort(new Error("enough"));
+      }
+    };
+    await expect(read()).rejects.toThrow("enough");
     for await (const _ of run.events()) break;
     gate.resolve(undefined);
     expect([seen, (await run.result()).text]).toEqual([["run_start", "user_message"], "Done."]);
@@ -121,8 +124,11 @@ export function describeStarting(place: () => FleetPlace): void {
 
 function describeLists(place: () => FleetPlace): void {
   it("lists runs, the newest first, by state and agent, page by page", async () => {
-    const fleet = await openFleet(place(), { agents: { a: agentOf(() => says("a")) } });
-    for (const id of ["r1", "r2", "r3"]) await (await fleet.start("a", "Go.", { id })).result();
+    const where = place();
+    const worker = await openFleet(where, { agents: { a: agentOf(() => says("a")) } });
+    for (const id of ["r1", "r2", "r3"]) await (await worker.start("a", "Go.", { id })).result();
+    await worker.close();
+    const fleet = await openFleet(where, { concurrency: 0 });
     await fleet.start("b", "Nobody works on these.", { id: "r4" });
     const ids = async (options?: Parameters<Fleet["list"]>[0]): Promise<readonly string[]> =>
       (await fleet.list(options)).map(({ id }) => id);
@@ -196,16 +202,20 @@ function describeOrder(place: () => FleetPlace): void {
   });
 
   it("leaves the runs of other agents to others, whatever waits before", async () => {
-    const fleet = await openFleet(place(), { agents: { mine: agentOf(() => says("Yes.")) }, concurrency: 1 });
-    const others = await fleet.startMany(
+    const where = place();
+    const starter = await openFleet(where, { concurrency: 0 });
+    await starter.startMany(
       "theirs",
       Array.from({ length: 20 }, () => ({ input: "Go.", priority: 9 })),
     );
-    const mine = await fleet.start("mine", "Go.");
-    expect((await mine.result()).text).toBe("Yes.");
-    expect(new Set(await Promise.all(others.map(async (run) => (await run.status()).state)))).toEqual(
-      new Set(["queued"]),
-    );
+    await starter.close();
+    const fleet = await openFleet(where, { agents: { mine: agentOf(() => says("Yes.")) }, concurrency: 1 });
+    expect((await (await fleet.start("mine", "Go.")).result()).text).toBe("Yes.");
+    expect((await fleet.list({ state: "queued", agent: "theirs" })).length).toBe(20);
+    await expect(fleet.start("mime", "Go.")).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("Did you mean"),
+    });
   });
 
   it("ends a run whose agent cannot be made, and goes on with others", async () => {

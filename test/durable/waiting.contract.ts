@@ -174,7 +174,11 @@ function describeCancel(place: () => FleetPlace): void {
           });
         }),
     });
-    const fleet = await openFleet(place(), {
+    const where = place();
+    const starter = await openFleet(where, { concurrency: 0 });
+    await starter.start("nobody", "Go.", { id: "nobody" });
+    await starter.close();
+    const fleet = await openFleet(where, {
       agents: {
         works: agentOf([calls("note", { n: 1 })], { tools: [hanging] }),
         waits: agentOf([calls("ask_outside", {}, "out")], { tools: [ASK_OUTSIDE] }),
@@ -182,7 +186,7 @@ function describeCancel(place: () => FleetPlace): void {
         ends: agentOf([says("Done.")]),
       },
     });
-    for (const id of ["works", "waits", "asks", "ends", "nobody"]) await fleet.start(id, "Go.", { id });
+    for (const id of ["works", "waits", "asks", "ends"]) await fleet.start(id, "Go.", { id });
     for await (const { type } of fleet.run("works").events()) if (type === "tool_intent") break;
     for await (const { type } of fleet.run("asks").events()) if (type === "user_message") break;
     await whenWaiting(fleet.run("waits"));

@@ -1,7 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
-import { createFleet, type Fleet } from "../../../durable/create-fleet.ts";
+import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { DurableState } from "../../../durable/durable-run.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say } from "../command-context.ts";

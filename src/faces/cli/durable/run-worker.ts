@@ -2,7 +2,7 @@ import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { createFleet } from "../../../durable/create-fleet.ts";
+import { createFleet } from "../../../durable/fleet.ts";
 import type { FleetOptions } from "../../../durable/fleet-options.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
