@@ -27,7 +27,7 @@ export interface RunStatus {
   readonly pending: readonly PendingCall[];
   /** How it ended, when `state` is `ended`. */
   readonly stopReason?: StopReason;
-  /** What went wrong, when `stopReason` is `error`. */
+  /** The message of its error, when `stopReason` is `error`. */
   readonly error?: string;
   readonly createdAt: number;
   readonly changedAt: number;
@@ -39,13 +39,13 @@ export interface DurableRun {
   readonly id: string;
   /**
    * The result, once it has ended; a run that waits for somebody has not. Rejects with `invalid_argument`
-   * where there is no such run, with `invalid_config` for one whose version no worker has, with `aborted` when the
-   * fleet is closed before.
+   * where there is no such run, with `invalid_config` for one whose version no worker has, with `aborted`
+   * when the fleet is closed before.
    */
   result(): Promise<RunResult>;
   /** Where it stands. */
   status(): Promise<RunStatus>;
-  /** The entries of its journal as they are stored, from the one behind `after` (an entry's id), to its end. */
+  /** The entries of its journal as they are stored, from the one behind `after` (an id), to its end. */
   events(options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<JournalEntry>;
   /** Answers a call that waits for approval. Rejects with `invalid_argument` for one that does not. */
   approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void>;

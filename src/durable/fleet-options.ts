@@ -13,7 +13,7 @@ export interface RunInfo {
   readonly agent: string;
 }
 
-/** Makes the agent of a run: each time a worker takes it up, so it may look into nothing but its arguments. */
+/** Makes the agent of a run, each time a worker takes the run up: from its arguments alone. */
 export type DurableAgent = (host: HostOptions, run: RunInfo) => Agent | Promise<Agent>;
 
 /** Model requests over all workers: at most `requests` in any stretch of `perMs` milliseconds. */

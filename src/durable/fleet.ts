@@ -1,5 +1,5 @@
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
-import { misuse } from "../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
@@ -116,7 +116,10 @@ class OpenFleet implements Fleet {
       queue,
       entries: new EntryStore(runs.schema),
       watch: this.#watch,
-      patiently: (work) => patiently(work, { maxMs: CALL_PATIENCE_MS, onWarning }),
+      patiently: async (work) => {
+        if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
+        return patiently(work, { maxMs: CALL_PATIENCE_MS, onWarning });
+      },
       onChanged: () => {
         this.#worker?.poke();
         this.#watch.poke();
@@ -276,7 +279,7 @@ function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: 
   for (const [name, make] of Object.entries(agents)) {
     assertAgentName(name);
     if (typeof make !== "function")
-      throw misuse(`agents.${name} is no function: pass (host) => new Agent({ …, ...host }).`);
+      throw misuse(`agents.${name} is not a function: pass (host) => new Agent({ …, ...host }).`);
   }
   for (const [provider, limit] of Object.entries(rateLimits)) {
     if (!isRecord(limit)) throw misuse(`rateLimits.${provider} must be { requests, perMs }.`);

@@ -177,7 +177,7 @@ export class HeldRun {
     if (losses < MAX_LOSSES) return undefined;
     const error = new NanoAgentError(
       "internal",
-      `${losses} workers were lost while they worked on this run, and it came no further: something in the agent ${agent} ends its process. Mend that, then retry the run.`,
+      `${losses} workers were lost while they worked on this run, and it came no further: something in the agent ${agent} ends its process. Fix that, then retry the run.`,
       { details: { reason: "worker_lost", losses } },
     );
     return { stopReason: "error", error };
@@ -266,7 +266,7 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   };
 }
 
-/** What a run was started with, as far as the journal does not have it. */
+/** The input of a run, as far as the journal does not have it. */
 function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonly GivenMessage[] {
   if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
   const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;

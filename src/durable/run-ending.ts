@@ -49,7 +49,7 @@ export function endEntry(
   };
 }
 
-/** What is kept of it beside the journal. */
+/** The part of it that is kept beside the journal. */
 export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport {
   const { stopReason, limit, detail, error } = fieldsOf(end);
   return {
@@ -71,7 +71,7 @@ function fieldsOf(end: OutsideEnd): {
   return end;
 }
 
-/** What is kept of a result beside the journal. */
+/** The part of a result that is kept beside the journal. */
 export function reportOfResult(result: RunResult): StoredReport {
   const { text, stopReason, output, limit, circle, detail, error, iterations, usage, cost } = result;
   return {

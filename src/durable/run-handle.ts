@@ -18,7 +18,7 @@ import { type RunRow, reportOf, statusOf } from "./run-row.ts";
 import type { RunStore, Signal } from "./run-store.ts";
 import { type RunWatch, unknownRun } from "./run-watch.ts";
 
-/** What handles of runs share. */
+/** The surroundings that handles of runs share. */
 export interface RunHandleHost {
   readonly runs: RunStore;
   readonly entries: EntryStore;
@@ -29,7 +29,7 @@ export interface RunHandleHost {
   readonly onChanged: (run: string) => void;
 }
 
-type Sent = Pick<Signal, "kind" | "call"> & { readonly data: unknown };
+type Message = Pick<Signal, "kind" | "call"> & { readonly data: unknown };
 
 /** A run, wherever it is worked on. */
 export class RunHandle implements DurableRun {
@@ -98,7 +98,7 @@ export class RunHandle implements DurableRun {
   }
 
   async cancel(reason = "The run was cancelled."): Promise<void> {
-    if (typeof reason !== "string") throw misuse("The reason of a cancel is no text.");
+    if (typeof reason !== "string") throw misuse("The reason of a cancel is not a text.");
     const { runs, patiently, onChanged } = this.#host;
     await patiently(() =>
       runs.database.transaction(async (sql) => {
@@ -161,7 +161,7 @@ export class RunHandle implements DurableRun {
     );
   }
 
-  /** What a run waits for is known when no worker is about to go on with it. */
+  /** The calls a run waits for are known when no worker is about to go on with it. */
   async #assertWaits(callId: string, fits: (state: SessionState) => boolean, what: string): Promise<void> {
     await this.#host.watch.when(this.id, {
       isThere: ({ state }) => state === "waiting" || state === "ended",
@@ -176,7 +176,7 @@ export class RunHandle implements DurableRun {
   }
 
   /** Sends something, and has a run that waits for it taken up again. */
-  async #send({ kind, call, data }: Sent): Promise<void> {
+  async #send({ kind, call, data }: Message): Promise<void> {
     const { runs, queue, patiently, onChanged } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), kind, call, data: JSON.stringify(data) };

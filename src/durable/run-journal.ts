@@ -9,7 +9,7 @@ import type { Signal } from "./run-store.ts";
 export interface RunJournalOptions {
   readonly run: string;
   readonly epoch: number;
-  /** What it has so far. */
+  /** Its entries so far. */
   readonly entries: readonly JournalEntry[];
   /** Number of the newest record, those of unknown types counted. */
   readonly seq: number;
@@ -30,7 +30,7 @@ const UNHURRIED: ReadonlySet<string> = new Set([
   "checkpoint",
 ]);
 
-interface Unstored {
+interface PendingRecord {
   readonly entry: JournalEntry;
   readonly record: string;
 }
@@ -49,7 +49,7 @@ export class RunJournal implements Journal {
   #entries: readonly JournalEntry[];
   #newest: string | null;
   #stored: number;
-  #unstored: Unstored[] = [];
+  #unstored: PendingRecord[] = [];
   #storing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -70,7 +70,7 @@ export class RunJournal implements Journal {
     return this.#begun.size;
   }
 
-  /** What is to be marked as taken with the entry of a call, or of a steering message, of this id. */
+  /** Signals to be marked as taken with the entry of a call, or of a steering message, of this id. */
   expect(id: string, signals: readonly Signal[]): void {
     this.#waiting.set(id, signals);
   }
@@ -78,7 +78,7 @@ export class RunJournal implements Journal {
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
     this.#assertWhole();
     const base = { id: this.#ids("entry"), parent: this.#newest, time: Date.now() };
-    const encoded = encodeRecord({ ...base, ...entry } as JournalEntry);
+    const encoded = encodeRecord<JournalEntry>({ ...base, ...entry });
     const stored = encoded.entry;
     this.#newest = stored.id;
     this.#count(stored);
@@ -96,7 +96,8 @@ export class RunJournal implements Journal {
   /** Resolves when everything is stored that was appended before. */
   async flush(): Promise<void> {
     const last = this.#unstored.at(-1);
-    while (last !== undefined && this.#unstored.includes(last)) {
+    const isWaiting = (): boolean => last !== undefined && this.#unstored.includes(last);
+    while (isWaiting()) {
       this.#assertWhole();
       await (this.#storing ??= this.#store());
     }

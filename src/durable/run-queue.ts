@@ -65,7 +65,7 @@ export class RunQueue {
     return new RunQueue(boss, store);
   }
 
-  /** The queues a worker takes runs from: of its agents, those that have not begun and those of its version. */
+  /** The queues a worker takes runs from: of each agent, runs of its version and runs not begun. */
   static queuesOf(agents: readonly string[], version: string): readonly string[] {
     return agents.flatMap((agent) => [queueOf(agent, version), queueOf(agent, null)]);
   }

@@ -24,7 +24,7 @@ export interface Claimant {
   readonly isAlone: boolean;
 }
 
-/** What was sent to a run from outside. */
+/** Something that was sent to a run from outside. */
 export interface Signal {
   readonly id: string;
   /** Counts up in the order in which they were sent. */
@@ -192,7 +192,7 @@ export class RunStore {
     );
   }
 
-  /** What was sent to a run and has not reached its conversation, in order. */
+  /** The signals to a run that have not reached its conversation, in order. */
   async waitingSignals(run: string, sql: Sql = this.database): Promise<readonly Signal[]> {
     return sql.query<Signal>(
       `select id, number::float8 as number, kind, call, data from ${this.schema}.signals

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
 import type { RunRow } from "./run-row.ts";
 import type { RunStore } from "./run-store.ts";
 
@@ -15,7 +15,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** What is waited for. */
+/** The moment that is waited for. */
 export interface WatchedMoment {
   readonly isThere: (view: RunView) => boolean;
   readonly isForEnd?: boolean;
@@ -42,7 +42,7 @@ export class RunWatch {
     this.#clock = clock;
   }
 
-  /** Resolves when a run is as it is waited for. Rejects for a run that is not there, and when it is closed. */
+  /** Resolves when a run is as it is waited for. Rejects for one that is not there, and at the close. */
   when(run: string, { isThere, isForEnd = false, signal }: WatchedMoment): Promise<RunView> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closed());
@@ -82,7 +82,8 @@ export class RunWatch {
 
   close(): void {
     this.#isClosed = true;
-    for (const waiter of [...this.#waiters]) waiter.reject(closed());
+    const waiters = Array.from(this.#waiters);
+    for (const waiter of waiters) waiter.reject(closed());
     this.#wake();
   }
 
@@ -96,7 +97,7 @@ export class RunWatch {
         await this.#look(round % STRANDED_EVERY === STRANDED_EVERY - 1);
       } catch (error) {
         // Whoever waits goes on waiting: a database that is gone comes back.
-        if (round % STRANDED_EVERY === 0) this.#onWarning(`Runs cannot be looked at: ${String(error)}`);
+        if (round % STRANDED_EVERY === 0) this.#onWarning(`Runs cannot be looked at: ${errorMessage(error)}`);
       }
       const rest = new AbortController();
       if (this.#waiters.size > 0)

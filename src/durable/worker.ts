@@ -8,7 +8,7 @@ import { type RunJob, RunQueue, TOUCH_MS } from "./run-queue.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import { SUSPECT_LOSSES } from "./run-store.ts";
 
-/** What a worker works with. */
+/** The surroundings of a worker. */
 export interface WorkerOptions extends HeldRunHost {
   readonly id: string;
   readonly queue: RunQueue;
@@ -21,6 +21,9 @@ export interface WorkerOptions extends HeldRunHost {
   readonly clock?: Clock;
 }
 
+/** An outcome that is kept. */
+type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
+
 /** Milliseconds between two looks into the queue: at first, and when it stays empty. */
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 1_000;
@@ -31,7 +34,7 @@ const OVERDUE_MS = 2_000;
 const FORGET_MS = 60_000;
 /** Seconds until a job is handed out again that this worker cannot do. */
 const AGAIN_SECONDS = 2;
-/** Milliseconds before a run that failed is begun again. */
+/** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
 
 /** Takes runs from the queue and works on them, many at a time. */
@@ -42,9 +45,12 @@ export class Worker {
   readonly #held = new Map<string, HeldRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
+  /** Ends the taking of runs, and then the looking after those at work. */
+  readonly #closing = new AbortController();
   readonly #stop = new AbortController();
   /** The job of a run that may end its worker, which waits until this one has nothing else to lose. */
   #suspect: RunJob | undefined;
+  #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
   #wake: () => void = () => undefined;
   #turn = 0;
@@ -61,8 +67,8 @@ export class Worker {
     const { queue, runs, id, version, agents, retentionMs } = this.#options;
     for (const name of this.#queues) await queue.know(name);
     await runs.greet(id, version, Object.keys(agents));
+    this.#taking = this.#takeRuns();
     this.#loops = [
-      this.#takeRuns(),
       this.#every(TOUCH_MS, () => queue.touch([...this.#jobs.values()])),
       this.#every(LOOK_MS, () => this.#lookAtHeld()),
       this.#every(GREET_MS, () => runs.greet(id, version, Object.keys(agents))),
@@ -81,17 +87,20 @@ export class Worker {
   /** Takes nothing more and lets go of what it holds; resolves when all of it is back in the queue. */
   async close(graceMs: number): Promise<void> {
     const { runs, id } = this.#options;
-    this.#stop.abort();
+    this.#closing.abort();
     this.#wake();
+    await this.#taking;
     for (const held of this.#held.values()) held.leave(graceMs);
-    await Promise.all(this.#loops);
+    // Their leases are kept up meanwhile.
     await Promise.all(this.#working);
+    this.#stop.abort();
+    await Promise.all(this.#loops);
     if (this.#suspect !== undefined) await this.#putBack(this.#suspect, 0).catch(this.#warn);
     await runs.leave(id).catch(this.#warn);
   }
 
-  get #isStopped(): boolean {
-    return this.#stop.signal.aborted;
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   readonly #warn = (error: unknown): void => {
@@ -99,10 +108,10 @@ export class Worker {
   };
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
-    while (!this.#isStopped) {
-      await this.#clock.sleep(ms, this.#stop.signal).catch(() => undefined);
-      // Leases are kept up while the runs are let go of, by the loop that does so.
-      if (!this.#isStopped) await this.#tolerate(work);
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#clock.sleep(ms, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#tolerate(work);
     }
   }
 
@@ -121,10 +130,10 @@ export class Worker {
 
   async #takeRuns(): Promise<void> {
     let waitMs = FIRST_POLL_MS;
-    while (!this.#isStopped) {
+    while (!this.#isClosing) {
       const found = (await this.#tolerate(() => this.#takeRound())) ?? 0;
       waitMs = found > 0 ? FIRST_POLL_MS : Math.min(LONGEST_POLL_MS, waitMs * 1.5);
-      if (found > 0 && this.#free > 0) continue;
+      if (this.#isClosing || (found > 0 && this.#free > 0)) continue;
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -146,7 +155,7 @@ export class Worker {
     if (this.#suspect !== undefined && this.#held.size === 0) await this.#takeSuspect(this.#suspect);
     let found = 0;
     const count = this.#queues.length;
-    for (let at = 0; at < count && !this.#isStopped; at++) {
+    for (let at = 0; at < count && !this.#isClosing; at++) {
       const free = this.#free;
       if (free <= 0) break;
       const name = this.#queues[(this.#turn + at) % count];
@@ -161,13 +170,12 @@ export class Worker {
   }
 
   async #begin(job: RunJob): Promise<void> {
-    if (this.#isStopped) return this.#putBack(job, 0);
+    if (this.#isClosing) return this.#putBack(job, 0);
     const row = await this.#claim(job, false);
     if (row !== undefined) return this.#hold(job, row, false);
     const found = await this.#options.runs.find(job.run);
-    if (found === undefined || found.state === "ended") return this.#done(job);
+    if (found === undefined || found.state === "ended" || found.job !== job.id) return this.#done(job);
     if (isOfAnother(found, this.#options.version)) return this.#putBack(job, 0);
-    if (found.losses + 1 < SUSPECT_LOSSES) return this.#done(job);
     if (this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
     this.#suspect = job;
   }
@@ -197,7 +205,7 @@ export class Worker {
     const outcome = await held.work();
     try {
       if (outcome.type === "lost") {
-        if (!this.#isStopped) onWarning(lossOf(row.id, outcome.error));
+        if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
       } else await patiently(() => this.#settle(job, row, outcome));
     } catch (error) {
       onWarning(lossOf(row.id, error));
@@ -210,7 +218,7 @@ export class Worker {
   }
 
   /** Keeps how the work on a run came to an end, unless another worker has it by now. */
-  async #settle(job: RunJob, { id, epoch }: RunRow, outcome: HeldOutcome): Promise<void> {
+  async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
     const { runs, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
     await runs.database.transaction(async (sql) => {
@@ -228,9 +236,9 @@ export class Worker {
   }
 
   /** Lays a run aside or ends it, or tells in how many seconds it is to be taken up again. */
-  async #nextOf(row: RunRow, outcome: HeldOutcome, sql: Sql): Promise<"ended" | number> {
+  async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
     const { runs } = this.#options;
-    if (outcome.type === "released" || outcome.type === "lost") {
+    if (outcome.type === "released") {
       // That this worker let go of it says nothing against it.
       await runs.forgive(sql, row.id);
       return 0;

@@ -16,7 +16,7 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
 export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0 } = run.budget;
   const { usage, costUsd } = run.state.session;
-  if (limit === "wall_time") return `The run has taken the ${wallTimeMs} ms it had.`;
+  if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
   if (limit === "usd" && costUsd === undefined)
     return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
   const spent = limit === "usd" ? (costUsd ?? 0) : usage.inputTokens + usage.outputTokens;
@@ -26,6 +26,11 @@ export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
       ? `$${amount(spent)} of $${amount(allowed)} is spent in this session`
       : `${spent} of ${allowed} tokens are spent in this session`;
   return spent >= allowed ? `${said}.` : `${said}, and what is left does not pay for the next request.`;
+}
+
+/** The end of a run by its wall time, in one sentence for people. */
+export function wallTimeDetail(wallTimeMs: number): string {
+  return `The run has taken the ${wallTimeMs} ms it had.`;
 }
 
 /** Dollars with as many digits as small amounts need, and no more than two where they do not. */
