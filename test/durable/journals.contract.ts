@@ -96,7 +96,9 @@ export function describeJournals(place: () => FleetPlace): void {
         check: ({ input }) =>
           input["n"] === 1 ? { action: "deny", reason: "one is not allowed" } : { action: "allow" },
       },
-      hooks: { post_acting: (_, _call, output) => ({ ...output, content: `${String(output.content)}, seen` }) },
+      hooks: {
+        post_acting: (_, _call, output) => ({ ...output, content: `${String(output.content)}, seen` }),
+      },
     });
     const fleet = await openFleet(place(), { agents: { clerk: agent } });
     const run = await fleet.start("clerk", "Go.");
@@ -144,8 +146,10 @@ function describeCuts(place: () => FleetPlace): void {
     const gate = Promise.withResolvers<undefined>();
     const slow = noteTool([], { execute: async () => (await gate.promise, "came to its end") });
     const endless = noteTool([], { name: "endless", execute: () => new Promise(() => undefined) });
-    const calling = (name: string, id: string) => ({ messages }: ModelRequest) =>
-      messages.length === 1 ? calls(name, { n: 1 }, id) : says("Done.");
+    const calling =
+      (name: string, id: string) =>
+      ({ messages }: ModelRequest) =>
+        messages.length === 1 ? calls(name, { n: 1 }, id) : says("Done.");
     const agents = {
       slow: agentOf(calling("note", "s"), { tools: [slow] }),
       endless: agentOf(calling("endless", "e"), { tools: [endless] }),
@@ -181,9 +185,12 @@ function describeCuts(place: () => FleetPlace): void {
         return isOpen.now ? "paid" : new Promise(() => undefined);
       },
     });
-    const agent = agentOf(({ messages }) => (messages.length === 1 ? calls("note", { n: 1 }, "p") : says("Done.")), {
-      tools: [pay],
-    });
+    const agent = agentOf(
+      ({ messages }) => (messages.length === 1 ? calls("note", { n: 1 }, "p") : says("Done.")),
+      {
+        tools: [pay],
+      },
+    );
     const first = await openFleet(where, { agents: { clerk: agent }, closeGraceMs: 0 });
     const run = await first.start("clerk", "Go.", { id: "pay" });
     for await (const { type } of run.events()) if (type === "tool_intent") break;
@@ -238,7 +245,13 @@ function describeCuts(place: () => FleetPlace): void {
 
   it("brings back the value of a run that ends by a tool, after a cut too", async () => {
     const where = place();
-    const finish = noteTool([], { name: "hand_in", execute: ({ n }: { readonly n: number }) => ({ content: "ok", finish: { text: "All.", output: { n, list: [1, "zwei", null] } } }) });
+    const finish = noteTool([], {
+      name: "hand_in",
+      execute: ({ n }: { readonly n: number }) => ({
+        content: "ok",
+        finish: { text: "All.", output: { n, list: [1, "zwei", null] } },
+      }),
+    });
     const agent = agentOf([calls("ask_outside", {}, "o"), calls("hand_in", { n: 5 })], {
       tools: [ASK_OUTSIDE, finish],
     });

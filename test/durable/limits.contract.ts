@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Fleet } from "../../src/durable/index.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
+import type { Fleet } from "../../src/durable/index.ts";
 import { calls, fails, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import {
@@ -59,7 +59,10 @@ export function describeLimits(place: () => FleetPlace): void {
     await first.close();
     const second = await openFleet(where, { agents: { clerk: agent } });
     await second.run("long").answer(before.pending[0]?.callId ?? "", "1");
-    const after = await whenStatus(second.run("long"), ({ state, entries }) => state === "waiting" && entries > before.entries);
+    const after = await whenStatus(
+      second.run("long"),
+      ({ state, entries }) => state === "waiting" && entries > before.entries,
+    );
     await second.run("long").answer(after.pending[0]?.callId ?? "", "2");
     const result = await second.run("long").result();
     expect([result.stopReason, result.iterations]).toEqual(["max_iterations", 2]);
@@ -131,8 +134,14 @@ function describeRates(place: () => FleetPlace): void {
     const [first] = fleets;
     if (first === undefined) throw new Error("no fleet");
     const begun = performance.now();
-    const runs = await first.startMany("clerk", Array.from({ length: 4 }, () => ({ input: "Go." })));
-    const others = await first.startMany("free", Array.from({ length: 9 }, () => ({ input: "Go." })));
+    const runs = await first.startMany(
+      "clerk",
+      Array.from({ length: 4 }, () => ({ input: "Go." })),
+    );
+    const others = await first.startMany(
+      "free",
+      Array.from({ length: 9 }, () => ({ input: "Go." })),
+    );
     const results = await Promise.all([...runs, ...others].map((run) => run.result()));
     expect([new Set(results.map(({ stopReason }) => stopReason)), times.length]).toEqual([
       new Set(["completed"]),

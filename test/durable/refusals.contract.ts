@@ -55,14 +55,19 @@ export function describeRefusals(place: () => FleetPlace): void {
     ["negative tries", { retries: -1 }],
     ["half a try", { retries: 0.5 }],
     ["an option nobody knows", { priorty: 1 } as never],
-  ] satisfies readonly (readonly [string, StartRunOptions])[])("refuses to start with %s", async (_, options) => {
-    const fleet = await openFleet(place(), { concurrency: 0 });
-    await expect(fleet.start("clerk", "Go.", options)).rejects.toMatchObject({ code: "invalid_argument" });
-    await expect(fleet.startMany("clerk", [{ input: "Fine." }, { input: "Go.", ...options }])).rejects.toMatchObject({
-      code: "invalid_argument",
-    });
-    expect(await fleet.list()).toEqual([]);
-  });
+  ] satisfies readonly (readonly [string, StartRunOptions])[])(
+    "refuses to start with %s",
+    async (_, options) => {
+      const fleet = await openFleet(place(), { concurrency: 0 });
+      await expect(fleet.start("clerk", "Go.", options)).rejects.toMatchObject({ code: "invalid_argument" });
+      await expect(
+        fleet.startMany("clerk", [{ input: "Fine." }, { input: "Go.", ...options }]),
+      ).rejects.toMatchObject({
+        code: "invalid_argument",
+      });
+      expect(await fleet.list()).toEqual([]);
+    },
+  );
 
   it("refuses an input that is none", async () => {
     const fleet = await openFleet(place(), { concurrency: 0 });
@@ -102,8 +107,12 @@ export function describeRefusals(place: () => FleetPlace): void {
     await Promise.all([fleet.close(), fleet.close()]);
     await Promise.all(told);
     await fleet[Symbol.asyncDispose]();
-    await expect(fleet.start("clerk", "Go.")).rejects.toMatchObject({ code: expect.stringMatching(/aborted|invalid_argument/) });
-    await expect(run.status()).rejects.toMatchObject({ code: expect.stringMatching(/aborted|invalid_argument/) });
+    await expect(fleet.start("clerk", "Go.")).rejects.toMatchObject({
+      code: expect.stringMatching(/aborted|invalid_argument/),
+    });
+    await expect(run.status()).rejects.toMatchObject({
+      code: expect.stringMatching(/aborted|invalid_argument/),
+    });
   });
 
   describeVersions(place);
@@ -113,9 +122,12 @@ function describeVersions(place: () => FleetPlace): void {
   it("leaves a run that began with other code to workers of that version, and says what to do", async () => {
     const where = place();
     const agents = {
-      clerk: agentOf(({ messages }) => (messages.length === 1 ? calls("ask_outside", {}, "o") : says("Done.")), {
-        tools: [ASK_OUTSIDE],
-      }),
+      clerk: agentOf(
+        ({ messages }) => (messages.length === 1 ? calls("ask_outside", {}, "o") : says("Done.")),
+        {
+          tools: [ASK_OUTSIDE],
+        },
+      ),
     };
     const old = await openFleet(where, { agents, version: "1" });
     for (const id of ["stays", "goes"]) await whenWaiting(await old.start("clerk", "Go.", { id }));

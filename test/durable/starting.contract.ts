@@ -1,7 +1,15 @@
 import { expect, it } from "vitest";
 import type { DurableRun, Fleet } from "../../src/durable/index.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
-import { agentOf, entriesOf, type FleetPlace, noteTool, openFleet, whenStatus, wordsOf } from "./fleet-room.ts";
+import {
+  agentOf,
+  entriesOf,
+  type FleetPlace,
+  noteTool,
+  openFleet,
+  whenStatus,
+  wordsOf,
+} from "./fleet-room.ts";
 
 /** How runs are started, found, followed and handed out. */
 export function describeStarting(place: () => FleetPlace): void {
@@ -171,7 +179,12 @@ function describeOrder(place: () => FleetPlace): void {
   it("starts and watches only with a concurrency of 0; a later fleet does the work, larger priorities first", async () => {
     const where = place();
     const starter = await openFleet(where, { concurrency: 0 });
-    for (const [id, priority] of [["low", -5], ["none", 0], ["high", 2_000], ["middle", 7]] as const)
+    for (const [id, priority] of [
+      ["low", -5],
+      ["none", 0],
+      ["high", 2_000],
+      ["middle", 7],
+    ] as const)
       await starter.start("clerk", id, { id, priority });
     expect((await starter.list({ state: "queued" })).length).toBe(4);
     if (!where.isShared) await starter.close();

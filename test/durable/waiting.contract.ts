@@ -17,14 +17,18 @@ import {
 export function describeWaiting(place: () => FleetPlace): void {
   it("waits for a yes, runs what was approved, and tells the model why what was refused did not", async () => {
     const noted: unknown[] = [];
-    const asking = [calls("note", { n: 1 }, "one"), calls("note", { n: 2 }, "two"), calls("note", { n: 3 }, "three")];
+    const asking = [
+      calls("note", { n: 1 }, "one"),
+      calls("note", { n: 2 }, "two"),
+      calls("note", { n: 3 }, "three"),
+    ];
     const agent = agentOf([asking, says("Done.")], { tools: [noteTool(noted, { needsApproval: true })] });
     const fleet = await openFleet(place(), { agents: { clerk: agent } });
     const run = await fleet.start("clerk", "Go.");
     const status = await whenWaiting(run);
-    expect(status.pending.map(({ callId, name, input, waitsFor }) => [callId, name, input, waitsFor])).toEqual(
-      [1, 2, 3].map((n) => [["one", "two", "three"][n - 1], "note", { n }, "approval"]),
-    );
+    expect(
+      status.pending.map(({ callId, name, input, waitsFor }) => [callId, name, input, waitsFor]),
+    ).toEqual([1, 2, 3].map((n) => [["one", "two", "three"][n - 1], "note", { n }, "approval"]));
     expect(status.worker).toBeUndefined();
     await run.approve("two", { approved: false, reason: "not this one" });
     await run.approve("one", true);
@@ -191,13 +195,14 @@ function describeCancel(place: () => FleetPlace): void {
     for await (const { type } of fleet.run("asks").events()) if (type === "user_message") break;
     await whenWaiting(fleet.run("waits"));
     await fleet.run("ends").result();
-    for (const id of ["works", "waits", "asks", "ends", "nobody"]) await fleet.run(id).cancel("no longer needed");
-    const how = await Promise.all(
-      ["works", "waits", "asks", "ends", "nobody"].map((id) => ended(fleet, id)),
-    );
+    for (const id of ["works", "waits", "asks", "ends", "nobody"])
+      await fleet.run(id).cancel("no longer needed");
+    const how = await Promise.all(["works", "waits", "asks", "ends", "nobody"].map((id) => ended(fleet, id)));
     expect(how.map(([reason]) => reason)).toEqual(["aborted", "aborted", "aborted", "completed", "aborted"]);
     expect(how.slice(0, 4).map(([, type]) => type)).toEqual(Array.from({ length: 4 }, () => "run_end"));
     expect(stopped).toEqual(["stopped"]);
-    await expect(fleet.run("waits").answer("out", "late")).rejects.toMatchObject({ code: "invalid_argument" });
+    await expect(fleet.run("waits").answer("out", "late")).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
   });
 }

@@ -254,7 +254,11 @@ export const COMMANDS: readonly CommandSpec[] = [
       ...DATABASE,
       "--reason TEXT": "Why, for its journal.",
     }),
-    action("retry ID", "Go on with a run that failed, or that no worker of its version is there for.", DATABASE),
+    action(
+      "retry ID",
+      "Go on with a run that failed, or that no worker of its version is there for.",
+      DATABASE,
+    ),
     action("approve ID CALL", "Let a call run that waits for a yes; show names the calls.", {
       ...DATABASE,
       "--deny": "Refuse it instead.",

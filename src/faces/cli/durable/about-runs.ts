@@ -1,8 +1,8 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { variable } from "../../../app/config/env.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
-import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { DurableState } from "../../../durable/durable-run.ts";
+import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say } from "../command-context.ts";
 import { newestEntries, runJson, runLines, runTable } from "./run-text.ts";

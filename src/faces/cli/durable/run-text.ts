@@ -22,7 +22,11 @@ export function runJson(status: RunStatus): object {
     entries,
     worker: worker ?? null,
     losses,
-    pending: pending.map(({ callId, waitsFor, ...call }) => ({ call_id: callId, waits_for: waitsFor, ...call })),
+    pending: pending.map(({ callId, waitsFor, ...call }) => ({
+      call_id: callId,
+      waits_for: waitsFor,
+      ...call,
+    })),
     stop_reason: status.stopReason ?? null,
     error: status.error ?? null,
     created_at: timeText(status.createdAt),
@@ -47,7 +51,12 @@ export function runTable(
   ]);
   const table = [["STATE", "AGENT", "ID", "AGE", "ENTRIES", "HOW IT STANDS"], ...rows];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0))) ?? [];
-  const lines = table.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ").trimEnd());
+  const lines = table.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
   if (runs.length === limit) lines.push(`The newest ${limit}; --limit shows more.`);
   return `${lines.join("\n")}\n`;
 }

@@ -49,7 +49,13 @@ async function work(context: CommandContext, options: FleetOptions, signals: End
   return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
 
-function welcome({ agents = {}, concurrency = 50, version = "1", databaseUrl, dataDir }: FleetOptions): string {
+function welcome({
+  agents = {},
+  concurrency = 50,
+  version = "1",
+  databaseUrl,
+  dataDir,
+}: FleetOptions): string {
   const names = Object.keys(agents).join(", ");
   const place = databaseUrl === undefined ? dataDir : shownUrl(databaseUrl);
   return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C lets go of them.`;
@@ -71,5 +77,7 @@ function concurrencyOf(call: CommandCall): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (number > 0) return number;
-  throw misuse(`--concurrency ${JSON.stringify(text)}: write how many runs to work on at the same time, from 1.`);
+  throw misuse(
+    `--concurrency ${JSON.stringify(text)}: write how many runs to work on at the same time, from 1.`,
+  );
 }

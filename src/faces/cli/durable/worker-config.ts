@@ -28,7 +28,9 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
       `${file} names no database: without databaseUrl (or dataDir) runs are in the memory of this process, and nobody can start one.`,
     );
   if (concurrency === 0)
-    throw invalidConfig(`${file} says concurrency: 0, which works on nothing. Leave it out, or give --concurrency.`);
+    throw invalidConfig(
+      `${file} says concurrency: 0, which works on nothing. Leave it out, or give --concurrency.`,
+    );
   return options as FleetOptions;
 }
 
@@ -53,6 +55,8 @@ async function given(file: string, exported: unknown): Promise<unknown> {
   try {
     return await (exported as () => unknown)();
   } catch (error) {
-    throw invalidConfig(`The function in ${file} failed: ${toNanoAgentError(error).message}`, { cause: error });
+    throw invalidConfig(`The function in ${file} failed: ${toNanoAgentError(error).message}`, {
+      cause: error,
+    });
   }
 }
