@@ -60,18 +60,20 @@ export class RateSlots {
 
   async #wait(provider: string, { requests, perMs }: RateLimit, signal?: AbortSignal): Promise<void> {
     const { sql, schema, patiently, clock = systemClock } = this.#options;
-    const [slot] = await patiently(
-      () =>
-        sql.query<{ readonly wait: number }>(
-          `update ${schema}.rate_slots set free_at = greatest(free_at, now()) + $2 * interval '1 millisecond'
-           where provider = $1 and slot = (
-             select slot from ${schema}.rate_slots where provider = $1 and slot < $3
-             order by free_at, slot limit 1 for update
-           ) returning (extract(epoch from free_at - now()) * 1000 - $2)::float8 as wait`,
-          [provider, perMs, requests],
-        ),
-      signal,
-    );
+    const take = (locked: string): Promise<readonly { readonly wait: number }[]> =>
+      sql.query(
+        `update ${schema}.rate_slots set free_at = greatest(free_at, now()) + $2 * interval '1 millisecond'
+         where provider = $1 and slot = (
+           select slot from ${schema}.rate_slots where provider = $1 and slot < $3
+           order by free_at, slot limit 1 for update ${locked}
+         ) returning (extract(epoch from free_at - now()) * 1000 - $2)::float8 as wait`,
+        [provider, perMs, requests],
+      );
+    // Who waited for a slot that somebody takes would get it behind that one, while others are free.
+    const [slot] = await patiently(async () => {
+      const free = await take("skip locked");
+      return free.length > 0 ? free : take("");
+    }, signal);
     if (slot !== undefined && slot.wait > 0) await clock.sleep(Math.ceil(slot.wait), signal);
   }
 }
