@@ -1,3 +1,4 @@
+import { assertBudget } from "../agent/check-options.ts";
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
 import { misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
@@ -167,7 +168,9 @@ class OpenFleet implements Fleet {
 
   async startMany(agent: string, given: readonly NewDurableRun[]): Promise<readonly DurableRun[]> {
     assertAgentName(agent);
-    const fresh = given.map((run) => newRun(agent, run));
+    const asked = given.map((run) => newRun(agent, run));
+    // The first of one id is the run, the others are the same.
+    const fresh = [...Map.groupBy(asked, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
     await this.#assertKnown(agent);
     const { runs, queue } = this.#parts;
     const { patiently: trying, onChanged } = this.#host;
@@ -175,9 +178,7 @@ class OpenFleet implements Fleet {
     await trying(() =>
       runs.database.transaction(async (sql) => {
         const added = await runs.add(sql, fresh);
-        const mine = fresh.filter(
-          ({ id }, at) => added.has(id) && at === fresh.findIndex((run) => run.id === id),
-        );
+        const mine = fresh.filter(({ id }) => added.has(id));
         if (mine.length > 0)
           await queue.add(
             sql,
@@ -187,7 +188,7 @@ class OpenFleet implements Fleet {
     );
     await this.#assertSame(agent, fresh);
     for (const { id } of fresh) onChanged(id);
-    return fresh.map(({ id }) => this.run(id));
+    return asked.map(({ id }) => this.run(id));
   }
 
   run(id: string): DurableRun {
@@ -298,7 +299,10 @@ const CHECKS: Checks<FleetOptions> = {
   },
   concurrency: (value, name) => void assertCount(name, value as number, 0),
   rateLimits: isOf("object"),
-  version: isOf("string"),
+  version: (value, name) => {
+    isOf("string")(value, name);
+    if (value === "") throw misuse(`${name} is empty: name the code by a text.`);
+  },
   retentionMs: within({ least: 0, isAbove: true }),
   closeGraceMs: within({ least: 0 }),
   onWarning: isOf("function"),
@@ -314,7 +318,7 @@ const START_CHECKS: Checks<StartRunOptions> = {
     if (Number.isFinite(Number(value)) && (typeof value === "number" || value instanceof Date)) return;
     throw misuse(`${name} is ${String(value)}; it must be a Date or milliseconds since the epoch.`);
   },
-  budget: isOf("object"),
+  budget: assertBudget,
   retries: (value, name) => void assertCount(name, value as number, 0),
 };
 

@@ -24,6 +24,7 @@ export interface RunJournalOptions {
 /** They acknowledge nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
 const UNHURRIED: ReadonlySet<string> = new Set([
   "assistant_message",
+  "history",
   "run_start",
   "run_resume",
   "permission_decision",

@@ -64,7 +64,7 @@ export class Worker {
 
   /** Makes its queues and begins. */
   async start(): Promise<void> {
-    const { queue, runs, id, version, agents, retentionMs } = this.#options;
+    const { queue, runs, id, version, agents } = this.#options;
     for (const name of this.#queues) await queue.know(name);
     await runs.greet(id, version, Object.keys(agents));
     this.#taking = this.#takeRuns();
@@ -73,9 +73,8 @@ export class Worker {
       this.#every(LOOK_MS, () => this.#lookAtHeld()),
       this.#every(GREET_MS, () => runs.greet(id, version, Object.keys(agents))),
       this.#every(OVERDUE_MS, () => this.#endOverdue()),
-      ...(Number.isFinite(retentionMs)
-        ? [this.#every(FORGET_MS, async () => void (await runs.forget(retentionMs)))]
-        : []),
+      this.#tolerate(() => this.#forget()),
+      this.#every(FORGET_MS, () => this.#forget()),
     ];
   }
 
@@ -106,6 +105,13 @@ export class Worker {
   readonly #warn = (error: unknown): void => {
     this.#options.onWarning(`A worker could not reach its database: ${errorMessage(error)}`);
   };
+
+  /** Removes what is kept no longer: at once, as not every worker lives for a minute, and from time to time. */
+  async #forget(): Promise<void> {
+    const { runs, retentionMs } = this.#options;
+    if (Number.isFinite(retentionMs))
+      while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
+  }
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#stop;
