@@ -39,7 +39,8 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     const asking = second.ask().finally(() => {
       isDone = true;
     });
-    while (!isDone && !(await isBlocked(second.process))) await new Promise((resolve) => setImmediate(resolve));
+    while (!isDone && !(await isBlocked(second.process)))
+      await new Promise((resolve) => setImmediate(resolve));
     await first.client.query("commit");
     await asking;
     expect(waits).toEqual([]);
