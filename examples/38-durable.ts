@@ -1,4 +1,4 @@
-// Runs that outlive the program: the database has them, and whoever opens it goes on. Embedded here (a folder);
+// Runs that outlive the program: the database has them, and whoever opens it goes on. Here it is a folder;
 // with databaseUrl: "postgres://…" any number of workers on any number of machines share them.
 //   npm install pg-boss @electric-sql/pglite && node examples/38-durable.ts
 import { mkdtempSync } from "node:fs";
@@ -15,7 +15,8 @@ const refund = defineTool({
   needsApproval: true,
   // May run again after a crash: the bank pays once for each key.
   idempotent: true,
-  execute: ({ order }, { idempotencyKey }) => `${order} is paid back (${idempotencyKey === "" ? "no" : "one"} key)`,
+  execute: ({ order }, { idempotencyKey }) =>
+    `${order} is paid back (${idempotencyKey === "" ? "no" : "one"} key)`,
 });
 
 const dataDir = mkdtempSync(join(tmpdir(), "durable-"));
@@ -36,7 +37,10 @@ const open = (): Promise<Fleet> =>
   });
 
 const first = await open();
-const run = await first.start("clerk", "Pay order A-17 back.", { id: "ticket-4711", budget: { tokens: 50_000 } });
+const run = await first.start("clerk", "Pay order A-17 back.", {
+  id: "ticket-4711",
+  budget: { tokens: 50_000 },
+});
 for await (const entry of run.events()) {
   console.log(entry.type);
   if (entry.type === "run_end") break;

@@ -106,7 +106,7 @@ export class Worker {
     this.#options.onWarning(`A worker could not reach its database: ${errorMessage(error)}`);
   };
 
-  /** Removes what is kept no longer: at once, as not every worker lives for a minute, and from time to time. */
+  /** Removes what is kept no longer; also at once, as not every worker lives for a minute. */
   async #forget(): Promise<void> {
     const { runs, retentionMs } = this.#options;
     if (Number.isFinite(retentionMs))

@@ -133,7 +133,7 @@ export function faultsOf(entries: readonly JournalEntry[]): readonly string[] {
   return faults;
 }
 
-/** Runs of a schema whose entries are not numbered from 1 on without holes, or not as many as their row says. */
+/** Runs whose entries are not numbered from 1 on without holes, or not as many as their row says. */
 export async function holesIn(url: string, schema: string): Promise<readonly object[]> {
   return inDatabase(
     url,

@@ -7,6 +7,7 @@ import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { describeFleet } from "./fleet.contract.ts";
 import { inDatabase, type Postgres, postgresPrograms, startPostgres } from "./postgres.ts";
 
+const soon = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 const hasPostgres = postgresPrograms() !== undefined;
 
 // Needs the server of PostgreSQL.
@@ -35,12 +36,9 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     const [first, second] = [await askFrom(schema, waits), await askFrom(schema, waits)];
     await first.client.query("begin");
     await first.ask();
-    let isDone = false;
-    const asking = second.ask().finally(() => {
-      isDone = true;
-    });
-    while (!isDone && !(await isBlocked(second.process)))
-      await new Promise((resolve) => setImmediate(resolve));
+    const asking = second.ask();
+    const over = asking.then(() => "over");
+    while ((await Promise.race([over, soon()])) !== "over" && !(await isBlocked(second.process)));
     await first.client.query("commit");
     await asking;
     expect(waits).toEqual([]);

@@ -49,7 +49,7 @@ export function describeJournals(place: () => FleetPlace): void {
     const path = join(tempFolder(), "hard.jsonl");
     await run.export(path);
     const reopened = await JsonlJournal.open(path);
-    const again = [...(await reopened.entries())];
+    const again = [...reopened.entries()];
     await reopened.close();
     const told = HARD_TEXTS.map((text) => text.toWellFormed());
     expect(resultsIn(entries).map((line) => line.toWellFormed())).toEqual(

@@ -71,7 +71,7 @@ async function watchingFleet(place: {
   return fleet;
 }
 
-/** Strikes workers and the database while effects are being made. Resolves to how those ended that were asked to. */
+/** Strikes workers and the database during the work. Resolves to how those ended that were asked to. */
 async function strike(
   crew: Crew,
   server: Postgres | undefined,

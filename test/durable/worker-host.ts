@@ -1,6 +1,7 @@
 /**
  * A worker in a process of its own, which tests kill, stop and end: `node worker-host.ts OPTIONS`, OPTIONS
- * being the JSON of {@link WorkerHostOptions}. It says `ready`, and what its fleet warns of. SIGTERM closes it.
+ * being the JSON of {@link WorkerHostOptions}. It says `ready`, and what its fleet warns of; SIGTERM closes
+ * it.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

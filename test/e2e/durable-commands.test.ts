@@ -186,7 +186,7 @@ test.each([
   Readonly<Record<string, string>>,
   number,
   string,
-])[])("worker with %s says what to do", async (_, args, files, code, text) => {
+])[])("worker with %s says what to do", async (...[, args, files, code, text]) => {
   const end = await runCommand(args, { cwd: tempFolder(files) });
   expect([end.code, end.stdout, end.stderr.replaceAll(/\s+/g, " ")]).toEqual([
     code,

@@ -47,8 +47,8 @@ export class EndingSignals {
   }
 
   /**
-   * From now on something ends by itself when a signal comes, in `graceMs` milliseconds at most, `Infinity`: in
-   * its own time; before, a signal ends all at once.
+   * From now on something ends by itself when a signal comes, in `graceMs` milliseconds at most (`Infinity`:
+   * in its own time); before, a signal ends all at once.
    */
   allowGrace(graceMs: number = GRACE_MS): void {
     this.#graceMs = graceMs;

@@ -31,7 +31,7 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
     throw invalidConfig(
       `${file} says concurrency: 0, which works on nothing. Leave it out, or give --concurrency.`,
     );
-  return options as FleetOptions;
+  return options;
 }
 
 async function loaded(path: string, file: string): Promise<unknown> {
