@@ -8,9 +8,19 @@ import { describeWaiting } from "./waiting.contract.ts";
 
 /** What a fleet does, whatever its database is; `place` makes an empty one. */
 export function describeFleet(name: string, place: () => FleetPlace): void {
-  describe(`${name}: starting`, () => void describeStarting(place));
-  describe(`${name}: waiting`, () => void describeWaiting(place));
-  describe(`${name}: limits`, () => void describeLimits(place));
-  describe(`${name}: journals`, () => void describeJournals(place));
-  describe(`${name}: refusals`, () => void describeRefusals(place));
+  describe(`${name}: starting`, () => {
+    describeStarting(place);
+  });
+  describe(`${name}: waiting`, () => {
+    describeWaiting(place);
+  });
+  describe(`${name}: limits`, () => {
+    describeLimits(place);
+  });
+  describe(`${name}: journals`, () => {
+    describeJournals(place);
+  });
+  describe(`${name}: refusals`, () => {
+    describeRefusals(place);
+  });
 }
