@@ -32,6 +32,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["patterns", 33],
   ["coding-agent", 45],
   ["server", 45],
+  ["durable", 45],
   ["app", 40],
   ["faces/terminal", 49],
   ["faces/cli", 50],

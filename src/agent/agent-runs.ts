@@ -2,6 +2,7 @@ import { callMaker } from "../core/agent/act.ts";
 import { goesOn, saysSomething } from "../core/agent/begin-run.ts";
 import type { CompactionEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
+import { wallTimeDetail } from "../core/agent/limits.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { performRun } from "../core/agent/run.ts";
 import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
@@ -73,7 +74,7 @@ export class ActiveRun {
 
   /** Stops it when it takes longer than `wallTimeMs`, `workedMs` of which are over. */
   limitWallTime(wallTimeMs: number, workedMs: number, clock: Clock): void {
-    const reached = new NanoAgentError("timeout", `The run took longer than ${wallTimeMs} ms.`);
+    const reached = new NanoAgentError("timeout", wallTimeDetail(wallTimeMs));
     this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.abort(reached));
   }
 

@@ -29,7 +29,8 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
-  assertAnswered(state, tools, approvals);
+  // One that was cut goes on with the calls that can run, and then waits for the others.
+  if (state.isWaiting) assertAnswered(state, tools, approvals);
   if (!hasSteering) assertResumable(state, history);
 }
 

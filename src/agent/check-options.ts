@@ -55,7 +55,8 @@ export function assertIterations(value: unknown): void {
   );
 }
 
-const assertBudget: Check = (budget) => {
+/** Takes a budget. */
+export const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
   const { shared, ...limits } = budget;
   if (shared !== undefined && !hasMethods(shared, ["setAside"]))

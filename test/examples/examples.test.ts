@@ -165,6 +165,15 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "37-server",
     ["? refund: Money leaves the house.", "tool_result", "run_end", "Pay order A-17 back. idle, 4 messages"],
   ],
+  [
+    "38-durable",
+    [
+      "approval_request",
+      "ticket-4711 is waiting",
+      '? refund {"order":"A-17"}',
+      "completed: Order A-17 is paid back. (2 requests)",
+    ],
+  ],
   ["36-tool-groups", ["open_group: ok", "list_events: error", "left: open_group, list_mails"]],
   [
     "31-handoff",

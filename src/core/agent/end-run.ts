@@ -13,10 +13,11 @@ export function overBudget(run: RunContext, limit: BudgetLimit): Ending {
   return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
-/** The end of an aborted run. Wall time aborts with a `timeout`; other aborts are the caller's. */
-export function aborted(run: RunContext): Ending {
-  if (isNanoAgentError(run.signal.reason, "timeout")) return overBudget(run, "wall_time");
-  return { stopReason: "aborted" };
+/** The end of an aborted run. Whoever limits its time aborts with a `timeout` that says so. */
+export function aborted({ signal }: RunContext): Ending {
+  const reason: unknown = signal.reason;
+  if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
+  return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
 
 /** Records the end and makes the result. Throws for the journal and for `onMaxIterations: "throw"`. */

@@ -19,7 +19,7 @@ export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
   const { usage, costUsd } = run.state.session;
   if (limit === "usd" && shared !== undefined && isScarcer(run, shared))
     return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
-  if (limit === "wall_time") return `The run has taken the ${wallTimeMs} ms it had.`;
+  if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
   if (limit === "usd" && costUsd === undefined)
     return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
   const spent = limit === "usd" ? (costUsd ?? 0) : usage.inputTokens + usage.outputTokens;
@@ -37,6 +37,11 @@ function isScarcer(
   shared: SharedBudget,
 ): boolean {
   return shared.usd - shared.spentUsd <= usd - (state.session.costUsd ?? 0);
+}
+
+/** The end of a run by its wall time, in one sentence for people. */
+export function wallTimeDetail(wallTimeMs: number): string {
+  return `The run has taken the ${wallTimeMs} ms it had.`;
 }
 
 /** Dollars with as many digits as small amounts need, and no more than two where they do not. */

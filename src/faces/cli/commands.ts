@@ -9,6 +9,10 @@ const TASKS = {
   "--tag TAG": "Only tasks with this tag. May be given several times.",
 };
 const SESSION = { "--session ID": "The session to work on. Default: the newest of this folder." };
+const DATABASE = {
+  "--database URL": "postgres://… of the runs. Default: NANO_AGENT_DATABASE_URL.",
+  "--schema NAME": "The PostgreSQL schema they are in. Default: nano_agent.",
+};
 const PROJECT = { "--project": "In .mcp.json of this folder instead, for everybody who works on it." };
 
 /** The sub-commands, in the order the help shows them. */
@@ -255,6 +259,48 @@ export const COMMANDS: readonly CommandSpec[] = [
       "Proves that the check of each task fails as long as nothing was done, and passes with its reference. Asks no model. Exit 1 where that is not so.",
       { "--jobs N": "Tasks at the same time. Default: 1.", ...TASKS, ...JSON_OPTION },
     ),
+  ),
+  command(
+    "worker",
+    "Work on durable runs, until it is interrupted.",
+    action(
+      "",
+      "Takes up the runs of its agents from the database, beside any number of other workers. SIGINT and SIGTERM let go of them, for others to go on.",
+      {
+        "--config FILE":
+          "A module whose default export is the options of createFleet (agents, databaseUrl, …), or a function that gives them.",
+        "--concurrency N": "Runs at work at the same time. Default: what the options say, else 50.",
+      },
+    ),
+  ),
+  command(
+    "runs",
+    "List, show, cancel, retry or approve durable runs.",
+    action("list", "The newest runs.", {
+      ...DATABASE,
+      "--state queued|working|waiting|ended": "Only those that stand so.",
+      "--agent NAME": "Only those of this agent.",
+      "--limit N": "Most of them. Default: 50.",
+      ...JSON_OPTION,
+    }),
+    action("show ID", "How a run stands, what it waits for, and the newest entries of its journal.", {
+      ...DATABASE,
+      ...JSON_OPTION,
+    }),
+    action("cancel ID", "End a run, wherever it is.", {
+      ...DATABASE,
+      "--reason TEXT": "Why, for its journal.",
+    }),
+    action(
+      "retry ID",
+      "Go on with a run that failed, or that no worker of its version is there for.",
+      DATABASE,
+    ),
+    action("approve ID CALL", "Let a call run that waits for a yes; show names the calls.", {
+      ...DATABASE,
+      "--deny": "Refuse it instead.",
+      "--reason TEXT": "With --deny: why, for the model.",
+    }),
   ),
   command(
     "completion",

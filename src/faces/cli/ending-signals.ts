@@ -46,9 +46,12 @@ export class EndingSignals {
     return this.#forced.promise;
   }
 
-  /** From now on something ends by itself when a signal comes; before, a signal ends all at once. */
-  allowGrace(): void {
-    this.#graceMs = GRACE_MS;
+  /**
+   * From now on something ends by itself when a signal comes, in `graceMs` milliseconds at most (`Infinity`:
+   * in its own time); before, a signal ends all at once.
+   */
+  allowGrace(graceMs: number = GRACE_MS): void {
+    this.#graceMs = graceMs;
   }
 
   /** Stops listening, unless a signal came: a further one must not take its exit code away. */
@@ -66,7 +69,8 @@ export class EndingSignals {
       return;
     }
     this.#received = name;
-    this.#timer = setTimeout(() => this.#forced.resolve(name), this.#graceMs);
+    if (Number.isFinite(this.#graceMs))
+      this.#timer = setTimeout(() => this.#forced.resolve(name), this.#graceMs);
     this.#controller.abort(new NanoAgentError("aborted", `Ended by ${name}.`, { details: { signal: name } }));
   }
 }

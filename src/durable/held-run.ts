@@ -1,0 +1,291 @@
+import type { Agent } from "../agent/agent.ts";
+import type { JournalEntry } from "../core/agent/entry.ts";
+import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
+import { pendingCalls } from "../core/agent/open-calls.ts";
+import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
+import type { SessionState } from "../core/agent/session-state.ts";
+import { errorMessage, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import type { UserBlock } from "../core/message/block.ts";
+import type { GivenMessage } from "../core/message/given-message.ts";
+import type { Message } from "../core/message/message.ts";
+import type { Budget } from "../core/model/ledger.ts";
+import type { Model } from "../core/model/model.ts";
+import { type EntryStore, entriesIn } from "./entry-store.ts";
+import type { DurableAgent } from "./fleet-options.ts";
+import { endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
+import { RunJournal } from "./run-journal.ts";
+import type { RunRow, StoredReport } from "./run-row.ts";
+import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
+
+/** The surroundings of a run on a worker. */
+export interface HeldRunHost {
+  readonly runs: RunStore;
+  readonly entries: EntryStore;
+  readonly agents: { readonly [name: string]: DurableAgent };
+  readonly wrapModel: (model: Model) => Model;
+  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Told when the run has come further than before. */
+  readonly onStored: (run: string) => void;
+}
+
+/** How work on a run came to an end. */
+export type HeldOutcome =
+  | { readonly type: "result"; readonly result: RunResult }
+  | { readonly type: "ended"; readonly report: StoredReport }
+  /** It waits as before: nothing that was sent to it was an answer. */
+  | { readonly type: "waiting"; readonly state: SessionState }
+  | { readonly type: "released" }
+  /** Another worker has it, or nothing more can be stored. */
+  | { readonly type: "lost"; readonly error: unknown };
+
+/** A run while this worker holds it. */
+export class HeldRun {
+  readonly row: RunRow;
+  /** True until it has come further, for a run that workers were lost with. */
+  isSuspect: boolean;
+  readonly #host: HeldRunHost;
+  readonly #abort = new AbortController();
+  readonly #delivered = new Set<string>();
+  #journal: RunJournal | undefined;
+  #agent: Agent | undefined;
+  #seenSignals: number;
+  #isLeaving = false;
+  #stopTimer: () => void = () => undefined;
+
+  constructor(host: HeldRunHost, row: RunRow, isSuspect: boolean) {
+    this.#host = host;
+    this.row = row;
+    this.isSuspect = isSuspect;
+    this.#seenSignals = row.signals;
+  }
+
+  /** Works on it until it ends, waits, or is let go of. Never rejects. */
+  async work(): Promise<HeldOutcome> {
+    try {
+      return await this.#work();
+    } catch (error) {
+      if (this.#isReleased && isNanoAgentError(error, "aborted")) return { type: "released" };
+      return { type: "lost", error };
+    } finally {
+      this.#stopTimer();
+    }
+  }
+
+  /** Lets go of it: at once when no call is at work, else when the calls have ended or the time is over. */
+  leave(graceMs: number): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    if (this.#mayLeave) return this.#release();
+    const timer = setTimeout(() => this.#release(), graceMs);
+    this.#stopTimer = joined(this.#stopTimer, () => clearTimeout(timer));
+  }
+
+  /** Another worker has it: what is at work here is stopped, and nothing of it is recorded. */
+  drop(): void {
+    this.#journal?.close(new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`));
+    this.#agent?.release();
+  }
+
+  /** Takes in what was sent to it, when more was sent than it knows of. */
+  async hear(signals: number): Promise<void> {
+    if (signals <= this.#seenSignals || this.#agent === undefined) return;
+    this.#seenSignals = signals;
+    this.#deliver(await this.#host.runs.waitingSignals(this.row.id));
+  }
+
+  #isReleased = false;
+
+  get #mayLeave(): boolean {
+    return (this.#journal?.openCalls ?? 0) === 0;
+  }
+
+  #release(): void {
+    this.#isReleased = true;
+    this.#agent?.release();
+  }
+
+  async #work(): Promise<HeldOutcome> {
+    const { row } = this;
+    const { runs, entries, patiently } = this.#host;
+    const records = await patiently(() => entries.read(runs.database, row.id));
+    const signals = await patiently(() => runs.waitingSignals(row.id));
+    const known = entriesIn(records);
+    const state = foldOf(known);
+    const journal = this.#open(known, records.length);
+    const end = this.#endBefore(signals);
+    if (end !== undefined) return this.#end(journal, state, end);
+    const answers = answersIn(signals, state);
+    await patiently(() => runs.dropSignals(answers.stale));
+    if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
+    try {
+      this.#agent = await this.#makeAgent(journal);
+      await this.#agent.ready();
+    } catch (error) {
+      return this.#end(journal, state, { stopReason: "error", error: toNanoAgentError(error) });
+    }
+    if (this.#isLeaving) return { type: "released" };
+    for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
+      if (call !== null) journal.expect(call, sent);
+    this.#deliver(signals);
+    this.#watchDeadline();
+    return this.#run(this.#agent, { journal, state, answers, known });
+  }
+
+  async #run(agent: Agent, { journal, state, answers, known }: RunBeginning): Promise<HeldOutcome> {
+    const messages = answers.messages.length > 0 ? answers.messages : restOfInput(this.row, known);
+    const isSilent = messages.length === 0 && Object.keys(answers.approvals).length === 0;
+    if (isSilent && agent.pendingSteering.length === 0 && isAnswered(state)) agent.steer("Go on.");
+    try {
+      const result = await agent.run(messages.length === 0 ? undefined : messages, {
+        approvals: answers.approvals,
+        signal: this.#abort.signal,
+      });
+      await journal.flush();
+      return { type: "result", result };
+    } catch (error) {
+      if (error instanceof MaxIterationsError) return { type: "result", result: error.result };
+      if (this.#isReleased || isNanoAgentError(error, "journal")) throw error;
+      return this.#end(journal, foldOf([...known]), { stopReason: "error", error: toNanoAgentError(error) });
+    }
+  }
+
+  #open(known: readonly JournalEntry[], seq: number): RunJournal {
+    const { row } = this;
+    const { runs, entries, patiently, onStored } = this.#host;
+    this.#journal = new RunJournal({
+      run: row.id,
+      epoch: row.epoch,
+      entries: known,
+      seq,
+      newest: row.newest,
+      store: (batch) => patiently(() => entries.append(runs.database, batch)),
+      onStored: ({ isProgress, signals }) => {
+        if (isProgress) this.isSuspect = false;
+        onStored(row.id);
+        if (this.#isLeaving && this.#mayLeave) this.#release();
+        else this.hear(signals).catch(() => undefined);
+      },
+    });
+    return this.#journal;
+  }
+
+  #endBefore(signals: readonly Signal[]): OutsideEnd | undefined {
+    const { deadline, losses, agent } = this.row;
+    const cancel = signals.find(({ kind }) => kind === "cancel");
+    if (cancel !== undefined) return { stopReason: "aborted", detail: JSON.parse(cancel.data) as string };
+    if (deadline !== null && deadline <= Date.now()) return overdueEnd(deadline);
+    if (losses < MAX_LOSSES) return undefined;
+    const error = new NanoAgentError(
+      "internal",
+      `${losses} workers were lost while they worked on this run, and it came no further: something in the agent ${agent} ends its process. Fix that, then retry the run.`,
+      { details: { reason: "worker_lost", losses } },
+    );
+    return { stopReason: "error", error };
+  }
+
+  async #end(journal: RunJournal, state: SessionState, end: OutsideEnd): Promise<HeldOutcome> {
+    await journal.append(endEntry(state, end));
+    return { type: "ended", report: reportOfEnd(state, end) };
+  }
+
+  async #makeAgent(journal: RunJournal): Promise<Agent> {
+    const { id, agent: name, budget } = this.row;
+    const make = Object.hasOwn(this.#host.agents, name) ? this.#host.agents[name] : undefined;
+    if (make === undefined) throw new NanoAgentError("internal", `This worker has no agent ${name}.`);
+    return make(
+      {
+        journal,
+        openCalls: "run",
+        onAsk: "pause",
+        wrapModel: this.#host.wrapModel,
+        ...(budget !== null && { budget: JSON.parse(budget) as Budget }),
+      },
+      { id, agent: name },
+    );
+  }
+
+  /** Steering reaches the agent once, a cancel at once; answers wait until the run asks for them. */
+  #deliver(signals: readonly Signal[]): void {
+    for (const signal of signals) {
+      if (this.#delivered.has(signal.id)) continue;
+      if (signal.kind === "cancel") this.#agent?.stop(JSON.parse(signal.data) as string);
+      if (signal.kind !== "steer" || this.#agent === undefined) continue;
+      this.#delivered.add(signal.id);
+      const id = this.#agent.steer(JSON.parse(signal.data) as string | readonly UserBlock[]);
+      this.#journal?.expect(id, [signal]);
+    }
+  }
+
+  #watchDeadline(): void {
+    const { deadline } = this.row;
+    if (deadline === null) return;
+    const { detail = "" } = overdueEnd(deadline) as { readonly detail?: string };
+    const stop = (): void => this.#abort.abort(new NanoAgentError("timeout", detail));
+    // A timer is never longer than that, and no worker holds a run so long.
+    const timer = setTimeout(stop, Math.min(Math.max(0, deadline - Date.now()), 2 ** 31 - 1));
+    this.#stopTimer = joined(this.#stopTimer, () => clearTimeout(timer));
+  }
+}
+
+interface RunBeginning {
+  readonly journal: RunJournal;
+  readonly state: SessionState;
+  readonly answers: Answers;
+  readonly known: readonly JournalEntry[];
+}
+
+/** The answers to the calls a run waits for. */
+interface Answers {
+  readonly approvals: Approvals;
+  readonly messages: readonly Message[];
+  /** Numbers of those that answer nothing. */
+  readonly stale: readonly number[];
+  readonly isEmpty: boolean;
+}
+
+function answersIn(signals: readonly Signal[], state: SessionState): Answers {
+  const open = new Map(pendingCalls(state).map((call) => [call.callId, call.waitsFor]));
+  const approvals: { [callId: string]: ApprovalAnswer } = {};
+  const results = new Map<string, UserBlock>();
+  const stale: number[] = [];
+  for (const { kind, call, data, number } of signals) {
+    if (kind !== "approve" && kind !== "answer") continue;
+    const waitsFor = call === null ? undefined : open.get(call);
+    const isAsked = kind === "approve" ? state.approvals.has(call ?? "") : waitsFor === "result";
+    if (call === null || !isAsked) stale.push(number);
+    else if (kind === "approve") approvals[call] ??= JSON.parse(data) as ApprovalAnswer;
+    else if (!results.has(call))
+      results.set(call, { type: "tool_result", tool_use_id: call, content: JSON.parse(data) as string });
+  }
+  const content = [...results.values()];
+  return {
+    approvals,
+    messages: content.length === 0 ? [] : [{ role: "user", content }],
+    stale,
+    isEmpty: content.length === 0 && Object.keys(approvals).length === 0,
+  };
+}
+
+/** The input of a run, as far as the journal does not have it. */
+function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonly GivenMessage[] {
+  if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
+  const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;
+  return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
+}
+
+/** True when nobody has said anything since the last answer. */
+function isAnswered({ transcript }: SessionState): boolean {
+  return !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
+}
+
+function joined(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
+}
+
+/** For warnings: why work on a run was given up. */
+export function lossOf(run: string, error: unknown): string {
+  return `The run ${run} is let go of: ${errorMessage(error)}`;
+}

@@ -1,0 +1,133 @@
+import type { Transaction } from "@electric-sql/pglite";
+import type { PoolClient } from "pg";
+import type { Db } from "pg-boss";
+import { errorMessage, invalidConfig } from "../core/base/errors.ts";
+import type { Database, Sql } from "./database.ts";
+
+/** Where the database is, as {@link import("./fleet-options.ts").FleetOptions} says. */
+export interface DatabasePlace {
+  readonly databaseUrl?: string | undefined;
+  readonly dataDir?: string | undefined;
+  /** Connections at most. */
+  readonly connections: number;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Opens the database. Rejects with `invalid_config` where a package is missing or it cannot be reached. */
+export function openDatabase(place: DatabasePlace): Promise<Database> {
+  return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
+}
+
+async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl: string): Promise<Database> {
+  const [{ default: pg }, { PgBoss: Queue }] = await loaded("pg pg-boss", () =>
+    Promise.all([import("pg"), import("pg-boss")]),
+  );
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: connections,
+    connectionTimeoutMillis: 10_000,
+    application_name: "nano-agent",
+    keepAlive: true,
+  });
+  // Without a listener a connection that breaks while nobody uses it would end the process.
+  pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
+  const sql = sqlOf((text, values) => pool.query(text, values));
+  const clients = new WeakMap<Sql, PoolClient>();
+  return {
+    ...sql,
+    isEmbedded: false,
+    Queue,
+    transaction: async (work) => {
+      const client = await pool.connect();
+      const within = sqlOf((text, values) => client.query(text, values));
+      clients.set(within, client);
+      let broken: Error | undefined;
+      try {
+        await client.query("begin");
+        const done = await work(within);
+        await client.query("commit");
+        return done;
+      } catch (error) {
+        await client.query("rollback").catch((failure: Error) => {
+          broken = failure;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    forQueue: (within) => {
+      const target = within === undefined ? pool : (clients.get(within) ?? pool);
+      return { executeSql: async (text, values) => ({ rows: rowsOf(await target.query(text, values)) }) };
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** A text of several statements has a list of results. */
+function rowsOf(result: { readonly rows: object[] } | readonly { readonly rows: object[] }[]): object[] {
+  return "rows" in result ? result.rows : result.flatMap(({ rows }) => rows);
+}
+
+async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
+  const [{ PGlite }, { PgBoss: Queue, fromPglite }] = await loaded("@electric-sql/pglite pg-boss", () =>
+    Promise.all([import("@electric-sql/pglite"), import("pg-boss")]),
+  );
+  const database = await opened(dataDir, () => PGlite.create(dataDir === undefined ? {} : { dataDir }));
+  const transactions = new WeakMap<Sql, Transaction>();
+  return {
+    ...sqlOf((text, values) => database.query<object>(text, values)),
+    isEmbedded: true,
+    Queue,
+    transaction: (work) =>
+      database.transaction((transaction) => {
+        const within = sqlOf((text, values) => transaction.query<object>(text, values));
+        transactions.set(within, transaction);
+        return work(within);
+      }),
+    forQueue: (within) => {
+      const transaction = within === undefined ? undefined : transactions.get(within);
+      return transaction === undefined ? fromPglite(database) : queueWithin(transaction);
+    },
+    close: () => database.close(),
+  };
+}
+
+function queueWithin(transaction: Transaction): Db {
+  return {
+    executeSql: async (text, values = []) =>
+      values.length > 0
+        ? { rows: (await transaction.query<object>(text, values)).rows }
+        : { rows: (await transaction.exec(text)).flatMap(({ rows }) => rows as object[]) },
+  };
+}
+
+async function opened<T>(dataDir: string | undefined, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw invalidConfig(
+      `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${errorMessage(error)}. Name a folder of its own that can be written and that no other process uses.`,
+      { cause: error },
+    );
+  }
+}
+
+async function loaded<T>(packages: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+    const why = isAbsent ? "are not all installed" : `cannot be loaded (${errorMessage(error)})`;
+    throw invalidConfig(`The packages for durable runs ${why}: npm install ${packages} beside nano-agent.`, {
+      cause: error,
+    });
+  }
+}
+
+function sqlOf(run: (text: string, values: unknown[]) => Promise<{ readonly rows: readonly object[] }>): Sql {
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await run(text, [...values])).rows as readonly Row[],
+  };
+}

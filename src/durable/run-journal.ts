@@ -1,0 +1,167 @@
+import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { Journal } from "../core/agent/journal.ts";
+import { createIds } from "../core/base/ids.ts";
+import { encodeRecord } from "../session/record.ts";
+import type { EntryBatch } from "./entry-store.ts";
+import type { Signal } from "./run-store.ts";
+
+/** Where a journal of a run stands and goes. */
+export interface RunJournalOptions {
+  readonly run: string;
+  readonly epoch: number;
+  /** Its entries so far. */
+  readonly entries: readonly JournalEntry[];
+  /** Number of the newest record, those of unknown types counted. */
+  readonly seq: number;
+  /** Id of the newest record. */
+  readonly newest: string | null;
+  /** Stores entries; resolves to how much was sent to the run by now. */
+  readonly store: (batch: EntryBatch) => Promise<number>;
+  /** Told of every stored batch. */
+  readonly onStored: (stored: { readonly isProgress: boolean; readonly signals: number }) => void;
+}
+
+/** They acknowledge nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
+const UNHURRIED: ReadonlySet<string> = new Set([
+  "assistant_message",
+  "history",
+  "run_start",
+  "run_resume",
+  "permission_decision",
+  "checkpoint",
+]);
+
+interface PendingRecord {
+  readonly entry: JournalEntry;
+  readonly record: string;
+}
+
+/**
+ * The journal of a run on one worker. Entries that come together are stored together: an answer and the
+ * intents it leads to are one insert. The first failure ends it, with the same error for all that follows;
+ * a worker whose run was taken over can store nothing more.
+ */
+export class RunJournal implements Journal {
+  readonly sessionId: string;
+  readonly #options: RunJournalOptions;
+  readonly #ids = createIds();
+  readonly #begun = new Set<string>();
+  readonly #waiting = new Map<string, readonly Signal[]>();
+  #entries: readonly JournalEntry[];
+  #newest: string | null;
+  #stored: number;
+  #unstored: PendingRecord[] = [];
+  #storing: Promise<void> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: RunJournalOptions) {
+    this.#options = options;
+    this.sessionId = options.run;
+    this.#entries = options.entries;
+    this.#newest = options.newest;
+    this.#stored = options.seq;
+  }
+
+  entries(): Iterable<JournalEntry> {
+    return this.#entries;
+  }
+
+  /** Calls that have begun and have no result yet. */
+  get openCalls(): number {
+    return this.#begun.size;
+  }
+
+  /** Signals to be marked as taken with the entry of a call, or of a steering message, of this id. */
+  expect(id: string, signals: readonly Signal[]): void {
+    this.#waiting.set(id, signals);
+  }
+
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+    this.#assertWhole();
+    const base = { id: this.#ids("entry"), parent: this.#newest, time: Date.now() };
+    const encoded = encodeRecord<JournalEntry>({ ...base, ...entry });
+    const stored = encoded.entry;
+    this.#newest = stored.id;
+    this.#count(stored);
+    this.#unstored.push({
+      entry: stored,
+      record: Buffer.from(
+        encoded.bytes.buffer,
+        encoded.bytes.byteOffset,
+        encoded.bytes.length - 1,
+      ).toString(),
+    });
+    return UNHURRIED.has(entry.type) ? stored : this.flush().then(() => stored);
+  }
+
+  /** Resolves when everything is stored that was appended before. */
+  async flush(): Promise<void> {
+    const last = this.#unstored.at(-1);
+    const isWaiting = (): boolean => last !== undefined && this.#unstored.includes(last);
+    while (isWaiting()) {
+      this.#assertWhole();
+      await (this.#storing ??= this.#store());
+    }
+    await this.#storing;
+    this.#assertWhole();
+  }
+
+  /** Nothing more is taken: whoever holds the run has let go of it. */
+  close(error: unknown): void {
+    this.#failure ??= { error };
+  }
+
+  async #store(): Promise<void> {
+    // Calls of one answer begin in the same turn of the event loop: their intents are one insert.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const batch = this.#unstored;
+    try {
+      this.#assertWhole();
+      const entries = batch.map(({ entry }) => entry);
+      this.#unstored = [];
+      const isProgress = entries.some(comesFurther);
+      const signals = await this.#options.store({
+        run: this.#options.run,
+        epoch: this.#options.epoch,
+        after: this.#stored,
+        ids: entries.map(({ id }) => id),
+        records: batch.map(({ record }) => record),
+        isProgress,
+        took: entries.flatMap((entry) => this.#taken(entry)),
+      });
+      this.#stored += batch.length;
+      this.#options.onStored({ isProgress, signals });
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      this.#storing = undefined;
+    }
+  }
+
+  #assertWhole(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #count(entry: JournalEntry): void {
+    if (entry.type === "tool_intent") this.#begun.add(entry.callId);
+    if (entry.type === "tool_result") this.#begun.delete(entry.callId);
+  }
+
+  /** The signals that have reached the conversation with an entry. */
+  #taken(entry: JournalEntry): readonly number[] {
+    const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
+    const id =
+      isCall && entry.parentCallId === undefined
+        ? entry.callId
+        : entry.type === "user_message"
+          ? entry.steeringId
+          : undefined;
+    return id === undefined ? [] : (this.#waiting.get(id) ?? []).map(({ number }) => number);
+  }
+}
+
+/** True for what does not come back when a run is begun again: a result of a call, an end. */
+function comesFurther(entry: JournalEntry): boolean {
+  if (entry.type === "run_end") return true;
+  return entry.type === "tool_result" && entry.status !== "aborted";
+}

@@ -1,0 +1,146 @@
+import type { PgBoss } from "pg-boss";
+import { errorMessage } from "../core/base/errors.ts";
+import { hashText } from "../core/base/hash-text.ts";
+import { newUuid } from "../core/base/ids.ts";
+import type { Sql } from "./database.ts";
+import type { RunRow } from "./run-row.ts";
+import type { RunStore } from "./run-store.ts";
+
+/** Seconds without a sign of life after which a worker counts as lost: the least that the queue takes. */
+const LEASE_SECONDS = 10;
+/** Milliseconds between two signs of life. */
+export const TOUCH_MS = 3_000;
+
+const DAY_SECONDS = 86_400;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
+
+/** A job: the order to work on a run. */
+export interface RunJob {
+  readonly id: string;
+  readonly queue: string;
+  readonly run: string;
+  /** Counts the times it was handed out. */
+  readonly attempt: number;
+}
+
+/** A run that is to be handed out. */
+export type QueuedRun = Pick<RunRow, "id" | "agent" | "priority"> & {
+  /** The version that may go on with it; null before it has begun, and where any may. */
+  readonly version: string | null;
+};
+
+/** How the queue is opened. */
+export interface RunQueueOptions {
+  readonly store: RunStore;
+  /** True for who looks after the leases of others. */
+  readonly supervises: boolean;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Hands runs out to workers, each to one at a time: pg-boss on the same database. */
+export class RunQueue {
+  readonly #boss: PgBoss;
+  readonly #store: RunStore;
+  readonly #known = new Map<string, Promise<void>>();
+
+  private constructor(boss: PgBoss, store: RunStore) {
+    this.#boss = boss;
+    this.#store = store;
+  }
+
+  /** Makes its tables, or brings them up to date. */
+  static async open({ store, supervises, onWarning }: RunQueueOptions): Promise<RunQueue> {
+    const { database } = store;
+    const boss = new database.Queue({
+      db: database.forQueue(),
+      schema: `${store.schema}_queue`,
+      ...(database.isEmbedded && { backend: "pglite" }),
+      schedule: false,
+      supervise: supervises,
+      superviseIntervalSeconds: 1,
+      monitorIntervalSeconds: 1,
+    });
+    boss.on("error", (error) => onWarning(`The queue: ${errorMessage(error)}`));
+    await boss.start();
+    return new RunQueue(boss, store);
+  }
+
+  /** The queues a worker takes runs from: of each agent, runs of its version and runs not begun. */
+  static queuesOf(agents: readonly string[], version: string): readonly string[] {
+    return agents.flatMap((agent) => [queueOf(agent, version), queueOf(agent, null)]);
+  }
+
+  /** Makes a queue ready for use. */
+  know(queue: string): Promise<void> {
+    const known = this.#known.get(queue);
+    if (known !== undefined) return known;
+    const made = this.#boss.createQueue(queue, {
+      heartbeatSeconds: LEASE_SECONDS,
+      retryLimit: 1_000,
+      retryDelay: 0,
+      expireInSeconds: DAY_SECONDS,
+      retentionSeconds: YEAR_SECONDS,
+      deleteAfterSeconds: 60,
+    });
+    this.#known.set(queue, made);
+    made.catch(() => this.#known.delete(queue));
+    return made;
+  }
+
+  /** Makes the queues of runs ready, which no transaction can do. */
+  async prepare(runs: readonly Pick<QueuedRun, "agent" | "version">[]): Promise<void> {
+    for (const { agent, version } of runs) await this.know(queueOf(agent, version));
+  }
+
+  /** Has runs handed out, `inSeconds` from now. */
+  async add(sql: Sql, runs: readonly QueuedRun[], inSeconds = 0): Promise<void> {
+    const jobs = runs.map((run) => ({ run, id: newUuid() }));
+    await this.#store.assign(
+      sql,
+      runs.map(({ id }) => id),
+      jobs.map(({ id }) => id),
+    );
+    const db = this.#store.database.forQueue(sql);
+    for (const [queue, group] of Map.groupBy(jobs, ({ run }) => queueOf(run.agent, run.version)))
+      await this.#boss.insert(
+        queue,
+        group.map(({ run, id }) => ({
+          id,
+          data: { run: run.id },
+          priority: run.priority,
+          ...(inSeconds > 0 && { startAfter: inSeconds }),
+        })),
+        { db },
+      );
+  }
+
+  async take(queue: string, most: number): Promise<readonly RunJob[]> {
+    const jobs = await this.#boss.fetch<{ readonly run: string }>(queue, { batchSize: most });
+    return jobs.map(({ id, data, retryCount }) => ({ id, queue, run: data.run, attempt: retryCount }));
+  }
+
+  /** Says that the worker of these jobs is alive. */
+  async touch(jobs: readonly RunJob[]): Promise<void> {
+    for (const [queue, group] of Map.groupBy(jobs, (job) => job.queue))
+      await this.#boss.touch(queue, group.map(attemptOf));
+  }
+
+  /** The job is done with. */
+  async finish(job: RunJob, sql?: Sql): Promise<void> {
+    const db = this.#store.database.forQueue(sql);
+    await this.#boss.complete(job.queue, [attemptOf(job)], null, { db });
+  }
+
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false, close: false });
+  }
+}
+
+function attemptOf({ id, attempt }: RunJob): { readonly id: string; readonly retryCount: number } {
+  return { id, retryCount: attempt };
+}
+
+/** Names of versions may be anything, those of queues not. */
+function queueOf(agent: string, version: string | null): string {
+  return version === null ? agent : `${agent}/${hashText(version).toString(36)}`;
+}

@@ -1,0 +1,306 @@
+import type { PendingCall } from "../core/agent/result.ts";
+import type { Database, Sql } from "./database.ts";
+import type { DurableState } from "./durable-run.ts";
+import { RUN_COLUMNS, type RunRow, type StoredReport } from "./run-row.ts";
+
+/** A run to be started, everything checked. */
+export interface NewRun {
+  readonly id: string;
+  readonly agent: string;
+  readonly priority: number;
+  readonly deadline: number | null;
+  readonly input: string;
+  readonly budget: string | null;
+  readonly retries: number;
+}
+
+/** Who asks for a run. */
+export interface Claimant {
+  /** The job that says so: an older one of the same run counts for nothing. */
+  readonly job: string;
+  readonly worker: string;
+  readonly version: string;
+  /** True for a worker that does nothing else meanwhile: it takes runs that may end it. */
+  readonly isAlone: boolean;
+}
+
+/** Something that was sent to a run from outside. */
+export interface Signal {
+  readonly id: string;
+  /** Counts up in the order in which they were sent. */
+  readonly number: number;
+  readonly kind: "approve" | "answer" | "steer" | "cancel";
+  readonly call: string | null;
+  /** JSON of what was said. */
+  readonly data: string;
+}
+
+/** Which runs a list is to have. */
+export interface RunFilter {
+  readonly state?: DurableState | undefined;
+  readonly agent?: string | undefined;
+  /** Most of them, newest first. */
+  readonly limit: number;
+  /** Id of the run behind which the list begins. */
+  readonly before?: string | undefined;
+}
+
+/** Workers lost with a run, without it coming further, from which on it is worked on alone. */
+export const SUSPECT_LOSSES = 2;
+/** The same, from which on it is not begun again. */
+export const MAX_LOSSES = 5;
+
+/** The rows of runs and of what is sent to them. */
+export class RunStore {
+  readonly database: Database;
+  readonly schema: string;
+
+  constructor(database: Database, schema: string) {
+    this.database = database;
+    this.schema = schema;
+  }
+
+  /** Adds those that are not there yet, and says which these were. */
+  async add(sql: Sql, runs: readonly NewRun[]): Promise<ReadonlySet<string>> {
+    if (runs.length === 0) return new Set();
+    const columns = [
+      runs.map(({ id }) => id),
+      runs.map(({ agent }) => agent),
+      runs.map(({ priority }) => priority),
+      runs.map(({ deadline }) => (deadline === null ? null : new Date(deadline).toISOString())),
+      runs.map(({ input }) => input),
+      runs.map(({ budget }) => budget),
+      runs.map(({ retries }) => retries),
+    ];
+    const added = await sql.query<{ readonly id: string }>(
+      `insert into ${this.schema}.runs (id, agent, state, priority, deadline, input, budget, retries)
+       select n.id, n.agent, 'queued', n.priority, n.deadline::timestamptz, n.input, n.budget, n.retries
+       from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::int[])
+         as n(id, agent, priority, deadline, input, budget, retries)
+       order by n.id on conflict (id) do nothing returning id`,
+      columns,
+    );
+    return new Set(added.map(({ id }) => id));
+  }
+
+  async find(id: string, sql: Sql = this.database): Promise<RunRow | undefined> {
+    const [row] = await sql.query<RunRow>(`select ${RUN_COLUMNS} from ${this.schema}.runs where id = $1`, [
+      id,
+    ]);
+    return row;
+  }
+
+  /** The row, which nobody else changes until the transaction ends. */
+  async lock(id: string, sql: Sql): Promise<RunRow | undefined> {
+    const [row] = await sql.query<RunRow>(
+      `select ${RUN_COLUMNS} from ${this.schema}.runs where id = $1 for update`,
+      [id],
+    );
+    return row;
+  }
+
+  async list({ state, agent, limit, before }: RunFilter): Promise<readonly RunRow[]> {
+    return this.database.query<RunRow>(
+      `select ${RUN_COLUMNS} from ${this.schema}.runs
+       where ($1::text is null or state = $1) and ($2::text is null or agent = $2)
+         and ($3::text is null or (created_at, id) < (select created_at, id from ${this.schema}.runs where id = $3))
+       order by created_at desc, id desc limit $4`,
+      [state ?? null, agent ?? null, before ?? null, limit],
+    );
+  }
+
+  /**
+   * Gives a run to a worker, unless it has ended, has begun with another version, or may end its worker and
+   * would not be alone. A run that a worker still had is one that this worker was lost with.
+   */
+  async claim(id: string, { job, worker, version, isAlone }: Claimant): Promise<RunRow | undefined> {
+    const [row] = await this.database.query<RunRow>(
+      `update ${this.schema}.runs set epoch = epoch + 1, worker = $2, state = 'working', pending = null,
+         version = $3, changed_at = now(), losses = losses + case when state = 'working' then 1 else 0 end
+       where id = $1 and job = $5 and state <> 'ended' and (seq = 0 or version is null or version = $3)
+         and ($4 or losses + case when state = 'working' then 1 else 0 end < ${SUSPECT_LOSSES})
+       returning ${RUN_COLUMNS}`,
+      [id, worker, version, isAlone, job],
+    );
+    return row;
+  }
+
+  /** Takes a run that no worker holds away from the queue, to end it. */
+  async claimIdle(id: string, sql: Sql): Promise<RunRow | undefined> {
+    const [row] = await sql.query<RunRow>(
+      `update ${this.schema}.runs set epoch = epoch + 1, worker = null, state = 'working', changed_at = now()
+       where id = $1 and state in ('queued', 'waiting') returning ${RUN_COLUMNS}`,
+      [id],
+    );
+    return row;
+  }
+
+  /** Puts a run back for the next worker. */
+  async requeue(sql: Sql, id: string, version: string | null): Promise<void> {
+    await sql.query(
+      `update ${this.schema}.runs set state = 'queued', worker = null, pending = null, report = null,
+         ended_at = null, version = $2, changed_at = now() where id = $1`,
+      [id, version],
+    );
+  }
+
+  /** Lays a run aside that waits for somebody. */
+  async park(sql: Sql, id: string, pending: readonly PendingCall[]): Promise<void> {
+    await sql.query(
+      `update ${this.schema}.runs set state = 'waiting', worker = null, losses = 0, pending = $2,
+         changed_at = now() where id = $1`,
+      [id, JSON.stringify(pending)],
+    );
+  }
+
+  async end(sql: Sql, id: string, report: StoredReport): Promise<void> {
+    await sql.query(
+      `update ${this.schema}.runs set state = 'ended', worker = null, pending = null, report = $2,
+         changed_at = now(), ended_at = now() where id = $1`,
+      [id, JSON.stringify(report)],
+    );
+    await sql.query(`update ${this.schema}.signals set taken = true where run = $1 and not taken`, [id]);
+  }
+
+  /** Names the jobs that hand runs out, in the order of the runs. */
+  async assign(sql: Sql, ids: readonly string[], jobs: readonly string[]): Promise<void> {
+    await sql.query(
+      `update ${this.schema}.runs set job = j.job
+       from unnest($1::text[], $2::text[]) as j(id, job) where runs.id = j.id`,
+      [ids, jobs],
+    );
+  }
+
+  /** Counts one more time that a run was begun again by itself. */
+  async countRetry(sql: Sql, id: string): Promise<void> {
+    await sql.query(`update ${this.schema}.runs set retries = retries - 1 where id = $1`, [id]);
+  }
+
+  /** Forgets the workers that were lost with a run. */
+  async forgive(sql: Sql, id: string): Promise<void> {
+    await sql.query(`update ${this.schema}.runs set losses = 0 where id = $1`, [id]);
+  }
+
+  /** Sends something to a run; the same id is the same signal. */
+  async signal(sql: Sql, run: string, signal: Omit<Signal, "number">): Promise<void> {
+    await sql.query(
+      `with sent as (
+         insert into ${this.schema}.signals (id, run, kind, call, data) values ($1, $2, $3, $4, $5)
+         on conflict (id) do nothing returning run
+       ) update ${this.schema}.runs set signals = signals + 1 where id in (select run from sent)`,
+      [signal.id, run, signal.kind, signal.call, signal.data],
+    );
+  }
+
+  /** The signals to a run that have not reached its conversation, in order. */
+  async waitingSignals(run: string, sql: Sql = this.database): Promise<readonly Signal[]> {
+    return sql.query<Signal>(
+      `select id, number::float8 as number, kind, call, data from ${this.schema}.signals
+       where run = $1 and not taken order by number`,
+      [run],
+    );
+  }
+
+  /** Marks signals that will never reach the conversation. */
+  async dropSignals(numbers: readonly number[], sql: Sql = this.database): Promise<void> {
+    if (numbers.length === 0) return;
+    await sql.query(`update ${this.schema}.signals set taken = true where number = any($1::bigint[])`, [
+      numbers,
+    ]);
+  }
+
+  /** Where runs stand, for those who wait for them. */
+  async look(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "state" | "seq">[]> {
+    return this.database.query(
+      `select id, state, seq::float8 as seq from ${this.schema}.runs where id = any($1::text[])`,
+      [ids],
+    );
+  }
+
+  /** The same for who holds them. */
+  async lookHeld(
+    ids: readonly string[],
+  ): Promise<readonly Pick<RunRow, "id" | "epoch" | "signals" | "state">[]> {
+    return this.database.query(
+      `select id, state, epoch::float8 as epoch, signals::float8 as signals
+       from ${this.schema}.runs where id = any($1::text[])`,
+      [ids],
+    );
+  }
+
+  /** Runs without a worker whose deadline is over. */
+  async overdue(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(
+      `select id from ${this.schema}.runs
+       where ended_at is null and deadline < now() and state in ('queued', 'waiting') limit 100`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Removes runs that ended longer ago than that, and says how many. */
+  async forget(retentionMs: number): Promise<number> {
+    return this.database.transaction(async (sql) => {
+      const rows = await sql.query<{ readonly id: string }>(
+        `delete from ${this.schema}.runs where id in (
+           select id from ${this.schema}.runs where ended_at < now() - $1 * interval '1 millisecond' limit 500
+           for update skip locked
+         ) returning id`,
+        [retentionMs],
+      );
+      const ids = [rows.map(({ id }) => id)];
+      if (rows.length > 0) {
+        await sql.query(`delete from ${this.schema}.entries where run = any($1::text[])`, ids);
+        await sql.query(`delete from ${this.schema}.signals where run = any($1::text[])`, ids);
+      }
+      return rows.length;
+    });
+  }
+
+  /** Says that a worker is there. */
+  async greet(worker: string, version: string, agents: readonly string[]): Promise<void> {
+    await this.database.query(
+      `insert into ${this.schema}.workers values ($1, $2, $3, now())
+       on conflict (id) do update set seen_at = now()`,
+      [worker, version, agents],
+    );
+    await this.database.query(`delete from ${this.schema}.workers where seen_at < now() - interval '1 hour'`);
+  }
+
+  /** The agents of workers that are there. */
+  async agentsOfWorkers(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly agent: string }>(
+      `select distinct unnest(agents) as agent from ${this.schema}.workers
+       where seen_at > now() - interval '20 seconds'`,
+    );
+    return rows.map(({ agent }) => agent);
+  }
+
+  /** Those of the runs that are of another agent. */
+  async ofOtherAgents(
+    agent: string,
+    ids: readonly string[],
+  ): Promise<readonly Pick<RunRow, "id" | "agent">[]> {
+    return this.database.query(
+      `select id, agent from ${this.schema}.runs where id = any($1::text[]) and agent <> $2 limit 1`,
+      [ids, agent],
+    );
+  }
+
+  async leave(worker: string): Promise<void> {
+    await this.database.query(`delete from ${this.schema}.workers where id = $1`, [worker]);
+  }
+
+  /** Those of the runs that began with a version no worker of their agent has. */
+  async stranded(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "version" | "agent">[]> {
+    return this.database.query(
+      `select id, version, agent from ${this.schema}.runs r
+       where id = any($1::text[]) and state = 'queued' and seq > 0 and version is not null
+         and changed_at < now() - interval '5 seconds'
+         and exists (select from ${this.schema}.workers w
+           where w.seen_at > now() - interval '20 seconds' and r.agent = any(w.agents))
+         and not exists (select from ${this.schema}.workers w where w.version = r.version
+           and w.seen_at > now() - interval '20 seconds' and r.agent = any(w.agents))`,
+      [ids],
+    );
+  }
+}

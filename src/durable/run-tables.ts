@@ -1,0 +1,103 @@
+import { invalidConfig, misuse } from "../core/base/errors.ts";
+import type { Database, Sql } from "./database.ts";
+
+/** Throws `invalid_argument` for a name that cannot be that of a schema beside its queue's. */
+export function assertSchemaName(name: string): void {
+  if (/^[a-z_][a-z0-9_]{0,40}$/.test(name)) return;
+  throw misuse(
+    `schema is ${JSON.stringify(name)}; it must be up to 41 lower-case letters, digits and _, no digit first.`,
+  );
+}
+
+/** The steps from an empty database to the newest tables. A step that was released never changes. */
+const STEPS: readonly ((schema: string) => readonly string[])[] = [
+  (schema) => [
+    `create table ${schema}.runs (
+      id text primary key,
+      agent text not null,
+      version text,
+      state text not null,
+      priority int not null,
+      deadline timestamptz,
+      input text not null,
+      budget text,
+      epoch bigint not null default 0,
+      worker text,
+      job text,
+      seq bigint not null default 0,
+      newest text,
+      losses int not null default 0,
+      signals bigint not null default 0,
+      retries int not null default 0,
+      pending text,
+      report text,
+      created_at timestamptz not null default now(),
+      changed_at timestamptz not null default now(),
+      ended_at timestamptz
+    ) with (fillfactor = 70)`,
+    `create index runs_by_age on ${schema}.runs (created_at desc, id)`,
+    `create index runs_by_end on ${schema}.runs (ended_at) where ended_at is not null`,
+    `create index runs_by_deadline on ${schema}.runs (deadline) where ended_at is null and deadline is not null`,
+    `create table ${schema}.entries (
+      run text not null,
+      seq bigint not null,
+      epoch bigint not null,
+      id text not null,
+      record text not null,
+      primary key (run, seq)
+    )`,
+    `create table ${schema}.signals (
+      id text primary key,
+      number bigserial,
+      run text not null,
+      kind text not null,
+      call text,
+      data text not null,
+      taken boolean not null default false
+    )`,
+    `create index signals_by_run on ${schema}.signals (run, number)`,
+    `create table ${schema}.rate_slots (
+      provider text not null,
+      slot int not null,
+      free_at timestamptz not null,
+      primary key (provider, slot)
+    )`,
+    `create table ${schema}.workers (
+      id text primary key,
+      version text not null,
+      agents text[] not null,
+      seen_at timestamptz not null
+    )`,
+  ],
+];
+
+/**
+ * Makes the tables or brings them up to date, one process at a time. Rejects with `invalid_config` for tables
+ * of a newer version and for a database that does not store Unicode.
+ */
+export async function migrate(database: Database, schema: string): Promise<void> {
+  await assertUnicode(database);
+  await database.transaction(async (sql) => {
+    await sql.query("select pg_advisory_xact_lock(hashtext($1))", [`nano-agent ${schema}`]);
+    await sql.query(`create schema if not exists ${schema}`);
+    await sql.query(`create table if not exists ${schema}.version (number int not null)`);
+    const [row] = await sql.query<{ readonly number: number }>(`select number from ${schema}.version`);
+    const found = row?.number ?? 0;
+    if (found > STEPS.length)
+      throw invalidConfig(
+        `The tables in the schema ${schema} are of version ${found}, and this nano-agent knows ${STEPS.length}: update it.`,
+      );
+    for (const step of STEPS.slice(found)) for (const statement of step(schema)) await sql.query(statement);
+    if (found === STEPS.length) return;
+    await sql.query(`delete from ${schema}.version`);
+    await sql.query(`insert into ${schema}.version values ($1)`, [STEPS.length]);
+  });
+}
+
+async function assertUnicode(sql: Sql): Promise<void> {
+  const [row] = await sql.query<{ readonly server_encoding: string }>("show server_encoding");
+  if (row?.server_encoding === "UTF8") return;
+  throw invalidConfig(
+    `The database stores texts as ${row?.server_encoding ?? "something unknown"}: make one with the encoding UTF8 for durable runs.`,
+  );
+}

@@ -1,0 +1,333 @@
+import { type Clock, systemClock } from "../core/base/clock.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import { isWaiting } from "../core/base/stop-reason.ts";
+import type { Sql } from "./database.ts";
+import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
+import { endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
+import { type RunJob, RunQueue, TOUCH_MS } from "./run-queue.ts";
+import type { RunRow, StoredReport } from "./run-row.ts";
+import { SUSPECT_LOSSES } from "./run-store.ts";
+
+/** The surroundings of a worker. */
+export interface WorkerOptions extends HeldRunHost {
+  readonly id: string;
+  readonly queue: RunQueue;
+  readonly version: string;
+  readonly concurrency: number;
+  readonly retentionMs: number;
+  readonly onWarning: (message: string) => void;
+  /** Told when a run has ended, waits, or is back in the queue. */
+  readonly onSettled: (run: string) => void;
+  readonly clock?: Clock;
+}
+
+/** An outcome that is kept. */
+type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
+
+/** Milliseconds between two looks into the queue: at first, and when it stays empty. */
+const FIRST_POLL_MS = 250;
+const LONGEST_POLL_MS = 1_000;
+/** Milliseconds between two looks at what was sent to the runs at work. */
+const LOOK_MS = 1_000;
+const GREET_MS = 5_000;
+const OVERDUE_MS = 2_000;
+const FORGET_MS = 60_000;
+/** Seconds until a job is handed out again that this worker cannot do. */
+const AGAIN_SECONDS = 2;
+/** Seconds until a run that failed is begun again. */
+const RETRY_SECONDS = 5;
+
+/** Takes runs from the queue and works on them, many at a time. */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #clock: Clock;
+  readonly #queues: readonly string[];
+  readonly #held = new Map<string, HeldRun>();
+  readonly #jobs = new Map<string, RunJob>();
+  readonly #working = new Set<Promise<void>>();
+  /** Ends the taking of runs, and then the looking after those at work. */
+  readonly #closing = new AbortController();
+  readonly #stop = new AbortController();
+  /** The job of a run that may end its worker, which waits until this one has nothing else to lose. */
+  #suspect: RunJob | undefined;
+  #taking: Promise<void> | undefined;
+  #loops: readonly Promise<void>[] = [];
+  #wake: () => void = () => undefined;
+  #turn = 0;
+  #isTroubled = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#queues = RunQueue.queuesOf(Object.keys(options.agents), options.version);
+  }
+
+  /** Makes its queues and begins. */
+  async start(): Promise<void> {
+    const { queue, runs, id, version, agents } = this.#options;
+    for (const name of this.#queues) await queue.know(name);
+    await runs.greet(id, version, Object.keys(agents));
+    this.#taking = this.#takeRuns();
+    this.#loops = [
+      this.#every(TOUCH_MS, () => queue.touch([...this.#jobs.values()])),
+      this.#every(LOOK_MS, () => this.#lookAtHeld()),
+      this.#every(GREET_MS, () => runs.greet(id, version, Object.keys(agents))),
+      this.#every(OVERDUE_MS, () => this.#endOverdue()),
+      this.#tolerate(() => this.#forget()),
+      this.#every(FORGET_MS, () => this.#forget()),
+    ];
+  }
+
+  /** Looks into the queue now: something was put there. */
+  poke(): void {
+    this.#wake();
+  }
+
+  /** Takes nothing more and lets go of what it holds; resolves when all of it is back in the queue. */
+  async close(graceMs: number): Promise<void> {
+    const { runs, id } = this.#options;
+    this.#closing.abort();
+    this.#wake();
+    await this.#taking;
+    for (const held of this.#held.values()) held.leave(graceMs);
+    // Their leases are kept up meanwhile.
+    await Promise.all(this.#working);
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+    if (this.#suspect !== undefined) await this.#putBack(this.#suspect, 0).catch(this.#warn);
+    await runs.leave(id).catch(this.#warn);
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  readonly #warn = (error: unknown): void => {
+    this.#options.onWarning(`A worker could not reach its database: ${errorMessage(error)}`);
+  };
+
+  /** Removes what is kept no longer; also at once, as not every worker lives for a minute. */
+  async #forget(): Promise<void> {
+    const { runs, retentionMs } = this.#options;
+    if (Number.isFinite(retentionMs))
+      while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
+  }
+
+  async #every(ms: number, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#clock.sleep(ms, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#tolerate(work);
+    }
+  }
+
+  /** One trouble is told once. */
+  async #tolerate<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const done = await work();
+      this.#isTroubled = false;
+      return done;
+    } catch (error) {
+      if (!this.#isTroubled) this.#warn(error);
+      this.#isTroubled = true;
+      return undefined;
+    }
+  }
+
+  async #takeRuns(): Promise<void> {
+    let waitMs = FIRST_POLL_MS;
+    while (!this.#isClosing) {
+      const found = (await this.#tolerate(() => this.#takeRound())) ?? 0;
+      waitMs = found > 0 ? FIRST_POLL_MS : Math.min(LONGEST_POLL_MS, waitMs * 1.5);
+      if (this.#isClosing || (found > 0 && this.#free > 0)) continue;
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const rest = new AbortController();
+      await Promise.race([woken, this.#clock.sleep(waitMs, rest.signal).catch(() => undefined)]);
+      rest.abort();
+    }
+  }
+
+  /** Runs that may be begun beside those at work. */
+  get #free(): number {
+    if (this.#suspect !== undefined) return 0;
+    for (const held of this.#held.values()) if (held.isSuspect) return 0;
+    return this.#options.concurrency - this.#held.size;
+  }
+
+  /** One look into every queue, in turns, so that no agent keeps the others waiting. */
+  async #takeRound(): Promise<number> {
+    if (this.#suspect !== undefined && this.#held.size === 0) await this.#takeSuspect(this.#suspect);
+    let found = 0;
+    const count = this.#queues.length;
+    for (let at = 0; at < count && !this.#isClosing; at++) {
+      const free = this.#free;
+      if (free <= 0) break;
+      const name = this.#queues[(this.#turn + at) % count];
+      if (name === undefined) break;
+      const jobs = await this.#options.queue.take(name, Math.max(1, Math.ceil(free / (count - at))));
+      found += jobs.length;
+      for (const job of jobs) this.#jobs.set(job.id, job);
+      for (const job of jobs) await this.#begin(job);
+    }
+    this.#turn = (this.#turn + 2) % Math.max(1, count);
+    return found;
+  }
+
+  async #begin(job: RunJob): Promise<void> {
+    if (this.#isClosing) return this.#putBack(job, 0);
+    const row = await this.#claim(job, false);
+    if (row !== undefined) return this.#hold(job, row, false);
+    const found = await this.#options.runs.find(job.run);
+    if (found === undefined || found.state === "ended" || found.job !== job.id) return this.#done(job);
+    if (isOfAnother(found, this.#options.version)) return this.#putBack(job, 0);
+    if (this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
+    this.#suspect = job;
+  }
+
+  async #takeSuspect(job: RunJob): Promise<void> {
+    const row = await this.#claim(job, true);
+    this.#suspect = undefined;
+    if (row === undefined) return this.#done(job);
+    this.#hold(job, row, row.losses >= SUSPECT_LOSSES);
+  }
+
+  #claim(job: RunJob, isAlone: boolean): Promise<RunRow | undefined> {
+    const { runs, id: worker, version } = this.#options;
+    return runs.claim(job.run, { job: job.id, worker, version, isAlone });
+  }
+
+  #hold(job: RunJob, row: RunRow, isSuspect: boolean): void {
+    const held = new HeldRun(this.#options, row, isSuspect);
+    this.#held.set(row.id, held);
+    const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
+    this.#working.add(working);
+  }
+
+  async #workOn(job: RunJob, held: HeldRun): Promise<void> {
+    const { row } = held;
+    const { onSettled, onWarning, patiently } = this.#options;
+    const outcome = await held.work();
+    try {
+      if (outcome.type === "lost") {
+        if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
+      } else await patiently(() => this.#settle(job, row, outcome));
+    } catch (error) {
+      onWarning(lossOf(row.id, error));
+    } finally {
+      if (this.#held.get(row.id) === held) this.#held.delete(row.id);
+      this.#jobs.delete(job.id);
+      onSettled(row.id);
+      this.poke();
+    }
+  }
+
+  /** Keeps how the work on a run came to an end, unless another worker has it by now. */
+  async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
+    const { runs, queue, version } = this.#options;
+    await queue.prepare([{ agent: agentOf(job), version }]);
+    await runs.database.transaction(async (sql) => {
+      const row = await runs.lock(id, sql);
+      if (row?.epoch !== epoch || row.state !== "working") return;
+      const next = await this.#nextOf(row, outcome, sql);
+      if (next === "ended") await queue.finish(job, sql);
+      else {
+        await runs.requeue(sql, id, row.version);
+        const again = { ...row, version: row.seq > 0 ? row.version : null };
+        await queue.add(sql, [again], next);
+        await queue.finish(job, sql);
+      }
+    });
+  }
+
+  /** Lays a run aside or ends it, or tells in how many seconds it is to be taken up again. */
+  async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
+    const { runs } = this.#options;
+    if (outcome.type === "released") {
+      // That this worker let go of it says nothing against it.
+      await runs.forgive(sql, row.id);
+      return 0;
+    }
+    const sent = await runs.waitingSignals(row.id, sql);
+    if (outcome.type === "waiting") {
+      const pending = waitingCalls(outcome.state);
+      if (sent.some(({ kind }) => kind !== "steer")) return 0;
+      await runs.park(sql, row.id, pending);
+      return "ended";
+    }
+    if (outcome.type === "ended") return this.#end(row, outcome.report, sql);
+    const { result } = outcome;
+    if (isWaiting(result.stopReason)) {
+      if (sent.some(({ kind }) => kind !== "steer")) return 0;
+      await runs.park(sql, row.id, result.pending ?? []);
+      return "ended";
+    }
+    // Nobody who said something in time is left without an answer.
+    if (result.stopReason !== "aborted" && sent.some(({ kind }) => kind === "steer")) return 0;
+    if (result.error?.retryable === true && row.retries > 0) {
+      await runs.countRetry(sql, row.id);
+      return RETRY_SECONDS;
+    }
+    return this.#end(row, reportOfResult(result), sql);
+  }
+
+  async #end(row: RunRow, report: StoredReport, sql: Sql): Promise<"ended"> {
+    await this.#options.runs.end(sql, row.id, report);
+    return "ended";
+  }
+
+  /** Gives a job back that is for another worker, or for later. */
+  async #putBack(job: RunJob, inSeconds: number): Promise<void> {
+    const { runs, queue } = this.#options;
+    const found = await runs.find(job.run);
+    if (found !== undefined) await queue.prepare([{ ...found, version: begunVersion(found) }]);
+    await runs.database.transaction(async (sql) => {
+      const row = await runs.lock(job.run, sql);
+      if (row !== undefined && row.job === job.id && row.state !== "ended")
+        await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);
+      await queue.finish(job, sql);
+    });
+    this.#jobs.delete(job.id);
+  }
+
+  async #done(job: RunJob): Promise<void> {
+    await this.#options.queue.finish(job);
+    this.#jobs.delete(job.id);
+  }
+
+  async #lookAtHeld(): Promise<void> {
+    const ids = [...this.#held.keys()];
+    if (ids.length === 0) return;
+    const rows = new Map((await this.#options.runs.lookHeld(ids)).map((row) => [row.id, row]));
+    for (const [id, held] of this.#held) {
+      const row = rows.get(id);
+      if (!ids.includes(id)) continue;
+      if (row === undefined || row.epoch !== held.row.epoch) held.drop();
+      else await held.hear(row.signals);
+    }
+  }
+
+  async #endOverdue(): Promise<void> {
+    const { runs, onSettled } = this.#options;
+    for (const id of await runs.overdue()) {
+      const end = (row: RunRow) => overdueEnd(row.deadline ?? Date.now());
+      await runs.database.transaction((sql) => endIdle(this.#options, sql, { id, end }));
+      onSettled(id);
+    }
+  }
+}
+
+function agentOf({ queue }: RunJob): string {
+  return queue.split("/", 1)[0] ?? queue;
+}
+
+/** The version that a run has begun with; null before. */
+function begunVersion({ seq, version }: RunRow): string | null {
+  return seq > 0 ? version : null;
+}
+
+function isOfAnother(row: RunRow, version: string): boolean {
+  const begun = begunVersion(row);
+  return begun !== null && begun !== version;
+}

@@ -1,0 +1,80 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../../src/core/base/clock.ts";
+import { RateSlots } from "../../src/durable/rate-slots.ts";
+import { says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { describeFleet } from "./fleet.contract.ts";
+import { inDatabase, type Postgres, postgresPrograms, startPostgres } from "./postgres.ts";
+
+const soon = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+const hasPostgres = postgresPrograms() !== undefined;
+
+// Needs the server of PostgreSQL.
+describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
+  let server: Postgres | undefined;
+  let databaseUrl = "";
+  let schemas = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+    databaseUrl = await server.createDatabase();
+  });
+  afterAll(() => server?.close());
+  describeFleet("PostgreSQL", () => ({
+    options: { databaseUrl, schema: `fleet_${++schemas}` },
+    isShared: true,
+  }));
+
+  test("two requests at the same moment take two slots, not the same one after the other", async () => {
+    const schema = `slots_${++schemas}`;
+    await inDatabase(databaseUrl, `create schema ${schema}`);
+    await inDatabase(
+      databaseUrl,
+      `create table ${schema}.rate_slots (provider text, slot int, free_at timestamptz, primary key (provider, slot))`,
+    );
+    const waits: number[] = [];
+    const [first, second] = [await askFrom(schema, waits), await askFrom(schema, waits)];
+    await first.client.query("begin");
+    await first.ask();
+    const asking = second.ask();
+    const over = asking.then(() => "over");
+    while ((await Promise.race([over, soon()])) !== "over" && !(await isBlocked(second.process)));
+    await first.client.query("commit");
+    await asking;
+    expect(waits).toEqual([]);
+  });
+
+  /** A connection that sends requests within a limit of two an hour; what they would wait is noted. */
+  async function askFrom(schema: string, waits: number[]) {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const clock: Clock = { now: () => 0, elapsed: () => 0, sleep: async (ms) => void waits.push(ms) };
+    const slots = new RateSlots({
+      sql: {
+        query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+          (await client.query<Row>(text, [...values])).rows,
+      },
+      schema,
+      limits: { scripted: { requests: 2, perMs: 3_600_000 } },
+      patiently: (work) => work(),
+      clock,
+    });
+    await slots.open();
+    const model = slots.around(new ScriptedModel([says("Yes.")]));
+    const { rows } = await client.query<{ readonly pid: number }>("select pg_backend_pid() as pid");
+    return {
+      client,
+      process: rows[0]?.pid ?? 0,
+      ask: async () => {
+        for await (const _ of model.stream({ messages: [] }, {}));
+      },
+    };
+  }
+
+  async function isBlocked(pid: number): Promise<boolean> {
+    const text = "select wait_event_type as waits from pg_stat_activity where pid = $1";
+    const [row] = await inDatabase<{ readonly waits: string | null }>(databaseUrl, text, [pid]);
+    return row?.waits === "Lock";
+  }
+});
