@@ -55,7 +55,8 @@ export function assertIterations(value: unknown): void {
   );
 }
 
-const assertBudget: Check = (budget) => {
+/** Throws `invalid_argument` for what is no budget. */
+export const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
   assertKnown(budget, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
   for (const [name, value] of Object.entries(budget)) {

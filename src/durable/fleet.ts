@@ -1,3 +1,4 @@
+import { assertBudget } from "../agent/check-options.ts";
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
 import { misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
@@ -116,9 +117,12 @@ class OpenFleet implements Fleet {
       queue,
       entries: new EntryStore(runs.schema),
       watch: this.#watch,
-      patiently: async (work) => {
-        if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
-        return patiently(work, { maxMs: CALL_PATIENCE_MS, onWarning });
+      patiently: (work) => {
+        const whileOpen = async (): ReturnType<typeof work> => {
+          if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
+          return work();
+        };
+        return patiently(whileOpen, { maxMs: CALL_PATIENCE_MS, onWarning });
       },
       onChanged: () => {
         this.#worker?.poke();
@@ -168,16 +172,16 @@ class OpenFleet implements Fleet {
   async startMany(agent: string, given: readonly NewDurableRun[]): Promise<readonly DurableRun[]> {
     assertAgentName(agent);
     const fresh = given.map((run) => newRun(agent, run));
+    // One id may stand there more than once, and is one run: the first.
+    const unique = [...new Map(fresh.toReversed().map((run) => [run.id, run])).values()].toReversed();
     await this.#assertKnown(agent);
     const { runs, queue } = this.#parts;
     const { patiently: trying, onChanged } = this.#host;
     await trying(() => queue.prepare([{ agent, version: null }]));
     await trying(() =>
       runs.database.transaction(async (sql) => {
-        const added = await runs.add(sql, fresh);
-        const mine = fresh.filter(
-          ({ id }, at) => added.has(id) && at === fresh.findIndex((run) => run.id === id),
-        );
+        const added = await runs.add(sql, unique);
+        const mine = unique.filter(({ id }) => added.has(id));
         if (mine.length > 0)
           await queue.add(
             sql,
@@ -259,9 +263,14 @@ function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
     priority,
     deadline: deadline === undefined ? null : Number(deadline),
     input: JSON.stringify(messages),
-    budget: budget === undefined ? null : JSON.stringify(budget),
+    budget: budget === undefined ? null : JSON.stringify(budget, finiteOnly),
     retries,
   };
+}
+
+/** A limit of Infinity is none, which JSON says by leaving it out. */
+function finiteOnly(_name: string, value: unknown): unknown {
+  return value === Number.POSITIVE_INFINITY ? undefined : value;
 }
 
 function assertAgentName(name: string): void {
@@ -274,6 +283,8 @@ function assertAgentName(name: string): void {
 function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: FleetOptions): void {
   if (databaseUrl !== undefined && dataDir !== undefined)
     throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
+  if (dataDir !== undefined && /^[a-z]\w+:\/\//i.test(dataDir))
+    throw misuse(`dataDir is ${JSON.stringify(dataDir)}; it must be the path of a folder.`);
   if (databaseUrl !== undefined && !/^postgres(?:ql)?:\/\//.test(databaseUrl))
     throw misuse("databaseUrl must begin with postgres:// or postgresql://.");
   for (const [name, make] of Object.entries(agents)) {
@@ -282,23 +293,40 @@ function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: 
       throw misuse(`agents.${name} is not a function: pass (host) => new Agent({ …, ...host }).`);
   }
   for (const [provider, limit] of Object.entries(rateLimits)) {
+    text(provider, "The name of a provider in rateLimits");
     if (!isRecord(limit)) throw misuse(`rateLimits.${provider} must be { requests, perMs }.`);
     assertCount(`rateLimits.${provider}.requests`, limit.requests, 1);
     assertCount(`rateLimits.${provider}.perMs`, limit.perMs, 1);
   }
 }
 
+/** Takes a text that a database can keep as it is. */
+function text(value: unknown, name: string): void {
+  isOf("string")(value, name);
+  if (isStorable(value as string)) return;
+  throw misuse(`${name} is ${JSON.stringify(value)}; it must have no NUL and no half of a character in it.`);
+}
+
+function isStorable(value: string): boolean {
+  return !value.includes("\0") && value.isWellFormed();
+}
+
+/** Neither JavaScript nor PostgreSQL writes later years with four digits. */
+const LAST_DEADLINE = Date.UTC(9999, 11, 31);
+/** The largest integer of the database is more than anybody needs. */
+const MAX_RETRIES = 1_000_000;
+
 const CHECKS: Checks<FleetOptions> = {
   agents: isOf("object"),
   databaseUrl: isOf("string"),
-  dataDir: isOf("string"),
+  dataDir: text,
   schema: (value, name) => {
     isOf("string")(value, name);
     assertSchemaName(value as string);
   },
   concurrency: (value, name) => void assertCount(name, value as number, 0),
   rateLimits: isOf("object"),
-  version: isOf("string"),
+  version: text,
   retentionMs: within({ least: 0, isAbove: true }),
   closeGraceMs: within({ least: 0 }),
   onWarning: isOf("function"),
@@ -311,11 +339,17 @@ const START_CHECKS: Checks<StartRunOptions> = {
       throw misuse(`${name} is ${String(value)}; it must be a whole number from -1000000 to 1000000.`);
   },
   deadline: (value, name) => {
-    if (Number.isFinite(Number(value)) && (typeof value === "number" || value instanceof Date)) return;
-    throw misuse(`${name} is ${String(value)}; it must be a Date or milliseconds since the epoch.`);
+    const isTime = typeof value === "number" || value instanceof Date;
+    if (isTime && Number(value) >= 0 && Number(value) <= LAST_DEADLINE) return;
+    throw misuse(
+      `${name} is ${String(value)}; it must be a Date or milliseconds since the epoch, before the year 10000.`,
+    );
   },
-  budget: isOf("object"),
-  retries: (value, name) => void assertCount(name, value as number, 0),
+  budget: assertBudget,
+  retries: (value, name) => {
+    if (assertCount(name, value as number, 0) <= MAX_RETRIES) return;
+    throw misuse(`${name} is ${String(value)}; it must be ${MAX_RETRIES} at most.`);
+  },
 };
 
 const QUERY_CHECKS: Checks<RunQuery> = {
@@ -323,7 +357,7 @@ const QUERY_CHECKS: Checks<RunQuery> = {
     if (!["queued", "working", "waiting", "ended"].includes(String(value)))
       throw misuse(`${name} is ${String(value)}; it must be queued, working, waiting or ended.`);
   },
-  agent: isOf("string"),
+  agent: text,
   limit: (value, name) => void assertCount(name, value as number, 1),
-  before: isOf("string"),
+  before: text,
 };
