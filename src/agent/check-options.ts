@@ -55,7 +55,7 @@ export function assertIterations(value: unknown): void {
   );
 }
 
-/** Takes a budget. */
+/** Throws `invalid_argument` for what is no budget. */
 export const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
   const { shared, ...limits } = budget;

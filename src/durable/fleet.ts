@@ -6,6 +6,7 @@ import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import type { Input } from "../core/message/given-message.ts";
 import { runMessages } from "../core/message/input-messages.ts";
+import type { Budget } from "../core/model/ledger.ts";
 import { assertSessionId } from "../session/session-id.ts";
 import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
 import { EntryStore } from "./entry-store.ts";
@@ -117,9 +118,12 @@ class OpenFleet implements Fleet {
       queue,
       entries: new EntryStore(runs.schema),
       watch: this.#watch,
-      patiently: async (work) => {
-        if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
-        return patiently(work, { maxMs: CALL_PATIENCE_MS, onWarning });
+      patiently: (work) => {
+        const whileOpen = async (): ReturnType<typeof work> => {
+          if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
+          return work();
+        };
+        return patiently(whileOpen, { maxMs: CALL_PATIENCE_MS, onWarning });
       },
       onChanged: () => {
         this.#worker?.poke();
@@ -260,9 +264,14 @@ function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
     priority,
     deadline: deadline === undefined ? null : Number(deadline),
     input: JSON.stringify(messages),
-    budget: budget === undefined ? null : JSON.stringify(budget),
+    budget: budget === undefined ? null : JSON.stringify(budget, finiteOnly),
     retries,
   };
+}
+
+/** A limit of Infinity is none, which JSON says by leaving it out. */
+function finiteOnly(_name: string, value: unknown): unknown {
+  return value === Number.POSITIVE_INFINITY ? undefined : value;
 }
 
 function assertAgentName(name: string): void {
@@ -275,6 +284,8 @@ function assertAgentName(name: string): void {
 function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: FleetOptions): void {
   if (databaseUrl !== undefined && dataDir !== undefined)
     throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
+  if (dataDir !== undefined && /^[a-z]\w+:\/\//i.test(dataDir))
+    throw misuse(`dataDir is ${JSON.stringify(dataDir)}; it must be the path of a folder.`);
   if (databaseUrl !== undefined && !/^postgres(?:ql)?:\/\//.test(databaseUrl))
     throw misuse("databaseUrl must begin with postgres:// or postgresql://.");
   for (const [name, make] of Object.entries(agents)) {
@@ -283,16 +294,33 @@ function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: 
       throw misuse(`agents.${name} is not a function: pass (host) => new Agent({ …, ...host }).`);
   }
   for (const [provider, limit] of Object.entries(rateLimits)) {
+    text(provider, "The name of a provider in rateLimits");
     if (!isRecord(limit)) throw misuse(`rateLimits.${provider} must be { requests, perMs }.`);
     assertCount(`rateLimits.${provider}.requests`, limit.requests, 1);
     assertCount(`rateLimits.${provider}.perMs`, limit.perMs, 1);
   }
 }
 
+/** Takes a text that a database can keep as it is. */
+function text(value: unknown, name: string): void {
+  isOf("string")(value, name);
+  if (isStorable(value as string)) return;
+  throw misuse(`${name} is ${JSON.stringify(value)}; it must have no NUL and no half of a character in it.`);
+}
+
+function isStorable(value: string): boolean {
+  return !value.includes("\0") && value.isWellFormed();
+}
+
+/** Neither JavaScript nor PostgreSQL writes later years with four digits. */
+const LAST_DEADLINE = Date.UTC(9999, 11, 31);
+/** The largest integer of the database is more than anybody needs. */
+const MAX_RETRIES = 1_000_000;
+
 const CHECKS: Checks<FleetOptions> = {
   agents: isOf("object"),
   databaseUrl: isOf("string"),
-  dataDir: isOf("string"),
+  dataDir: text,
   schema: (value, name) => {
     isOf("string")(value, name);
     assertSchemaName(value as string);
@@ -300,7 +328,7 @@ const CHECKS: Checks<FleetOptions> = {
   concurrency: (value, name) => void assertCount(name, value as number, 0),
   rateLimits: isOf("object"),
   version: (value, name) => {
-    isOf("string")(value, name);
+    text(value, name);
     if (value === "") throw misuse(`${name} is empty: name the code by a text.`);
   },
   retentionMs: within({ least: 0, isAbove: true }),
@@ -315,11 +343,23 @@ const START_CHECKS: Checks<StartRunOptions> = {
       throw misuse(`${name} is ${String(value)}; it must be a whole number from -1000000 to 1000000.`);
   },
   deadline: (value, name) => {
-    if (Number.isFinite(Number(value)) && (typeof value === "number" || value instanceof Date)) return;
-    throw misuse(`${name} is ${String(value)}; it must be a Date or milliseconds since the epoch.`);
+    const isTime = typeof value === "number" || value instanceof Date;
+    if (isTime && Number(value) >= 0 && Number(value) <= LAST_DEADLINE) return;
+    throw misuse(
+      `${name} is ${String(value)}; it must be a Date or milliseconds since the epoch, before the year 10000.`,
+    );
   },
-  budget: assertBudget,
-  retries: (value, name) => void assertCount(name, value as number, 0),
+  budget: (value, name) => {
+    assertBudget(value, name);
+    if ((value as Budget).shared !== undefined)
+      throw misuse(
+        `${name}.shared cannot be stored: what runs share stands in one process. Give each its own.`,
+      );
+  },
+  retries: (value, name) => {
+    if (assertCount(name, value as number, 0) <= MAX_RETRIES) return;
+    throw misuse(`${name} is ${String(value)}; it must be ${MAX_RETRIES} at most.`);
+  },
 };
 
 const QUERY_CHECKS: Checks<RunQuery> = {
@@ -327,7 +367,7 @@ const QUERY_CHECKS: Checks<RunQuery> = {
     if (!["queued", "working", "waiting", "ended"].includes(String(value)))
       throw misuse(`${name} is ${String(value)}; it must be queued, working, waiting or ended.`);
   },
-  agent: isOf("string"),
+  agent: text,
   limit: (value, name) => void assertCount(name, value as number, 1),
-  before: isOf("string"),
+  before: text,
 };

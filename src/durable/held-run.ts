@@ -89,8 +89,10 @@ export class HeldRun {
   /** Takes in what was sent to it, when more was sent than it knows of. */
   async hear(signals: number): Promise<void> {
     if (signals <= this.#seenSignals || this.#agent === undefined) return;
-    this.#seenSignals = signals;
-    this.#deliver(await this.#host.runs.waitingSignals(this.row.id));
+    const sent = await this.#host.runs.waitingSignals(this.row.id);
+    // Only now: where the database failed, the next look has to ask again.
+    this.#seenSignals = Math.max(this.#seenSignals, signals);
+    this.#deliver(sent);
   }
 
   #isReleased = false;
@@ -208,7 +210,9 @@ export class HeldRun {
   #deliver(signals: readonly Signal[]): void {
     for (const signal of signals) {
       if (this.#delivered.has(signal.id)) continue;
-      if (signal.kind === "cancel") this.#agent?.stop(JSON.parse(signal.data) as string);
+      // Not stop(): a run that is about to begin has to hear of it too.
+      if (signal.kind === "cancel")
+        this.#abort.abort(new NanoAgentError("aborted", JSON.parse(signal.data) as string));
       if (signal.kind !== "steer" || this.#agent === undefined) continue;
       this.#delivered.add(signal.id);
       const id = this.#agent.steer(JSON.parse(signal.data) as string | readonly UserBlock[]);

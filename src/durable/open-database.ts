@@ -1,7 +1,10 @@
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Transaction } from "@electric-sql/pglite";
 import type { PoolClient } from "pg";
 import type { Db } from "pg-boss";
-import { errorMessage, invalidConfig } from "../core/base/errors.ts";
+import { errorMessage, invalidConfig, isNanoAgentError, type NanoAgentError } from "../core/base/errors.ts";
+import { type SessionLock, takeLock } from "../session/session-lock.ts";
 import type { Database, Sql } from "./database.ts";
 
 /** Where the database is, as {@link import("./fleet-options.ts").FleetOptions} says. */
@@ -73,7 +76,13 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
   const [{ PGlite }, { PgBoss: Queue, fromPglite }] = await loaded("@electric-sql/pglite pg-boss", () =>
     Promise.all([import("@electric-sql/pglite"), import("pg-boss")]),
   );
-  const database = await opened(dataDir, () => PGlite.create(dataDir === undefined ? {} : { dataDir }));
+  const lock = dataDir === undefined ? undefined : await lockFolder(dataDir);
+  const database = await opened(dataDir, () => PGlite.create(dataDir === undefined ? {} : { dataDir })).catch(
+    (error: unknown) => {
+      lock?.release();
+      throw error;
+    },
+  );
   const transactions = new WeakMap<Sql, Transaction>();
   return {
     ...sqlOf((text, values) => database.query<object>(text, values)),
@@ -89,8 +98,27 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
       const transaction = within === undefined ? undefined : transactions.get(within);
       return transaction === undefined ? fromPglite(database) : queueWithin(transaction);
     },
-    close: () => database.close(),
+    close: async () => {
+      try {
+        await database.close();
+      } finally {
+        lock?.release();
+      }
+    },
   };
+}
+
+/** The embedded database itself lets a second process in, and then both write over each other. */
+async function lockFolder(dataDir: string): Promise<SessionLock> {
+  const folder = resolve(dataDir);
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    return await takeLock(`${folder}.lock`);
+  } catch (error) {
+    const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;
+    const why = pid === undefined ? errorMessage(error) : `process ${String(pid)} has it open`;
+    throw notOpened(dataDir, why, error);
+  }
 }
 
 function queueWithin(transaction: Transaction): Db {
@@ -106,11 +134,15 @@ async function opened<T>(dataDir: string | undefined, open: () => Promise<T>): P
   try {
     return await open();
   } catch (error) {
-    throw invalidConfig(
-      `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${errorMessage(error)}. Name a folder of its own that can be written and that no other process uses.`,
-      { cause: error },
-    );
+    throw notOpened(dataDir, errorMessage(error), error);
   }
+}
+
+function notOpened(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
+  return invalidConfig(
+    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why}. Name a folder of its own that can be written and that no other process uses.`,
+    { cause },
+  );
 }
 
 async function loaded<T>(packages: string, load: () => Promise<T>): Promise<T> {

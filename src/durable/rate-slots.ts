@@ -17,7 +17,7 @@ export interface RateSlotOptions {
 
 /**
  * As many slots for each provider as requests are allowed in its stretch of time: who takes one may send when
- * it is free, and it is free again a stretch later. One statement a request.
+ * it is free, and it is free again a stretch later. One statement a request, as long as there are free ones.
  */
 export class RateSlots {
   readonly #options: RateSlotOptions;
@@ -58,22 +58,46 @@ export class RateSlots {
     };
   }
 
-  async #wait(provider: string, { requests, perMs }: RateLimit, signal?: AbortSignal): Promise<void> {
-    const { sql, schema, patiently, clock = systemClock } = this.#options;
-    const take = (locked: string): Promise<readonly { readonly wait: number }[]> =>
-      sql.query(
-        `update ${schema}.rate_slots set free_at = greatest(free_at, now()) + $2 * interval '1 millisecond'
-         where provider = $1 and slot = (
-           select slot from ${schema}.rate_slots where provider = $1 and slot < $3
-           order by free_at, slot limit 1 for update ${locked}
-         ) returning (extract(epoch from free_at - now()) * 1000 - $2)::float8 as wait`,
+  async #wait(provider: string, limit: RateLimit, signal?: AbortSignal): Promise<void> {
+    const { patiently, clock = systemClock } = this.#options;
+    const waitMs = await patiently(
+      async () => (await this.#takeFree(provider, limit)) ?? (await this.#queueUp(provider, limit)),
+      signal,
+    );
+    if (waitMs > 0) await clock.sleep(Math.ceil(waitMs), signal);
+  }
+
+  /** Takes a slot that is free. Requests of one moment see the same ones: the conditions send each to its own. */
+  async #takeFree(provider: string, { requests, perMs }: RateLimit): Promise<0 | undefined> {
+    const { sql, schema } = this.#options;
+    const taken = await sql.query(
+      `update ${schema}.rate_slots set free_at = now() + $2 * interval '1 millisecond'
+       where provider = $1 and slot = (
+         select slot from ${schema}.rate_slots where provider = $1 and slot < $3 and free_at <= now()
+         order by free_at, slot limit 1 for update skip locked
+       ) returning slot`,
+      [provider, perMs, requests],
+    );
+    return taken.length > 0 ? 0 : undefined;
+  }
+
+  /** Takes the slot that is free first, and says how many milliseconds from now that is. */
+  async #queueUp(provider: string, { requests, perMs }: RateLimit): Promise<number> {
+    const { sql, schema } = this.#options;
+    for (;;) {
+      const [slot] = await sql.query<{ readonly wait: number | null }>(
+        `with first as (
+           select slot, free_at from ${schema}.rate_slots where provider = $1 and slot < $3
+           order by free_at, slot limit 1
+         ), taken as (
+           update ${schema}.rate_slots s set free_at = greatest(s.free_at, now()) + $2 * interval '1 millisecond'
+           from first where s.provider = $1 and s.slot = first.slot and s.free_at = first.free_at
+           returning (extract(epoch from s.free_at - now()) * 1000 - $2)::float8 as wait
+         ) select taken.wait from first left join taken on true`,
         [provider, perMs, requests],
       );
-    // Who waited for a slot that somebody takes would get it behind that one, while others are free.
-    const [slot] = await patiently(async () => {
-      const free = await take("skip locked");
-      return free.length > 0 ? free : take("");
-    }, signal);
-    if (slot !== undefined && slot.wait > 0) await clock.sleep(Math.ceil(slot.wait), signal);
+      // Without a wait another request had this slot first, and behind that one others are free sooner.
+      if (slot?.wait !== null) return slot?.wait ?? 0;
+    }
   }
 }

@@ -149,15 +149,17 @@ export class RunJournal implements Journal {
 
   /** The signals that have reached the conversation with an entry. */
   #taken(entry: JournalEntry): readonly number[] {
-    const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
-    const id =
-      isCall && entry.parentCallId === undefined
-        ? entry.callId
-        : entry.type === "user_message"
-          ? entry.steeringId
-          : undefined;
+    // A call that is asked about again was changed since: the answer it had was to another question.
+    const id = entry.type === "approval_request" ? entry.callId : addresseeOf(entry);
     return id === undefined ? [] : (this.#waiting.get(id) ?? []).map(({ number }) => number);
   }
+}
+
+/** The call or steering message that an entry says has reached the conversation. */
+function addresseeOf(entry: JournalEntry): string | undefined {
+  if (entry.type === "user_message") return entry.steeringId;
+  const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
+  return isCall && entry.parentCallId === undefined ? entry.callId : undefined;
 }
 
 /** True for what does not come back when a run is begun again: a result of a call, an end. */

@@ -125,6 +125,21 @@ export class RunQueue {
       await this.#boss.touch(queue, group.map(attemptOf));
   }
 
+  /** Has jobs handed out again at once whose worker is known to be no more. */
+  async revoke(jobs: Awaited<ReturnType<RunStore["handedOut"]>>): Promise<void> {
+    // The job of a run that had not begun when it was handed out is in the queue of all versions.
+    const placed = jobs.flatMap(({ agent, version, job }) =>
+      [...new Set([queueOf(agent, version), queueOf(agent, null)])].map((queue) => ({ queue, job })),
+    );
+    for (const [queue, group] of Map.groupBy(placed, (place) => place.queue)) {
+      await this.know(queue);
+      await this.#boss.fail(
+        queue,
+        group.map(({ job }) => job),
+      );
+    }
+  }
+
   /** The job is done with. */
   async finish(job: RunJob, sql?: Sql): Promise<void> {
     const db = this.#store.database.forQueue(sql);

@@ -188,17 +188,22 @@ export class RunStore {
          insert into ${this.schema}.signals (id, run, kind, call, data) values ($1, $2, $3, $4, $5)
          on conflict (id) do nothing returning run
        ) update ${this.schema}.runs set signals = signals + 1 where id in (select run from sent)`,
-      [signal.id, run, signal.kind, signal.call, signal.data],
+      // As JSON: ids of calls are the model's, and a database does not take every text.
+      [signal.id, run, signal.kind, signal.call === null ? null : JSON.stringify(signal.call), signal.data],
     );
   }
 
   /** The signals to a run that have not reached its conversation, in order. */
   async waitingSignals(run: string, sql: Sql = this.database): Promise<readonly Signal[]> {
-    return sql.query<Signal>(
+    const rows = await sql.query<Signal>(
       `select id, number::float8 as number, kind, call, data from ${this.schema}.signals
        where run = $1 and not taken order by number`,
       [run],
     );
+    return rows.map(({ call, ...row }) => ({
+      ...row,
+      call: call === null ? null : (JSON.parse(call) as string),
+    }));
   }
 
   /** Marks signals that will never reach the conversation. */
@@ -225,6 +230,13 @@ export class RunStore {
       `select id, state, epoch::float8 as epoch, signals::float8 as signals
        from ${this.schema}.runs where id = any($1::text[])`,
       [ids],
+    );
+  }
+
+  /** The jobs of runs that workers hold, or held when they ended. */
+  async handedOut(): Promise<readonly (Pick<RunRow, "agent" | "version"> & { readonly job: string })[]> {
+    return this.database.query(
+      `select agent, version, job from ${this.schema}.runs where state = 'working' and job is not null`,
     );
   }
 

@@ -36,6 +36,8 @@ const FORGET_MS = 60_000;
 const AGAIN_SECONDS = 2;
 /** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
+/** Milliseconds a run that may end its worker is alone at most: one that only waits keeps nobody waiting. */
+const ALONE_MS = 60_000;
 
 /** Takes runs from the queue and works on them, many at a time. */
 export class Worker {
@@ -50,6 +52,7 @@ export class Worker {
   readonly #stop = new AbortController();
   /** The job of a run that may end its worker, which waits until this one has nothing else to lose. */
   #suspect: RunJob | undefined;
+  #aloneUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
   #wake: () => void = () => undefined;
@@ -66,6 +69,8 @@ export class Worker {
   async start(): Promise<void> {
     const { queue, runs, id, version, agents } = this.#options;
     for (const name of this.#queues) await queue.know(name);
+    // Whoever held a run of an embedded database is no more, and no lease has to run out first.
+    if (runs.database.isEmbedded) await queue.revoke(await runs.handedOut());
     await runs.greet(id, version, Object.keys(agents));
     this.#taking = this.#takeRuns();
     this.#loops = [
@@ -152,7 +157,8 @@ export class Worker {
   /** Runs that may be begun beside those at work. */
   get #free(): number {
     if (this.#suspect !== undefined) return 0;
-    for (const held of this.#held.values()) if (held.isSuspect) return 0;
+    if (this.#clock.elapsed() < this.#aloneUntil)
+      for (const held of this.#held.values()) if (held.isSuspect) return 0;
     return this.#options.concurrency - this.#held.size;
   }
 
@@ -169,7 +175,7 @@ export class Worker {
       const jobs = await this.#options.queue.take(name, Math.max(1, Math.ceil(free / (count - at))));
       found += jobs.length;
       for (const job of jobs) this.#jobs.set(job.id, job);
-      for (const job of jobs) await this.#begin(job);
+      for (const job of jobs) await this.#begin(job).catch((error: unknown) => this.#giveUp(job, error));
     }
     this.#turn = (this.#turn + 2) % Math.max(1, count);
     return found;
@@ -177,6 +183,7 @@ export class Worker {
 
   async #begin(job: RunJob): Promise<void> {
     if (this.#isClosing) return this.#putBack(job, 0);
+    if (await this.#isHeld(job)) return;
     const row = await this.#claim(job, false);
     if (row !== undefined) return this.#hold(job, row, false);
     const found = await this.#options.runs.find(job.run);
@@ -186,9 +193,30 @@ export class Worker {
     this.#suspect = job;
   }
 
+  /**
+   * True for a job of a run that is at work here: its lease ran out, while the database was gone or this
+   * process stood still, and nobody else has taken the run. The work goes on, under the new lease.
+   */
+  async #isHeld(job: RunJob): Promise<boolean> {
+    const held = this.#held.get(job.run);
+    if (held === undefined) return false;
+    const row = await this.#options.runs.find(job.run);
+    const isSame = row?.epoch === held.row.epoch && row.job === held.row.job && row.job === job.id;
+    return isSame && row.state === "working";
+  }
+
+  /** A job that could not be begun is for whoever takes it next: nobody keeps up its lease any more. */
+  async #giveUp(job: RunJob, error: unknown): Promise<void> {
+    if (!this.#isTroubled) this.#warn(error);
+    this.#isTroubled = true;
+    if (this.#held.has(job.run)) this.#jobs.delete(job.id);
+    else await this.#putBack(job, 0).catch(() => this.#jobs.delete(job.id));
+  }
+
   async #takeSuspect(job: RunJob): Promise<void> {
     const row = await this.#claim(job, true);
     this.#suspect = undefined;
+    this.#aloneUntil = this.#clock.elapsed() + ALONE_MS;
     if (row === undefined) return this.#done(job);
     this.#hold(job, row, row.losses >= SUSPECT_LOSSES);
   }
@@ -200,6 +228,7 @@ export class Worker {
 
   #hold(job: RunJob, row: RunRow, isSuspect: boolean): void {
     const held = new HeldRun(this.#options, row, isSuspect);
+    this.#held.get(row.id)?.drop();
     this.#held.set(row.id, held);
     const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
     this.#working.add(working);
@@ -212,12 +241,12 @@ export class Worker {
     try {
       if (outcome.type === "lost") {
         if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
-      } else await patiently(() => this.#settle(job, row, outcome));
+      } else await patiently(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
     } catch (error) {
       onWarning(lossOf(row.id, error));
     } finally {
       if (this.#held.get(row.id) === held) this.#held.delete(row.id);
-      this.#jobs.delete(job.id);
+      if (this.#held.get(row.id)?.row.job !== job.id) this.#jobs.delete(job.id);
       onSettled(row.id);
       this.poke();
     }
@@ -264,7 +293,8 @@ export class Worker {
       return "ended";
     }
     // Nobody who said something in time is left without an answer.
-    if (result.stopReason !== "aborted" && sent.some(({ kind }) => kind === "steer")) return 0;
+    const isCut = result.stopReason === "aborted" || result.error !== undefined;
+    if (!isCut && sent.some(({ kind }) => kind === "steer")) return 0;
     if (result.error?.retryable === true && row.retries > 0) {
       await runs.countRetry(sql, row.id);
       return RETRY_SECONDS;
@@ -279,13 +309,17 @@ export class Worker {
 
   /** Gives a job back that is for another worker, or for later. */
   async #putBack(job: RunJob, inSeconds: number): Promise<void> {
-    const { runs, queue } = this.#options;
+    const { runs, queue, id } = this.#options;
     const found = await runs.find(job.run);
     if (found !== undefined) await queue.prepare([{ ...found, version: begunVersion(found) }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(job.run, sql);
-      if (row !== undefined && row.job === job.id && row.state !== "ended")
+      if (row !== undefined && row.job === job.id && row.state !== "ended") {
+        // Claimed by this worker, which did not hear of it: nobody was lost.
+        if (row.state === "working" && row.worker === id && !this.#held.has(row.id))
+          await runs.requeue(sql, row.id, row.version);
         await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);
+      }
       await queue.finish(job, sql);
     });
     this.#jobs.delete(job.id);

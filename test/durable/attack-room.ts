@@ -1,0 +1,99 @@
+import { onTestFinished } from "vitest";
+import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import { newUuid } from "../../src/core/base/ids.ts";
+import type { Database, Sql } from "../../src/durable/database.ts";
+import { EntryStore, entriesIn } from "../../src/durable/entry-store.ts";
+import type { DurableAgent } from "../../src/durable/fleet-options.ts";
+import { openDatabase } from "../../src/durable/open-database.ts";
+import { RunQueue } from "../../src/durable/run-queue.ts";
+import type { RunRow } from "../../src/durable/run-row.ts";
+import { RunStore, type Signal } from "../../src/durable/run-store.ts";
+import { migrate } from "../../src/durable/run-tables.ts";
+import { Worker } from "../../src/durable/worker.ts";
+
+const SCHEMA = "attacked";
+
+/** The parts of a fleet on one embedded database, each of which a test can have fail. */
+export interface Room {
+  readonly database: Database;
+  readonly runs: RunStore;
+  /** Puts runs of the agent `clerk` into the queue. */
+  readonly add: (...ids: readonly string[]) => Promise<void>;
+  readonly send: (run: string, signal: Pick<Signal, "kind" | "call"> & { data: unknown }) => Promise<void>;
+  /** A worker begins; it closes with the test. */
+  readonly work: (clerk: DurableAgent) => Promise<void>;
+  /** Puts a run back that waits. */
+  readonly requeue: (sql: Sql, row: RunRow) => Promise<void>;
+  readonly when: (run: string, isThere: (row: RunRow) => boolean) => Promise<RunRow>;
+  readonly entries: (run: string) => Promise<readonly JournalEntry[]>;
+}
+
+/** Makes a room. `storeOf` makes a store whose methods fail as a test wants it. */
+export async function openRoom(
+  storeOf: (database: Database, schema: string) => RunStore = (database, schema) =>
+    new RunStore(database, schema),
+): Promise<Room> {
+  const onWarning = (): void => undefined;
+  const database = await openDatabase({ connections: 1, onWarning });
+  const runs = storeOf(database, SCHEMA);
+  await migrate(database, SCHEMA);
+  const queue = await RunQueue.open({ store: runs, supervises: true, onWarning });
+  const entries = new EntryStore(SCHEMA);
+  const workers: Worker[] = [];
+  onTestFinished(async () => {
+    for (const worker of workers) await worker.close(0);
+    await queue.close();
+    await database.close();
+  });
+  await queue.prepare([{ agent: "clerk", version: null }]);
+  return {
+    database,
+    runs,
+    add: (...ids) =>
+      database.transaction(async (sql) => {
+        const input = JSON.stringify([{ role: "user", content: [{ type: "text", text: "Go." }] }]);
+        const given = { agent: "clerk", priority: 0, deadline: null, input, budget: null, retries: 0 };
+        const fresh = ids.map((id) => ({ ...given, id }));
+        await runs.add(sql, fresh);
+        await queue.add(
+          sql,
+          fresh.map((run) => ({ ...run, version: null })),
+        );
+      }),
+    send: (run, { kind, call, data }) =>
+      database.transaction((sql) =>
+        runs.signal(sql, run, { id: newUuid(), kind, call, data: JSON.stringify(data) }),
+      ),
+    requeue: async (sql, row) => {
+      await runs.requeue(sql, row.id, row.version);
+      await queue.add(sql, [row]);
+    },
+    work: async (clerk) => {
+      const worker = new Worker({
+        id: newUuid(),
+        runs,
+        queue,
+        entries,
+        agents: { clerk },
+        version: "1",
+        concurrency: 8,
+        retentionMs: Number.POSITIVE_INFINITY,
+        onWarning,
+        wrapModel: (model) => model,
+        patiently: (work) => work(),
+        onStored: () => undefined,
+        onSettled: () => undefined,
+      });
+      await worker.start();
+      workers.push(worker);
+    },
+    when: async (run, isThere) => {
+      for (;;) {
+        const row = await runs.find(run);
+        if (row !== undefined && isThere(row)) return row;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    entries: async (run) => entriesIn(await entries.read(database, run)),
+  };
+}
