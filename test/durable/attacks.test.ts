@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { createFleet, type HostOptions } from "../../src/durable/index.ts";
-import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";
+import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { openRoom } from "./attack-room.ts";
 import { agentOf, noteTool, resultsIn } from "./fleet-room.ts";
@@ -86,7 +86,9 @@ test("a worker that comes back to a lease that ran out goes on with what it was 
 test("a cancel is heard although the first look at it failed", async () => {
   let looks = 0;
   class Failing extends RunStore {
-    override async waitingSignals(...args: Parameters<RunStore["waitingSignals"]>): Promise<readonly Signal[]> {
+    override async waitingSignals(
+      ...args: Parameters<RunStore["waitingSignals"]>
+    ): Promise<readonly Signal[]> {
       if (++looks === 2) throw new Error("The connection broke.");
       return super.waitingSignals(...args);
     }
@@ -103,7 +105,9 @@ test("a cancel is heard although the first look at it failed", async () => {
 test("a cancel that comes while the agent gets ready ends the run before its first request", async () => {
   let looks = 0;
   class Counting extends RunStore {
-    override async waitingSignals(...args: Parameters<RunStore["waitingSignals"]>): Promise<readonly Signal[]> {
+    override async waitingSignals(
+      ...args: Parameters<RunStore["waitingSignals"]>
+    ): Promise<readonly Signal[]> {
       looks += 1;
       return super.waitingSignals(...args);
     }
@@ -137,7 +141,7 @@ test("a run that fails before it hears what was said to it ends, and is not begu
   const beforeRun = (): never => {
     throw new Error("A hook that fails.");
   };
-  await room.work(agentOf([says("Done.")], { hooks: { onRunStart: beforeRun } as never }));
+  await room.work(agentOf([says("Done.")], { hooks: { pre_reply: beforeRun } }));
   const row = await room.when("deaf", (found) => found.state === "ended" || found.epoch > 3);
   expect([stopReasonOf(row), row.epoch]).toEqual(["error", 1]);
 });
@@ -150,7 +154,7 @@ test("an approval of a call that a hook changes each time is asked for again, on
   await room.work(
     agentOf([calls("note", { n: 1 }, "one"), says("Done.")], {
       tools: [noteTool(noted, { needsApproval: true })],
-      hooks: { beforeTool: () => ({ input: { n: ++changes } }) } as never,
+      hooks: { pre_acting: (_agent, acting) => ({ ...acting, input: { n: ++changes } }) },
     }),
   );
   const asked = await room.when("changed", ({ state }) => state === "waiting");
@@ -159,7 +163,10 @@ test("an approval of a call that a hook changes each time is asked for again, on
     await room.runs.signal(sql, "changed", { id: "yes", kind: "approve", call: "one", data: "true" });
     await room.requeue(sql, asked);
   });
-  const again = await room.when("changed", (row) => (row.state === "waiting" && row.epoch > asked.epoch) || row.epoch > 4);
+  const again = await room.when(
+    "changed",
+    (row) => (row.state === "waiting" && row.epoch > asked.epoch) || row.epoch > 4,
+  );
   const requests = (await room.entries("changed")).filter(({ type }) => type === "approval_request").length;
   expect([again.epoch, requests, noted]).toEqual([2, 2, []]);
 });
