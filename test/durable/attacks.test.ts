@@ -17,16 +17,16 @@ const stopReasonOf = ({ report }: RunRow): unknown =>
 /** A tool that begins, says so, and ends when it is let. */
 function heldTool(noted: unknown[]) {
   const begun = Promise.withResolvers<void>();
-  const let_ = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
   const tool = noteTool(noted, {
     execute: async ({ n }: { readonly n: number }) => {
       noted.push(n);
       begun.resolve();
-      await let_.promise;
+      await ending.promise;
       return `noted ${n}`;
     },
-  } as never);
-  return { tool, begun: begun.promise, end: () => let_.resolve() };
+  });
+  return { tool, begun: begun.promise, end: () => ending.resolve() };
 }
 
 test("a worker begins runs whose taking failed, before the database did it and behind, and nobody was lost", async () => {
@@ -104,12 +104,14 @@ test("a cancel is heard although the first look at it failed", async () => {
 
 test("a cancel that comes while the agent gets ready ends the run before its first request", async () => {
   let looks = 0;
+  const hasHeard = Promise.withResolvers<void>();
   class Counting extends RunStore {
     override async waitingSignals(
       ...args: Parameters<RunStore["waitingSignals"]>
     ): Promise<readonly Signal[]> {
-      looks += 1;
-      return super.waitingSignals(...args);
+      const signals = await super.waitingSignals(...args);
+      if (++looks === 2) hasHeard.resolve();
+      return signals;
     }
   }
   const room = await openRoom((database, schema) => new Counting(database, schema));
@@ -124,9 +126,8 @@ test("a cancel that comes while the agent gets ready ends the run before its fir
     return Object.assign(agent, { ready: () => isReady.promise.then(ready) });
   });
   await isMade.promise;
-  const before = looks;
   await room.send("early", { kind: "cancel", call: null, data: "Enough." });
-  while (looks === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  await hasHeard.promise;
   // The look is over when another statement behind it is.
   await room.database.query("select 1");
   isReady.resolve();
