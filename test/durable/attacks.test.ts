@@ -70,7 +70,7 @@ test("a worker that comes back to a lease that ran out goes on with what it was 
       );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // Whatever the worker does with the job it got again, it has done it when it looks into the queue once more.
+  // Whatever the worker does with the job it got again, it has done when it takes the next one.
   await room.add("next");
   await room.when("next", hasEnded);
   end();
