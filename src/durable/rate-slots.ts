@@ -67,7 +67,7 @@ export class RateSlots {
     if (waitMs > 0) await clock.sleep(Math.ceil(waitMs), signal);
   }
 
-  /** Takes a slot that is free. Requests of one moment see the same ones: the conditions send each to its own. */
+  /** Takes a slot that is free. Requests of one moment see the same: the conditions send each to its own. */
   async #takeFree(provider: string, { requests, perMs }: RateLimit): Promise<0 | undefined> {
     const { sql, schema } = this.#options;
     const taken = await sql.query(

@@ -69,21 +69,7 @@ export async function openRoom(
       await queue.add(sql, [row]);
     },
     work: async (clerk) => {
-      const worker = new Worker({
-        id: newUuid(),
-        runs,
-        queue,
-        entries,
-        agents: { clerk },
-        version: "1",
-        concurrency: 8,
-        retentionMs: Number.POSITIVE_INFINITY,
-        onWarning,
-        wrapModel: (model) => model,
-        patiently: (work) => work(),
-        onStored: () => undefined,
-        onSettled: () => undefined,
-      });
+      const worker = workerOf({ runs, queue, entries }, clerk);
       await worker.start();
       workers.push(worker);
     },
@@ -96,4 +82,26 @@ export async function openRoom(
     },
     entries: async (run) => entriesIn(await entries.read(database, run)),
   };
+}
+
+interface WorkerParts {
+  readonly runs: RunStore;
+  readonly queue: RunQueue;
+  readonly entries: EntryStore;
+}
+
+function workerOf(parts: WorkerParts, clerk: DurableAgent): Worker {
+  return new Worker({
+    ...parts,
+    id: newUuid(),
+    agents: { clerk },
+    version: "1",
+    concurrency: 8,
+    retentionMs: Number.POSITIVE_INFINITY,
+    onWarning: () => undefined,
+    wrapModel: (model) => model,
+    patiently: (work) => work(),
+    onStored: () => undefined,
+    onSettled: () => undefined,
+  });
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { createFleet, type HostOptions } from "../../src/durable/index.ts";
-import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";
+import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { openRoom } from "./attack-room.ts";
 import { agentOf, noteTool, resultsIn } from "./fleet-room.ts";
@@ -17,16 +17,16 @@ const stopReasonOf = ({ report }: RunRow): unknown =>
 /** A tool that begins, says so, and ends when it is let. */
 function heldTool(noted: unknown[]) {
   const begun = Promise.withResolvers<void>();
-  const let_ = Promise.withResolvers<void>();
+  const ending = Promise.withResolvers<void>();
   const tool = noteTool(noted, {
     execute: async ({ n }: { readonly n: number }) => {
       noted.push(n);
       begun.resolve();
-      await let_.promise;
+      await ending.promise;
       return `noted ${n}`;
     },
-  } as never);
-  return { tool, begun: begun.promise, end: () => let_.resolve() };
+  });
+  return { tool, begun: begun.promise, end: () => ending.resolve() };
 }
 
 test("a worker begins runs whose taking failed, before the database did it and behind, and nobody was lost", async () => {
@@ -70,7 +70,7 @@ test("a worker that comes back to a lease that ran out goes on with what it was 
       );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // Whatever the worker does with the job it got again, it has done it when it looks into the queue once more.
+  // Whatever the worker does with the job it got again, it has done when it takes the next one.
   await room.add("next");
   await room.when("next", hasEnded);
   end();
@@ -86,7 +86,9 @@ test("a worker that comes back to a lease that ran out goes on with what it was 
 test("a cancel is heard although the first look at it failed", async () => {
   let looks = 0;
   class Failing extends RunStore {
-    override async waitingSignals(...args: Parameters<RunStore["waitingSignals"]>): Promise<readonly Signal[]> {
+    override async waitingSignals(
+      ...args: Parameters<RunStore["waitingSignals"]>
+    ): Promise<readonly Signal[]> {
       if (++looks === 2) throw new Error("The connection broke.");
       return super.waitingSignals(...args);
     }
@@ -102,10 +104,14 @@ test("a cancel is heard although the first look at it failed", async () => {
 
 test("a cancel that comes while the agent gets ready ends the run before its first request", async () => {
   let looks = 0;
+  const hasHeard = Promise.withResolvers<void>();
   class Counting extends RunStore {
-    override async waitingSignals(...args: Parameters<RunStore["waitingSignals"]>): Promise<readonly Signal[]> {
-      looks += 1;
-      return super.waitingSignals(...args);
+    override async waitingSignals(
+      ...args: Parameters<RunStore["waitingSignals"]>
+    ): Promise<readonly Signal[]> {
+      const signals = await super.waitingSignals(...args);
+      if (++looks === 2) hasHeard.resolve();
+      return signals;
     }
   }
   const room = await openRoom((database, schema) => new Counting(database, schema));
@@ -120,9 +126,8 @@ test("a cancel that comes while the agent gets ready ends the run before its fir
     return Object.assign(agent, { ready: () => isReady.promise.then(ready) });
   });
   await isMade.promise;
-  const before = looks;
   await room.send("early", { kind: "cancel", call: null, data: "Enough." });
-  while (looks === before) await new Promise((resolve) => setTimeout(resolve, 20));
+  await hasHeard.promise;
   // The look is over when another statement behind it is.
   await room.database.query("select 1");
   isReady.resolve();
@@ -137,7 +142,7 @@ test("a run that fails before it hears what was said to it ends, and is not begu
   const beforeRun = (): never => {
     throw new Error("A hook that fails.");
   };
-  await room.work(agentOf([says("Done.")], { hooks: { onRunStart: beforeRun } as never }));
+  await room.work(agentOf([says("Done.")], { hooks: { pre_reply: beforeRun } }));
   const row = await room.when("deaf", (found) => found.state === "ended" || found.epoch > 3);
   expect([stopReasonOf(row), row.epoch]).toEqual(["error", 1]);
 });
@@ -150,7 +155,7 @@ test("an approval of a call that a hook changes each time is asked for again, on
   await room.work(
     agentOf([calls("note", { n: 1 }, "one"), says("Done.")], {
       tools: [noteTool(noted, { needsApproval: true })],
-      hooks: { beforeTool: () => ({ input: { n: ++changes } }) } as never,
+      hooks: { pre_acting: (_agent, acting) => ({ ...acting, input: { n: ++changes } }) },
     }),
   );
   const asked = await room.when("changed", ({ state }) => state === "waiting");
@@ -159,7 +164,10 @@ test("an approval of a call that a hook changes each time is asked for again, on
     await room.runs.signal(sql, "changed", { id: "yes", kind: "approve", call: "one", data: "true" });
     await room.requeue(sql, asked);
   });
-  const again = await room.when("changed", (row) => (row.state === "waiting" && row.epoch > asked.epoch) || row.epoch > 4);
+  const again = await room.when(
+    "changed",
+    (row) => (row.state === "waiting" && row.epoch > asked.epoch) || row.epoch > 4,
+  );
   const requests = (await room.entries("changed")).filter(({ type }) => type === "approval_request").length;
   expect([again.epoch, requests, noted]).toEqual([2, 2, []]);
 });
