@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, RunEndEntry } from "../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
@@ -12,7 +12,14 @@ import type { Budget } from "../core/model/ledger.ts";
 import type { Model } from "../core/model/model.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";
 import type { DurableAgent } from "./fleet-options.ts";
-import { endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
+import {
+  endEntry,
+  foldOf,
+  type OutsideEnd,
+  overdueEnd,
+  reportOfCompletion,
+  reportOfEnd,
+} from "./run-ending.ts";
 import { RunJournal } from "./run-journal.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
@@ -119,6 +126,9 @@ export class HeldRun {
     const answers = answersIn(signals, state);
     await patiently(() => runs.dropSignals(answers.stale));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
+    const completed = completionIn(known);
+    if (completed !== undefined && signals.length === 0)
+      return { type: "ended", report: reportOfCompletion(state, completed) };
     try {
       this.#agent = await this.#makeAgent(journal);
       await this.#agent.ready();
@@ -275,6 +285,12 @@ function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonl
   if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
   const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
+}
+
+/** The end that a run came to by itself, when its worker was lost before the row said so. */
+function completionIn(known: readonly JournalEntry[]): RunEndEntry | undefined {
+  const last = known.at(-1);
+  return last?.type === "run_end" && last.stopReason === "completed" ? last : undefined;
 }
 
 /** True when nobody has said anything since the last answer. */

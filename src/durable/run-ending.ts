@@ -1,10 +1,11 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, RunEndEntry } from "../core/agent/entry.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { SessionState } from "../core/agent/session-state.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
+import { messageText } from "../core/message/message.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { Sql } from "./database.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";
@@ -59,6 +60,21 @@ export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport 
     iterations: state.progress.iterations,
     usage: state.run.usage,
     cost: state.run.costUsd,
+  };
+}
+
+/** What is kept of a run that its journal says is completed. */
+export function reportOfCompletion(
+  { progress, run, transcript }: SessionState,
+  { iterations }: RunEndEntry,
+): StoredReport {
+  const last = transcript.messages.at(-1);
+  return {
+    text: last?.role === "assistant" ? messageText(last) : progress.lastText,
+    stopReason: "completed",
+    iterations,
+    usage: run.usage,
+    cost: run.costUsd,
   };
 }
 

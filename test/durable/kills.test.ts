@@ -32,18 +32,32 @@ describe.skipIf(!hasPostgres)("durable runs whose workers are killed", () => {
   test("all end, nothing that has a result is done again, and one that ends its workers harms no other", async () => {
     const folder = tempFolder();
     const place = { databaseUrl, schema: "kills" };
-    const crew = new Crew({ ...place, folder, agents: ["clerk", "poison"], turns: TURNS, deaths: DEATHS });
+    const crew = new Crew({
+      ...place,
+      folder,
+      agents: ["clerk", "poison", "last"],
+      turns: TURNS,
+      deaths: DEATHS,
+    });
     onTestFinished(() => crew.killAll());
     const fleet = await watchingFleet(place);
     const frozen = freezeWorker(fleet, place, folder);
     await crew.hire(3);
     const poisoned = await fleet.start("poison", "Die.", { id: "poison" });
+    const lastWords = await fleet.start("last", "Speak.", { id: "last" });
     const ids = Array.from({ length: RUNS }, (_, at) => ({ input: "Go.", id: `clerk-${at}` }));
     const runs = await fleet.startMany("clerk", ids);
     const orderly = await strike(crew, server, folder);
     const results = await Promise.all(runs.map((run) => run.result()));
     const poison = await poisoned.result();
     const frozenResults = await frozen;
+    const { stopReason, text, iterations } = await lastWords.result();
+    expect([stopReason, text, iterations, faultsOf(await entriesOf(lastWords))]).toEqual([
+      "completed",
+      "Said to 1.",
+      1,
+      [],
+    ]);
     expect(await crew.dismiss()).toEqual([0, 0, 0]);
 
     const journals = await Promise.all(runs.map((run) => entriesOf(run)));

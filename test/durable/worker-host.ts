@@ -116,8 +116,22 @@ const MAKERS: { readonly [name: string]: (host: HostOptions, run: RunInfo) => Ag
       ...host,
     }),
   poison: (host) => new Agent({ model: new ScriptedModel(once("die")), tools: [die], ...host }),
+  last: (host, run) =>
+    new Agent({
+      model: new ScriptedModel(({ messages }) => says(`Said to ${messages.length}.`)),
+      hooks: { pre_print: (_, { event }) => void (event?.type === "run_end" && dieAtTheEnd(run)) },
+      ...host,
+    }),
   frozen: (host) => new Agent({ model: new ScriptedModel(once("freeze")), tools: [freeze], ...host }),
 };
+
+/** Ends its process once, between the end of its run and the moment its fleet has heard of it. */
+function dieAtTheEnd(run: RunInfo): void {
+  const path = join(options.folder, `${run.id}-end`);
+  if (existsSync(path)) return;
+  writeFileSync(path, "");
+  process.kill(process.pid, "SIGKILL");
+}
 
 const fleet = await createFleet({
   databaseUrl: options.databaseUrl,
