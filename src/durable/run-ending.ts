@@ -63,7 +63,7 @@ export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport 
   };
 }
 
-/** What is kept of a run that its journal says is completed. */
+/** The part that is kept of a run whose journal says that it is completed. */
 export function reportOfCompletion(
   { progress, run, transcript }: SessionState,
   { iterations }: RunEndEntry,

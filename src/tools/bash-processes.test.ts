@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== "linux")(
     test("a writer that outlives its call is read on, so that it does not die of a broken pipe", async () => {
       const room = openShellRoom();
       const command =
-        "(for i in 1 2 3; do echo early; done; until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 1000) &";
+        "(for i in 1 2 3; do echo early; done; touch begun; until [ -e go ]; do sleep 0.01; done; echo late; touch done; sleep 1000) & until [ -e begun ]; do sleep 0.01; done";
       await room.bash({ command });
       await room.bash({ command: "touch go; until [ -e done ]; do sleep 0.01; done" });
       await until(async () => steady(await room.job({ action: "output", id: "job_1" })).startsWith("late\n"));
