@@ -63,7 +63,7 @@ export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport 
   };
 }
 
-/** What is kept of a run that its journal says is completed. */
+/** The report of a run that its journal says is completed. */
 export function reportOfCompletion(
   { progress, run, transcript }: SessionState,
   { iterations }: RunEndEntry,
