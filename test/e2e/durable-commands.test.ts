@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createFleet } from "../../src/durable/index.ts";
-import { entriesOf, resultsIn, whenStatus, whenWaiting } from "../durable/fleet-room.ts";
+import { entriesOf, resultsIn, whenWaiting } from "../durable/fleet-room.ts";
 import { type Postgres, postgresPrograms, startPostgres } from "../durable/postgres.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { runCommand, startCommand } from "./command.ts";
@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
       journal: expect.arrayContaining([expect.objectContaining({ type: "run_end" })]),
     });
     expect((await about("retry", "never")).stdout).toBe("never is handed out again.\n");
-    await whenStatus(fleet.run("never"), ({ state }) => state !== "ended" && state !== "queued");
+    expect((await fleet.run("never").result()).stopReason).toBe("completed");
     expect((await about("retry", "yes")).code).toBe(2);
 
     worker.child.kill("SIGTERM");
