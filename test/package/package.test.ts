@@ -37,9 +37,9 @@ describe("the packed package", () => {
           ),
       ),
     ).toEqual([]);
-    expect(files.filter((path) => /\.(test|contract)\.|^(?!examples\/).*(?<!\.d)\.ts$/.test(path))).toEqual(
-      [],
-    );
+    expect(
+      files.filter((path) => /^(?!examples\/)(?:.*\.(?:test|contract)\.|.*(?<!\.d)\.ts$)/.test(path)),
+    ).toEqual([]);
   });
 
   test("brings its manual page as a list of one, for npm links no other form", () => {
@@ -74,7 +74,7 @@ describe("each entry of the packed package", () => {
     const typesAlone = publicEntries(ROOT)
       .filter(({ source }) => !/^export (?!type )/m.test(readFileSync(join(ROOT, source), "utf8")))
       .map(({ subpath }) => manifest.name + subpath.slice(1));
-    expect(typesAlone).toEqual(["nano-agent/agent"]);
+    expect(typesAlone).toEqual([]);
     const text = `
       const found = {};
       for (const name of ${JSON.stringify(specifiers)}) found[name] = Object.keys(await import(name)).length > 0;
