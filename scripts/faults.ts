@@ -9,6 +9,10 @@ useOwnPrograms();
 process.env["NANO_AGENT_FAULTS"] = "full";
 process.env["NANO_AGENT_SEED"] ??= "random";
 const words = process.argv.slice(2);
-const command = ["vitest", "run", ...(words.length === 0 ? ["test/faults", "test/durable/kills.test.ts"] : words)];
+const command = [
+  "vitest",
+  "run",
+  ...(words.length === 0 ? ["test/faults", "test/durable/kills.test.ts"] : words),
+];
 const { ok } = await runCommand(command, { show: true });
 process.exitCode = ok ? 0 : 1;
