@@ -4,8 +4,8 @@ import { tempFolder } from "../temp-folder.ts";
 import { runCommand, TEST_KEY } from "./command.ts";
 
 /**
- * Says at its end how much memory the process held at most, in KiB. Linux counts what its parent held into the
- * `maxRSS` of a child, and into its own peak it does not.
+ * Says at its end how much memory the process held at most, in KiB. Linux counts what its parent held into
+ * the `maxRSS` of a child, and into its own peak it does not.
  */
 const TELL_PEAK = `
   import { existsSync, readFileSync } from "node:fs";
