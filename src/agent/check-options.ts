@@ -16,7 +16,7 @@ import {
   within,
 } from "../core/base/check-option.ts";
 import { misuse } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { assertBudget } from "../core/model/assert-budget.ts";
 import { EFFORTS } from "../core/model/model.ts";
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
@@ -54,19 +54,6 @@ export function assertIterations(value: unknown): void {
     `maxIterations is ${String(value)}; it counts model requests and must be a whole number from 1, or Infinity.`,
   );
 }
-
-/** Throws `invalid_argument` for what is no budget. */
-export const assertBudget: Check = (budget) => {
-  if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd, tokens or wallTimeMs }.");
-  const { shared, ...limits } = budget;
-  if (shared !== undefined && !hasMethods(shared, ["setAside"]))
-    throw misuse("budget.shared is not a SharedBudget: pass new SharedBudget(usd) of nano-agent/agent.");
-  assertKnown(limits, ["usd", "tokens", "wallTimeMs"], "limit of a budget");
-  for (const [name, value] of Object.entries(limits)) {
-    if (value === undefined || (typeof value === "number" && value > 0)) continue;
-    throw misuse(`budget.${name} is ${String(value)}; it must be a number above 0.`);
-  }
-};
 
 function assertModel(model: unknown): void {
   if (hasMethods(model, ["stream"])) return;
