@@ -1,5 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
+import { clipped } from "../core/base/text.ts";
 import type { Rule, RuleAction } from "./rule.ts";
 import { isPeerName, patternKind, toToolName } from "./tool-names.ts";
 
@@ -139,5 +140,5 @@ function shown(value: unknown): string {
         ? "a list"
         : "an object"
       : (JSON.stringify(value) ?? "missing");
-  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+  return clipped(text, 200);
 }

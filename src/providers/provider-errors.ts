@@ -3,6 +3,7 @@ import { defined } from "../core/base/defined.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { parseRetryAfter } from "../core/base/retry.ts";
+import { clipped } from "../core/base/text.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
 /** A provider's own words about a failure. */
@@ -331,7 +332,7 @@ export function excerpt(body: string): string {
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return clipped(text, 200);
 }
 
 function sentence(said: string): string {

@@ -1,6 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { toCleanText } from "../core/base/text.ts";
+import { clipped, toCleanText } from "../core/base/text.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./http.ts";
@@ -87,7 +87,7 @@ const MAX_DETAIL = 2_000;
 
 /** Words of a server that are kept and shown: without escape sequences, and of bounded length. */
 function shownWords(text: string, max: number): string {
-  return toCleanText(text.length > max ? `${text.slice(0, max)}…` : text);
+  return toCleanText(clipped(text, max));
 }
 
 /** Headers of a request: those of the format, and the target's own, which win whatever their case. */

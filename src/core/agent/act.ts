@@ -5,6 +5,7 @@ import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
+import { mapTexts } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import { redactResult, redactUpdates, type Updates } from "../tool/redact-call.ts";
@@ -257,16 +258,10 @@ export function callMaker(
 
 /** A result as a block of a message: bounded, and without halves of characters. */
 export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
-  const { content } = result;
   return {
     type: "tool_result",
     tool_use_id: callId,
-    content:
-      typeof content === "string"
-        ? boundText(content, maxChars)
-        : content.map((block) =>
-            block.type === "text" ? { ...block, text: boundText(block.text, maxChars) } : block,
-          ),
+    content: mapTexts(result.content, (text) => boundText(text, maxChars)),
     ...(result.isError === true ? { is_error: true } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { clipped } from "../base/text.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, Model, ToolChoice } from "../model/model.ts";
@@ -198,8 +199,7 @@ function neverFinished(tool: string): NanoAgentError {
 
 function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
   const { name = "", invalid_input } = calls.at(-1) ?? {};
-  const raw = invalid_input?.raw ?? "";
-  const sent = raw.length > 500 ? `${raw.slice(0, 500).toWellFormed()}…` : raw;
+  const sent = clipped(invalid_input?.raw ?? "", 500);
   return new NanoAgentError(
     "invalid_response",
     `In ${MAX_UNREADABLE} answers in a row the arguments of the calls were not JSON. The last ones, of ${name}: ${sent} Try a model that follows tool calls, or a higher output limit if they were cut.`,
