@@ -4,6 +4,7 @@ import { defined } from "../core/base/defined.ts";
 import { invalidConfig } from "../core/base/errors.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Effort, Model } from "../core/model/model.ts";
+import { atPace } from "../core/model/wrap-model.ts";
 import { isOffered } from "../core/tool/registry.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
@@ -36,7 +37,6 @@ import { openPlugins, type Plugins } from "./plugins/open-plugins.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
 import { systemPrompt } from "./system-prompt.ts";
-import { atPace } from "./wrap-model.ts";
 
 /** The parts an agent is composed from beside its settings. */
 export interface ComposeOptions

@@ -1,5 +1,5 @@
 import { isRecord, ownValue } from "./json.ts";
-import { clipped } from "./text.ts";
+import { clipped, commonStart } from "./text.ts";
 
 /** Where two values first differ, and what each has there, as short text. */
 export interface Difference {
@@ -41,12 +41,6 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
 /** Characters shown of a value, and of those how many before the difference. */
 const SHOWN = 80;
 const BEFORE = 20;
-
-function commonStart(left: string, right: string): number {
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at += 1;
-  return at;
-}
 
 /** A value as text; a long one around the place where it differs. */
 function shown(value: unknown, difference: number): string {

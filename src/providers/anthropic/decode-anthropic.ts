@@ -14,11 +14,6 @@ import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } f
 
 type Emit = (part: StreamPart) => void;
 
-/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
-export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
-  return new AnthropicDecoder(emit, target);
-}
-
 /** A block that is still being written. `text`: what its deltas brought, of a call the JSON of its input. */
 interface OpenBlock {
   start: AnthropicBlock;
@@ -27,7 +22,8 @@ interface OpenBlock {
   readonly citations: unknown[];
 }
 
-class AnthropicDecoder implements WireDecoder {
+/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
+export class AnthropicDecoder implements WireDecoder {
   readonly #emit: Emit;
   readonly #target: WireTarget;
   readonly #template = createDeltaTemplate({ ignore: [] });

@@ -36,11 +36,7 @@ import type {
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.
  */
-export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
-  return new GoogleDecoder(emit, target);
-}
-
-class GoogleDecoder implements WireDecoder {
+export class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
   readonly #templates = {

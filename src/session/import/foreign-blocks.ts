@@ -1,8 +1,8 @@
-import { ownValue } from "../../core/base/json.ts";
+import { type Fields, ownValue } from "../../core/base/json.ts";
 import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { ForeignItem, KindCount } from "./foreign-session.ts";
-import { type Fields, fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
+import { fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
 
 /** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -1,4 +1,4 @@
-import type { Model } from "../core/model/model.ts";
+import type { Model } from "./model.ts";
 
 /** A model that is `model` in everything but how it is asked. */
 export function modelWith(model: Model, stream: Model["stream"]): Model {
