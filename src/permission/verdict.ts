@@ -1,6 +1,5 @@
 import { clipped } from "../core/base/text.ts";
-import type { OriginRule, RuleAction } from "./rule.ts";
-import { ruleText } from "./rule.ts";
+import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
 /** The verdict of the policy about a call, and why. */
 export interface Verdict {

@@ -127,7 +127,7 @@ function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
 
 function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): string {
   const given =
-    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options)?.value ?? preset.baseUrl;
+    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options) ?? preset.baseUrl;
   const text = given.trim().replace(/\/+$/, "");
   if (text === "") {
     throw invalidConfig(
@@ -156,9 +156,9 @@ interface Credentials {
 
 function credentialsOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): Credentials {
   const variables = custom.apiKeyVariable === undefined ? preset.keyVariables : [custom.apiKeyVariable];
-  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options)?.value;
+  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options);
   if (apiKey !== undefined && apiKey.trim() !== "") return { apiKey: apiKey.trim(), quirks: {} };
-  const token = firstSet(preset.tokenVariables ?? [], options)?.value;
+  const token = firstSet(preset.tokenVariables ?? [], options);
   if (token !== undefined) return { apiKey: token, quirks: { auth: "bearer" } };
   if (preset.local === true || hasCredentialHeader({ ...custom.headers, ...options.headers }))
     return { quirks: {} };
@@ -175,13 +175,11 @@ function hasCredentialHeader(headers: { readonly [name: string]: string }): bool
   );
 }
 
-function firstSet(
-  variables: readonly string[],
-  { env }: ResolveModelOptions,
-): { readonly variable: string; readonly value: string } | undefined {
+/** The value of the first of these variables that has one. */
+function firstSet(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
   for (const variable of variables) {
     const value = env?.(variable)?.trim();
-    if (value !== undefined && value !== "") return { variable, value };
+    if (value !== undefined && value !== "") return value;
   }
   return undefined;
 }

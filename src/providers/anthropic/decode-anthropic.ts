@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { JsonObject } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
 import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
 import type { ProviderData, TextBlock, ThinkingBlock } from "../../core/message/block.ts";
@@ -226,8 +226,6 @@ function rawBlock({ start, text }: OpenBlock): AnthropicBlock {
   const json = text.toString();
   return json === "" ? start : { ...start, input: parseToolInput(json).input };
 }
-
-type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** Later figures are totals and never smaller; servers that repeat an event with zeros are not believed. */
 function mergedUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefined): AnthropicUsage {

@@ -1,3 +1,4 @@
+import type { Fields } from "../../core/base/json.ts";
 import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 
@@ -42,7 +43,7 @@ export interface ForeignSession {
 /** A record of a foreign file, with the number of its line. */
 export interface ForeignRecord {
   readonly line: number;
-  readonly fields: { readonly [key: string]: unknown };
+  readonly fields: Fields;
 }
 
 /** The counts of a parser on its way. */
