@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import type { Rule, RuleAction } from "./rule.ts";
@@ -123,14 +123,11 @@ function checkCount(count: number, where: string): void {
 }
 
 function malformed(text: string, expected: string): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_config",
-    `The permission rule ${shown(text)} is malformed: expected ${expected}.`,
-  );
+  return invalidConfig(`The permission rule ${shown(text)} is malformed: expected ${expected}.`);
 }
 
 function wrong(place: string, value: unknown, expected: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${place} is ${shown(value)}: expected ${expected}.`);
+  return invalidConfig(`${place} is ${shown(value)}: expected ${expected}.`);
 }
 
 function shown(value: unknown): string {

@@ -3,7 +3,7 @@ import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
-import { findPreset, PRESETS, type Preset, standardVariables } from "./catalog.ts";
+import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { Fetch } from "./http-fetch.ts";
@@ -108,8 +108,7 @@ function providerOf(
   const custom = providers[name];
   if (custom === undefined)
     return { preset: findPreset(name, [...PRESETS, ...Object.entries(providers).map(toPreset)]), custom: {} };
-  const known = PRESETS.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
-  return { preset: known ?? toPreset([name, custom]), custom };
+  return { preset: presetNamed(name) ?? toPreset([name, custom]), custom };
 }
 
 /** A provider nobody knows needs a key only when its definition speaks of one. */

@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
@@ -255,8 +255,7 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSi
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
 
 function argumentsInPieces(): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
   );
 }

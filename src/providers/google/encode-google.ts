@@ -98,7 +98,7 @@ function callingConfig({ tools, toolChoice }: ModelRequest): JsonObject {
 }
 
 function asObject(value: Json | undefined): JsonObject {
-  return isRecord(value) ? (value as JsonObject) : {};
+  return isRecord(value) ? value : {};
 }
 
 function writeTools(declarations: readonly string[] = [], extra: Json | undefined): string {

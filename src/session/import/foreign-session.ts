@@ -27,6 +27,12 @@ export type ForeignItem =
     }
   | { readonly type: "result"; readonly result: ToolResultBlock; readonly time: number | undefined };
 
+/** An answer of the model. */
+export type ForeignAnswer = Extract<ForeignItem, { readonly type: "assistant" }>;
+
+/** An answer whose list is its own, so that further blocks can be added. */
+export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
+
 /** A session file of another program, read. */
 export interface ForeignSession {
   readonly program: ForeignProgram;

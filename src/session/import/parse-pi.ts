@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import { type Fields } from "../../core/base/json.ts";
+import type { Fields } from "../../core/base/json.ts";
 import type { AssistantBlock } from "../../core/message/block.ts";
 import {
   callBlock,
