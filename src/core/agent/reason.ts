@@ -20,7 +20,7 @@ export async function reason(given: RunContext, toolChoice: ToolChoice | undefin
   return stopped(run) ?? (done === "again" ? ask(run, toolChoice) : answer);
 }
 
-/** What the first plugin that knows of the failure made of it. */
+/** The outcome of the first plugin that knows of the failure; undefined where none does. */
 async function mendedBy(run: RunContext, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.plugins) {
     const done = await plugin.afterFailure?.(run, error);

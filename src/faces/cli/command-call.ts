@@ -49,7 +49,7 @@ export function runFlagsOf(call: CommandCall): RunFlags {
 }
 
 /** The whole numbers an option may be, and how that is said. */
-export interface NumberWanted {
+export interface NumberRange {
   readonly least: number;
   readonly most: number;
   /** Behind "write": `a port from 1 to 65535`. */
@@ -60,7 +60,7 @@ export interface NumberWanted {
 export function numberOf(
   call: CommandCall,
   name: `--${string}`,
-  { least, most, what }: NumberWanted,
+  { least, most, what }: NumberRange,
 ): number | undefined {
   const text = call.text(name);
   if (text === undefined) return undefined;
@@ -70,7 +70,7 @@ export function numberOf(
 }
 
 /** A port to listen at. */
-export const PORT: NumberWanted = {
+export const PORT: NumberRange = {
   least: 0,
   most: 65_535,
   what: "a port from 1 to 65535, or 0 for a free one",

@@ -160,7 +160,7 @@ export class OutputItem {
   }
 }
 
-/** What only this wire needs again; nothing where there is none. */
+/** Data that only this wire needs again, as a field; no field where there is none. */
 function ownData(data: JsonObject): { readonly provider_data?: ProviderData } {
   return Object.keys(data).length === 0 ? {} : { provider_data: { openai_responses: data } };
 }
