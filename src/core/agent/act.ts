@@ -196,16 +196,16 @@ function toolContext(
   call: ToolUseBlock,
   { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
 ): ToolContext {
+  const { sessionId } = run.journal;
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
   return {
     context: run.context,
     signal: abort.signal,
-    sessionId: run.journal.sessionId,
-    transcriptId:
-      run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
+    sessionId,
+    transcriptId: run.subagent === undefined ? sessionId : `${sessionId}/${run.scope ?? ""}`,
     callId: call.id,
-    idempotencyKey: `${run.journal.sessionId}/${call.id}`,
+    idempotencyKey: `${sessionId}/${call.id}`,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
@@ -261,11 +261,7 @@ export function toBlock(callId: string, result: ToolResult, maxChars: number): T
   return {
     type: "tool_result",
     tool_use_id: callId,
-    content: mapTexts(result.content, (text) => boundText(text, maxChars)),
+    content: mapTexts(result.content, (text) => truncateMiddle(text, maxChars).toWellFormed()),
     ...(result.isError === true ? { is_error: true } : {}),
   };
-}
-
-function boundText(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text.toWellFormed() : truncateMiddle(text, maxChars).toWellFormed();
 }

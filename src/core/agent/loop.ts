@@ -223,13 +223,8 @@ async function callerEnding(
 ): Promise<Ending> {
   const { maxIterations, state } = run;
   try {
-    const composing = (async () =>
-      compose({
-        maxIterations,
-        messages: state.transcript.messages,
-        lastText: state.progress.lastText,
-      }))();
-    const text: unknown = await orAborted(composing, run.signal);
+    const context = { maxIterations, messages: state.transcript.messages, lastText: state.progress.lastText };
+    const text: unknown = await orAborted(Promise.resolve(compose(context)), run.signal);
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
     throw misuse("onMaxIterations gave back no text: return the answer of the run.");
   } catch (error) {
