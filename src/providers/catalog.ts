@@ -95,12 +95,12 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** The preset of a name or alias. */
+/** The preset of a name or alias, written as it is. */
 export function presetNamed(name: string, presets: readonly Preset[] = PRESETS): Preset | undefined {
   return presets.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
 }
 
-/** The same in any case. Throws `unknown_provider`, which lists the nearest first. */
+/** The preset of a name or alias, in any case. Throws `unknown_provider`, which lists the nearest first. */
 export function findPreset(name: string, presets: readonly Preset[] = PRESETS): Preset {
   const wanted = name.toLowerCase();
   const found = presetNamed(wanted, presets);
