@@ -47,15 +47,21 @@ export interface RunHost {
 
 const MAX_CALLS = 64;
 
+type Publish = (event: AgentEvent) => void;
+
 /** The run at work, as its agent sees it: its stop signal and where it is published. */
 export class ActiveRun {
-  emit: (event: AgentEvent) => void = () => undefined;
+  /** Shows an event to hooks and then to the reader. */
+  emit: Publish = NOBODY;
+  /** Shows an event to the reader. */
+  readonly publish: Publish;
   readonly #linked: LinkedAbort;
-  #stopTimer: () => void = () => undefined;
+  #stopTimer: () => void = NOBODY;
   isReleased = false;
 
-  constructor(linked: LinkedAbort) {
+  constructor(linked: LinkedAbort, publish: Publish) {
     this.#linked = linked;
+    this.publish = publish;
   }
 
   get signal(): AbortSignal {
@@ -116,12 +122,11 @@ export class AgentRuns {
   perform(
     messages: readonly Message[],
     options: RunOptions,
-    { linked, push }: { readonly linked: LinkedAbort; readonly push: (event: AgentEvent) => void },
+    { linked, push }: { readonly linked: LinkedAbort; readonly push: Publish },
   ): Promise<RunResult> {
     const { session, steering, agent } = this.#host;
     const { state, history } = session;
-    const active = new ActiveRun(linked);
-    const publish = publisher(options, push);
+    const active = new ActiveRun(linked, publisher(options, push));
     const workedMs = goesOn(state, messages) ? state.progress.activeMs : 0;
     let run: RunContext;
     try {
@@ -133,7 +138,7 @@ export class AgentRuns {
         hasSteering: !steering.isEmpty,
         isRunning: this.#current !== undefined,
       });
-      run = this.#context(options, { active, publish, workedMs });
+      run = this.#context(options, active, workedMs);
     } catch (error) {
       active.end();
       throw error;
@@ -141,18 +146,17 @@ export class AgentRuns {
     this.#current = active;
     const { wallTimeMs } = run.budget;
     if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.clock);
-    for (const message of this.#warnings.splice(0)) publish({ type: "warning", message });
-    return this.#work(run, messages, { active, publish });
+    for (const message of this.#warnings.splice(0)) active.publish({ type: "warning", message });
+    return this.#work(run, messages, active);
   }
 
   /** Makes one call without a model. Throws only for the journal, and for options that do not fit. */
   async callTool(name: string, input: ToolInput, options: CallToolOptions): Promise<ToolResult> {
     this.assertIdle("callTool()");
-    const active = new ActiveRun(new LinkedAbort(options.signal));
+    const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOBODY));
     try {
-      const publish = publisher(options, NOBODY);
       const { approve, context } = options;
-      const run = this.#context(defined({ approve, context }), { active, publish });
+      const run = this.#context(defined({ approve, context }), active);
       // Calls inside another one are no part of the conversation, and these are inside none.
       return await callMaker(run, newId("call"), this.#calls)(name, input);
     } finally {
@@ -163,18 +167,21 @@ export class AgentRuns {
   async previewCompaction(): Promise<CompactionPreview> {
     const { session, options } = this.#host;
     await session.begin();
-    const active = new ActiveRun(new LinkedAbort(undefined));
-    return previewCompaction(this.#context({}, { active, publish: NOBODY }), options().compaction);
+    const active = new ActiveRun(new LinkedAbort(undefined), NOBODY);
+    return previewCompaction(this.#context({}, active), options().compaction);
   }
 
   async compact(options: CompactOptions): Promise<CompactionEntry | undefined> {
     this.assertIdle("compact()");
-    const active = new ActiveRun(new LinkedAbort(options.signal));
+    const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOBODY));
     this.#current = active;
     try {
       await this.#host.session.begin();
-      const run = this.#context({}, { active, publish: publisher(options, NOBODY) });
-      return await compactOnRequest(run, this.#host.options().compaction, options.instructions);
+      return await compactOnRequest(
+        this.#context({}, active),
+        this.#host.options().compaction,
+        options.instructions,
+      );
     } finally {
       active.end();
       this.#current = undefined;
@@ -191,17 +198,13 @@ export class AgentRuns {
     if (this.#current === undefined) await session.storeObserved(false);
   }
 
-  async #work(
-    run: RunContext,
-    messages: readonly Message[],
-    { active, publish }: { readonly active: ActiveRun; readonly publish: (event: AgentEvent) => void },
-  ): Promise<RunResult> {
+  async #work(run: RunContext, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
     const { session, conduct } = this.#host;
     try {
       await session.storeObserved(saysSomething(messages));
       const result = await performRun(run, { messages, history: session.history, conduct });
       await session.storeObserved(false);
-      publish({ type: "done", result });
+      active.publish({ type: "done", result });
       return result;
     } finally {
       active.end();
@@ -209,20 +212,9 @@ export class AgentRuns {
     }
   }
 
-  #context(
-    options: RunOptions,
-    {
-      active,
-      publish,
-      workedMs = 0,
-    }: {
-      readonly active: ActiveRun;
-      readonly publish: (event: AgentEvent) => void;
-      readonly workedMs?: number;
-    },
-  ): RunContext {
+  #context(options: RunOptions, active: ActiveRun, workedMs = 0): RunContext {
     const { agent, session, steering, choice, finishToolFor } = this.#host;
-    const { signal } = active;
+    const { signal, publish } = active;
     const { journal, state } = session;
     const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
     const failure: RunContext["failure"] = {};

@@ -1,4 +1,4 @@
-import { hasBegun, recordHistory, recordInterruption } from "../core/agent/begin-run.ts";
+import { hasConversation, recordHistory, recordInterruption } from "../core/agent/begin-run.ts";
 import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { Journal } from "../core/agent/journal.ts";
@@ -79,7 +79,7 @@ export class AgentSession {
     const { state } = this;
     const { usage, costUsd } = state.session;
     return {
-      messages: (hasBegun(state) ? state.transcript.messages : this.#history).slice(),
+      messages: (hasConversation(state) ? state.transcript.messages : this.#history).slice(),
       totalTokens: { input: usage.inputTokens, output: usage.outputTokens },
       totalCost: costUsd,
     };

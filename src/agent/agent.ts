@@ -142,8 +142,7 @@ export class Agent {
 
   /**
    * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run
-   * without an answer, and with a
-   * `schema` for every run without the value.
+   * without an answer, and with a `schema` for every run without the value.
    */
   runOrThrow<const S extends SchemaInput>(
     input: Input | undefined,
@@ -327,8 +326,7 @@ export class Agent {
   /**
    * Does the work of a run between the record of its input and its `done` event: the loop. A pattern
    * overrides it with several nested runs and ends with `endRun`; events, journal, limits, permission and
-   * abort are in
-   * `run` and stay as they are. {@link Agent.run} calls it.
+   * abort are in `run` and stay as they are. {@link Agent.run} calls it.
    */
   conduct(run: RunContext): Promise<RunResult> {
     return runLoop(run);

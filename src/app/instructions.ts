@@ -37,7 +37,7 @@ export function readInstructions(
     bytes += file.bytes;
     if (bytes > MAX_TOTAL_BYTES) {
       onNotice(
-        `${file.path} and what is above it are left out: instructions have more than ${MAX_TOTAL_BYTES} bytes.`,
+        `${file.instructions.path} and what is above it are left out: instructions have more than ${MAX_TOTAL_BYTES} bytes.`,
       );
       break;
     }
@@ -47,7 +47,6 @@ export function readInstructions(
 }
 
 interface InstructionsFile {
-  readonly path: string;
   readonly real: string;
   readonly bytes: number;
   readonly instructions: Instructions;
@@ -87,7 +86,6 @@ function readBounded(path: string, real: string): InstructionsFile | { readonly 
     if (text === undefined) return { fault: "it is not UTF-8 text" };
     if (text === "") return undefined;
     return {
-      path,
       real,
       bytes: Buffer.byteLength(text),
       instructions: { path, text: toCleanText(text), cut },

@@ -13,8 +13,8 @@ export interface Telemetry {
 
 /**
  * Telemetry by way of `@opentelemetry/api` as installed beside this package, and the providers somebody
- * registered there (say, with
- * `NODE_OPTIONS=--import`). When it cannot be loaded, that is told and nothing is sent.
+ * registered there (say, with `NODE_OPTIONS=--import`). When it cannot be loaded, that is told and nothing is
+ * sent.
  */
 export async function loadTelemetry(
   config: OpenTelemetryConfig,

@@ -2,6 +2,7 @@ import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, isNanoAgentError, misuse } from "../core/base/errors.ts";
 import { didYouMean, shellArgument } from "../core/base/text.ts";
+import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
@@ -168,7 +169,7 @@ function itemsOf(text: string): readonly string[] {
 
 /** Names of tools that servers bring are known to them alone. */
 function isOfServer(item: string): boolean {
-  return item.startsWith("mcp__");
+  return item.startsWith(MCP_PREFIX);
 }
 
 /** Tells how the person who started the run could have allowed the call. */

@@ -1,5 +1,5 @@
 import type { ModelInfo } from "../core/model/model.ts";
-import { PRESETS } from "../providers/catalog.ts";
+import { PRESETS, presetNamed } from "../providers/catalog.ts";
 import { isLoopback } from "../providers/http.ts";
 import { variable } from "./config/env.ts";
 import type { LocalServerOptions } from "./local-servers.ts";
@@ -23,10 +23,7 @@ function isLocalPreset(provider: string): boolean {
 
 function isOwnHere(provider: string, { config, environment }: LocalServerOptions): boolean {
   const isCustom = provider.toLowerCase() === "custom";
-  const isPreset = PRESETS.some(
-    ({ name, aliases }) => name === provider || aliases?.includes(provider) === true,
-  );
-  if (!isCustom && isPreset) return false;
+  if (!isCustom && presetNamed(provider) !== undefined) return false;
   const given = config.providers?.[provider]?.baseUrl;
   const url = given ?? (isCustom ? variable(environment, "CUSTOM_BASE_URL") : undefined);
   return isLoopback(URL.parse(url ?? "")?.hostname ?? "");

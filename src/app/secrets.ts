@@ -9,8 +9,8 @@ import type { Environment } from "./config/env.ts";
 
 /**
  * Takes secrets out of results, errors and exports: credentials in the environment, in the config and in what
- * MCP servers are given, and texts that look like one.
- * `undefined` where the user's config says `redact: false`.
+ * MCP servers are given, and texts that look like one. `undefined` where the user's config says
+ * `redact: false`.
  */
 export function redactionFor(
   environment: Environment,

@@ -123,10 +123,7 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
 function validatorOf({ field, root }: FieldQuestion): (value: unknown) => SchemaResult {
   const { $defs, definitions } = root;
   try {
-    return compileValidator({
-      ...defined({ $defs, definitions }),
-      ...field,
-    });
+    return compileValidator({ ...defined({ $defs, definitions }), ...field });
   } catch {
     return (value) => ({ ok: true, value });
   }

@@ -88,9 +88,10 @@ export class MessageHub {
     options: Omit<DiscussOptions, "next" | "maxTurns"> = {},
   ): Promise<RunResult> {
     const { signal, onEvent } = options;
-    const result = await this.#member(name).run(input, {
-      ...defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, name)) }),
-    });
+    const result = await this.#member(name).run(
+      input,
+      defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, name)) }),
+    );
     if (hasText(result)) await this.broadcast(result.text, name);
     return result;
   }

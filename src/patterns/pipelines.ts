@@ -79,9 +79,7 @@ function runOptions(
   { signal, onEvent }: PipelineOptions,
   at: number,
 ): { readonly signal?: AbortSignal; readonly onEvent?: (event: AgentEvent) => void } {
-  return {
-    ...defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, at)) }),
-  };
+  return defined({ signal, onEvent: onEvent && ((event: AgentEvent) => onEvent(event, at)) });
 }
 
 function assertAgents(agents: readonly Agent[]): void {

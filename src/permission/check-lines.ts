@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
 import { parseRules } from "./parse-rule.ts";
@@ -88,5 +88,5 @@ function foldersOf(value: unknown): readonly string[] | undefined {
 }
 
 function malformed(what: string, expected: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${what} is malformed: expected ${expected}.`);
+  return invalidConfig(`${what} is malformed: expected ${expected}.`);
 }

@@ -1,3 +1,4 @@
+import { clipped } from "../core/base/text.ts";
 import { READ_ONLY_PROGRAMS } from "./read-only-commands.ts";
 import type { ShellUnit } from "./shell/shell-unit.ts";
 import type { Verdict } from "./verdict.ts";
@@ -69,6 +70,5 @@ function obstacleOf(open: readonly OpenPart[]): Pick<Verdict, "obstacle"> {
 }
 
 function inBrief(part: string): string {
-  const line = part.replaceAll(/\s+/g, " ").trim();
-  return line.length <= 80 ? line : `${line.slice(0, 80).toWellFormed()}…`;
+  return clipped(part.replaceAll(/\s+/g, " ").trim(), 80);
 }

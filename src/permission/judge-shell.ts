@@ -1,4 +1,5 @@
 import { defined } from "../core/base/defined.ts";
+import { clipped } from "../core/base/text.ts";
 import { type CommandRules, firstAgainst } from "./command-rules.ts";
 import { DANGER, dangerOf, type OpenPart, oneQuestion } from "./danger.ts";
 import { hiddenCharacter } from "./hidden-characters.ts";
@@ -385,7 +386,7 @@ function opened(danger: number, part: string, why: string): OpenPart {
 }
 
 function cut(part: string): string {
-  return part.length > 2000 ? `${part.slice(0, 2000).toWellFormed()}…` : part;
+  return clipped(part, 2000);
 }
 
 /** A part that could be anything. */

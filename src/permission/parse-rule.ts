@@ -1,5 +1,6 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
+import { clipped } from "../core/base/text.ts";
 import type { Rule, RuleAction } from "./rule.ts";
 import { isPeerName, patternKind, toToolName } from "./tool-names.ts";
 
@@ -122,14 +123,11 @@ function checkCount(count: number, where: string): void {
 }
 
 function malformed(text: string, expected: string): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_config",
-    `The permission rule ${shown(text)} is malformed: expected ${expected}.`,
-  );
+  return invalidConfig(`The permission rule ${shown(text)} is malformed: expected ${expected}.`);
 }
 
 function wrong(place: string, value: unknown, expected: string): NanoAgentError {
-  return new NanoAgentError("invalid_config", `${place} is ${shown(value)}: expected ${expected}.`);
+  return invalidConfig(`${place} is ${shown(value)}: expected ${expected}.`);
 }
 
 function shown(value: unknown): string {
@@ -139,5 +137,5 @@ function shown(value: unknown): string {
         ? "a list"
         : "an object"
       : (JSON.stringify(value) ?? "missing");
-  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
+  return clipped(text, 200);
 }

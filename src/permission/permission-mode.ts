@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 
 /** How freely tools may act, from the narrowest to the widest. */
 export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
@@ -13,8 +13,7 @@ export type PermissionMode = (typeof PERMISSION_MODES)[number];
 /** Throws `invalid_argument` for what is not a mode. */
 export function assertPermissionMode(mode: string): asserts mode is PermissionMode {
   if ((PERMISSION_MODES as readonly string[]).includes(mode)) return;
-  throw new NanoAgentError(
-    "invalid_argument",
+  throw misuse(
     `${JSON.stringify(mode)} is not a permission mode. Use one of ${PERMISSION_MODES.join(", ")}.`,
   );
 }

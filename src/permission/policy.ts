@@ -1,5 +1,5 @@
 import { defined } from "../core/base/defined.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { BUILT_IN_RULES } from "./built-in-rules.ts";
 import { judgePath } from "./judge-path.ts";
@@ -85,8 +85,7 @@ export interface Policy {
 export function createPolicy(options: PolicyOptions): Policy {
   const mode = options.mode ?? "default";
   assertPermissionMode(mode);
-  if (options.workspace.length === 0)
-    throw new NanoAgentError("invalid_argument", "A policy needs at least one workspace folder.");
+  if (options.workspace.length === 0) throw misuse("A policy needs at least one workspace folder.");
   return new RulePolicy(options, mode);
 }
 

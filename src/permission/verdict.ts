@@ -1,5 +1,5 @@
-import type { OriginRule, RuleAction } from "./rule.ts";
-import { ruleText } from "./rule.ts";
+import { clipped } from "../core/base/text.ts";
+import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
 /** The verdict of the policy about a call, and why. */
 export interface Verdict {
@@ -27,10 +27,10 @@ export interface Verdict {
 }
 
 /** A verdict by a rule. */
-export function byRule(rule: OriginRule, part: string, why?: string): Verdict {
+export function byRule(rule: OriginRule, part: string): Verdict {
   const text = ruleText(rule);
   const said = { allow: "allows", ask: "asks before", deny: "forbids" }[rule.action];
-  const reason = why ?? `The rule ${shown(text)} ${said} ${shown(part)}.`;
+  const reason = `The rule ${shown(text)} ${said} ${shown(part)}.`;
   return { decision: rule.action, part, rule: text, reason, by: rule.origin };
 }
 
@@ -55,6 +55,5 @@ export function planDenial(part: string): Verdict {
 
 /** A text as it stands in a sentence: in one line, and not too long. */
 export function shown(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  return line.length <= 160 ? line : `${line.slice(0, 160).toWellFormed()}…`;
+  return clipped(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
 }

@@ -1,4 +1,4 @@
-import { isRecord } from "../core/base/json.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
 import { type Input, toMessages } from "../core/message/given-message.ts";
 import type { HookPoint } from "./hook.ts";
 
@@ -14,8 +14,6 @@ export function assertReplacement(point: HookPoint, made: unknown, current: unkn
     throw new TypeError(`it returned ${describe(made)}: return ${shape}, or nothing`);
   if (point === "pre_acting" && isRecord(current)) assertSameCall(made, current);
 }
-
-type Fields = { readonly [key: string]: unknown };
 
 interface Check {
   /** The form that has to be returned. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { StreamPart } from "../core/model/model.ts";
 import { AnswerBound } from "./answer-bound.ts";
-import { createAnthropicDecoder } from "./anthropic/decode-anthropic.ts";
-import { createGoogleDecoder } from "./google/decode-google.ts";
-import { createChatDecoder } from "./openai-chat/decode-chat.ts";
-import { createResponsesDecoder } from "./openai-responses/decode-responses.ts";
+import { anthropicWire } from "./anthropic/anthropic-wire.ts";
+import { googleWire } from "./google/google-wire.ts";
+import { openAiChat } from "./openai-chat/chat-wire.ts";
+import { openAiResponses } from "./openai-responses/responses-wire.ts";
 import type { Wire } from "./wire.ts";
 
 const LONG = "x".repeat(1_000);
@@ -33,14 +33,18 @@ function takenEvents(createDecoder: Wire["createDecoder"], first: readonly objec
 }
 
 const anthropic = (block: object, delta: object) =>
-  takenEvents(createAnthropicDecoder, [{ type: "content_block_start", index: 0, content_block: block }], {
-    type: "content_block_delta",
-    index: 0,
-    delta,
-  });
+  takenEvents(
+    anthropicWire.createDecoder,
+    [{ type: "content_block_start", index: 0, content_block: block }],
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta,
+    },
+  );
 const google = (part: object) =>
-  takenEvents(createGoogleDecoder, [], { candidates: [{ content: { parts: [part] } }] });
-const chat = (delta: object) => takenEvents(createChatDecoder, [], { choices: [{ delta }] });
+  takenEvents(googleWire.createDecoder, [], { candidates: [{ content: { parts: [part] } }] });
+const chat = (delta: object) => takenEvents(openAiChat.createDecoder, [], { choices: [{ delta }] });
 
 test.each<readonly [string, () => number]>([
   ["sources", () => anthropic({ type: "text" }, { type: "citations_delta", citation: { title: LONG } })],
@@ -52,7 +56,7 @@ test.each<readonly [string, () => number]>([
   [
     "blocks of the provider's own",
     () =>
-      takenEvents(createAnthropicDecoder, [], {
+      takenEvents(anthropicWire.createDecoder, [], {
         type: "content_block_start",
         content_block: { type: "web_search_tool_result", content: LONG },
       }),
@@ -66,7 +70,7 @@ test.each<readonly [string, () => number]>([
   [
     "items that are only announced",
     () =>
-      takenEvents(createResponsesDecoder, [], {
+      takenEvents(openAiResponses.createDecoder, [], {
         type: "response.output_item.added",
         item: { type: "web_search_call", query: LONG },
       }),

@@ -95,10 +95,15 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
+/** The preset of a name or alias, written as it is. */
+export function presetNamed(name: string, presets: readonly Preset[] = PRESETS): Preset | undefined {
+  return presets.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
+}
+
 /** The preset of a name or alias, in any case. Throws `unknown_provider`, which lists the nearest first. */
 export function findPreset(name: string, presets: readonly Preset[] = PRESETS): Preset {
   const wanted = name.toLowerCase();
-  const found = presets.find((preset) => preset.name === wanted || preset.aliases?.includes(wanted) === true);
+  const found = presetNamed(wanted, presets);
   if (found !== undefined) return found;
   const known = presets.map((preset) => preset.name);
   const nearest = known.toSorted((left, right) => editDistance(wanted, left) - editDistance(wanted, right));

@@ -2,8 +2,7 @@ import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:ht
 import type { Duplex } from "node:stream";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import type { ProxyOptions } from "./http.ts";
-import { isLoopback } from "./http.ts";
+import { isLoopback, type ProxyOptions } from "./http.ts";
 
 /** How a host is reached: directly, by a proxy that passes the request on, or through its tunnel. */
 export type Route =

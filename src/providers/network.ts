@@ -1,6 +1,5 @@
 import { invalidConfig } from "../core/base/errors.ts";
-import type { HttpTimeouts, ProxyOptions } from "./http.ts";
-import { isLoopback } from "./http.ts";
+import { type HttpTimeouts, isLoopback, type ProxyOptions } from "./http.ts";
 
 /** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
 export interface NetworkOptions {

@@ -1,4 +1,4 @@
-import type { Json } from "../core/base/errors.ts";
+import type { Json, JsonObject } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 
@@ -40,10 +40,8 @@ function joined(left: JsonSchema, right: JsonSchema): JsonSchema {
   };
 }
 
-type Properties = { readonly [name: string]: Json | undefined };
-
 /** A property that branches describe differently may be any of them. */
-function mergedProperties(left: Properties, right: Properties): Properties {
+function mergedProperties(left: JsonObject, right: JsonObject): JsonObject {
   const merged: { [name: string]: Json | undefined } = { ...left };
   for (const [name, schema] of Object.entries(right)) {
     const known = merged[name];
@@ -75,7 +73,7 @@ function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return isRecord(found) ? found : schema;
 }
 
-function propertiesOf({ properties }: JsonSchema): Properties {
+function propertiesOf({ properties }: JsonSchema): JsonObject {
   return isRecord(properties) ? properties : {};
 }
 

@@ -1,5 +1,5 @@
 import { defined } from "../core/base/defined.ts";
-import { ownValue } from "../core/base/json.ts";
+import { type Fields, ownValue } from "../core/base/json.ts";
 import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
@@ -31,15 +31,12 @@ const PROVIDER_IDS: { readonly [provider: string]: string | undefined } = {
   zhipu: "zhipuai",
 };
 
-function toModelInfo(
-  contextWindow: number | undefined,
-  prices: { readonly [key: string]: unknown },
-): ModelInfo {
+function toModelInfo(contextWindow: number | undefined, prices: Fields): ModelInfo {
   return defined({ contextWindow, price: toPrice(prices) });
 }
 
 /** Without an input and an output price there is none: models that are free for some are not free for all. */
-function toPrice(prices: { readonly [key: string]: unknown }): ModelPrice | undefined {
+function toPrice(prices: Fields): ModelPrice | undefined {
   const input = figure(prices["input_mtok"]);
   const output = figure(prices["output_mtok"]);
   if (input === undefined || output === undefined) return undefined;

@@ -1,8 +1,9 @@
 import { systemClock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
-import { isRecord, safeParse } from "../core/base/json.ts";
+import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { parseRetryAfter } from "../core/base/retry.ts";
+import { clipped } from "../core/base/text.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
 /** A provider's own words about a failure. */
@@ -100,7 +101,7 @@ export function providerWords(body: string): ProviderWords {
 }
 
 /** The words of an error object as it stands in a document or in an event of a stream. */
-export function wordsOf(root: { readonly [key: string]: unknown }): ProviderWords {
+export function wordsOf(root: Fields): ProviderWords {
   const inner = isRecord(root["error"]) ? root["error"] : root;
   const whole = inner === root && root["type"] === "error" ? undefined : inner["type"];
   return defined({
@@ -278,10 +279,7 @@ function isQuotaUsedUp(words: ProviderWords, status: number | undefined): boolea
   );
 }
 
-function messageOf(
-  root: { readonly [key: string]: unknown },
-  inner: { readonly [key: string]: unknown },
-): string | undefined {
+function messageOf(root: Fields, inner: Fields): string | undefined {
   const metadata = isRecord(inner["metadata"]) ? inner["metadata"] : {};
   const first = [
     inner["message"],
@@ -331,7 +329,7 @@ export function excerpt(body: string): string {
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return clipped(text, 200);
 }
 
 function sentence(said: string): string {

@@ -80,7 +80,10 @@ export class RequestRecovery {
     const { images, options } = this.#recovery;
     const { limits, prefix = "network." } = options;
     if (images.learn(this.#sent, error))
-      return this.#again(0, { error: withoutImages(error), isChanged: true });
+      return this.#again(0, {
+        error: withSentence(error, "The request goes on without the image."),
+        isChanged: true,
+      });
     const reason = error.details["reason"] as FailureReason | undefined;
     if (reason === "model_loading") return this.#awaitModel(error);
     if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE)
@@ -131,7 +134,7 @@ function tooLong(
   { askedMs, maxMs, prefix }: { readonly askedMs: number; readonly maxMs: number; readonly prefix: string },
 ): NanoAgentError {
   const seconds = Math.ceil(askedMs / 1_000);
-  return again(
+  return withSentence(
     error,
     `The provider asks to wait ${seconds} s, longer than ${prefix}maxRetryAfterMs (${maxMs} ms) allows. Try again later, or raise it.`,
     { limit: "maxRetryAfterMs" },
@@ -142,23 +145,19 @@ function neverLoaded(
   error: NanoAgentError,
   { limitMs, prefix }: { readonly limitMs: number; readonly prefix: string },
 ): NanoAgentError {
-  return again(
+  return withSentence(
     error,
     `It did so for ${limitMs} ms. Raise ${prefix}firstEventTimeoutMs if the model needs longer.`,
     { limit: "firstEventTimeoutMs" },
   );
 }
 
-function withoutImages(error: NanoAgentError): NanoAgentError {
-  return again(error, "The request goes on without the image.");
-}
-
 function givenUp(error: NanoAgentError, attempts: number): NanoAgentError {
-  return attempts === 1 ? error : again(error, `Gave up after ${attempts} attempts.`, { attempts });
+  return attempts === 1 ? error : withSentence(error, `Gave up after ${attempts} attempts.`, { attempts });
 }
 
 /** The same failure with a further sentence; another attempt may help. */
-function again(
+function withSentence(
   error: NanoAgentError,
   more: string,
   facts: { readonly attempts?: number; readonly limit?: keyof NetworkSettings } = {},

@@ -3,7 +3,7 @@ import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
-import { findPreset, PRESETS, type Preset, standardVariables } from "./catalog.ts";
+import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { Fetch } from "./http-fetch.ts";
@@ -108,8 +108,7 @@ function providerOf(
   const custom = providers[name];
   if (custom === undefined)
     return { preset: findPreset(name, [...PRESETS, ...Object.entries(providers).map(toPreset)]), custom: {} };
-  const known = PRESETS.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
-  return { preset: known ?? toPreset([name, custom]), custom };
+  return { preset: presetNamed(name) ?? toPreset([name, custom]), custom };
 }
 
 /** A provider nobody knows needs a key only when its definition speaks of one. */
@@ -127,7 +126,7 @@ function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
 
 function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): string {
   const given =
-    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options)?.value ?? preset.baseUrl;
+    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options) ?? preset.baseUrl;
   const text = given.trim().replace(/\/+$/, "");
   if (text === "") {
     throw invalidConfig(
@@ -156,9 +155,9 @@ interface Credentials {
 
 function credentialsOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): Credentials {
   const variables = custom.apiKeyVariable === undefined ? preset.keyVariables : [custom.apiKeyVariable];
-  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options)?.value;
+  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options);
   if (apiKey !== undefined && apiKey.trim() !== "") return { apiKey: apiKey.trim(), quirks: {} };
-  const token = firstSet(preset.tokenVariables ?? [], options)?.value;
+  const token = firstSet(preset.tokenVariables ?? [], options);
   if (token !== undefined) return { apiKey: token, quirks: { auth: "bearer" } };
   if (preset.local === true || hasCredentialHeader({ ...custom.headers, ...options.headers }))
     return { quirks: {} };
@@ -175,13 +174,11 @@ function hasCredentialHeader(headers: { readonly [name: string]: string }): bool
   );
 }
 
-function firstSet(
-  variables: readonly string[],
-  { env }: ResolveModelOptions,
-): { readonly variable: string; readonly value: string } | undefined {
+/** The value of the first of these variables that has one. */
+function firstSet(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
   for (const variable of variables) {
     const value = env?.(variable)?.trim();
-    if (value !== undefined && value !== "") return { variable, value };
+    if (value !== undefined && value !== "") return value;
   }
   return undefined;
 }

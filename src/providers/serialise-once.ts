@@ -1,6 +1,8 @@
-/** `write`, once for each object: the text lives as long as the object, which must not change. */
-export function serialiseOnce<T extends object>(write: (value: T) => string): (value: T) => string {
-  const texts = new WeakMap<T, string>();
+/** `write`, once for each object: what it wrote lives as long as the object, which must not change. */
+export function serialiseOnce<T extends object, Text = string>(
+  write: (value: T) => Text,
+): (value: T) => Text {
+  const texts = new WeakMap<T, Text>();
   return (value) => {
     const known = texts.get(value);
     if (known !== undefined) return known;

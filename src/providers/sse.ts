@@ -1,6 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { clipped } from "../core/base/text.ts";
 
 /** A parser of server-sent events that is fed text as it arrives. */
 export interface SseParser {
@@ -64,23 +65,15 @@ export function parseEventData(data: string): unknown {
   try {
     return JSON.parse(data);
   } catch (cause) {
-    const shown = data.length > 200 ? `${data.slice(0, 200)}…` : data;
-    throw new NanoAgentError("invalid_response", `The provider sent an event that is not JSON: ${shown}`, {
-      cause,
-      retryable: true,
-    });
+    const message = `The provider sent an event that is not JSON: ${clipped(data, 200)}`;
+    throw new NanoAgentError("invalid_response", message, { cause, retryable: true });
   }
 }
 
 /** {@link parseEventData} for wires whose events are objects; anything else throws `invalid_response` too. */
-export function parseEventObject(data: string): { readonly [key: string]: unknown } {
+export function parseEventObject(data: string): Fields {
   const value = parseEventData(data);
   if (isRecord(value)) return value;
-  throw new NanoAgentError(
-    "invalid_response",
-    `The provider sent an event that is not an object: ${data.slice(0, 200)}`,
-    {
-      retryable: true,
-    },
-  );
+  const message = `The provider sent an event that is not an object: ${data.slice(0, 200)}`;
+  throw new NanoAgentError("invalid_response", message, { retryable: true });
 }

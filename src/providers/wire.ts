@@ -1,6 +1,7 @@
 import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { toCleanText } from "../core/base/text.ts";
+import { clipped, toCleanText } from "../core/base/text.ts";
+import type { ImageBlock } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./http.ts";
@@ -87,7 +88,7 @@ const MAX_DETAIL = 2_000;
 
 /** Words of a server that are kept and shown: without escape sequences, and of bounded length. */
 function shownWords(text: string, max: number): string {
-  return toCleanText(text.length > max ? `${text.slice(0, max)}…` : text);
+  return toCleanText(clipped(text, max));
 }
 
 /** Headers of a request: those of the format, and the target's own, which win whatever their case. */
@@ -110,4 +111,9 @@ export function openAiEndpoint(target: WireTarget, path: string): Pick<WireReque
     url: `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
     headers: wireHeaders(target, { authorization }),
   };
+}
+
+/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
+export function imageUrl({ source }: ImageBlock): string {
+  return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
 }

@@ -29,7 +29,6 @@ export interface JournalScan {
   readonly ghosts: ReadonlyMap<string, string | null>;
   /** Set when a line is of a newer version; the rest of the file was not looked at. */
   readonly newer?: { readonly line: number; readonly version: number };
-  readonly size: number;
 }
 
 /** Looks at every line of an open session file. Throws what the file system throws. */
@@ -38,8 +37,7 @@ export function scanJournal(descriptor: number): JournalScan {
   const damaged: DamagedLine[] = [];
   const ghosts = new Map<string, string | null>();
   const lineOfId = new Map<string, number>();
-  const { size } = fstatSync(descriptor);
-  const sumOf = checksumFor(size);
+  const sumOf = checksumFor(fstatSync(descriptor).size);
   for (const line of readLines(descriptor)) {
     if (line.isTooLong) {
       damaged.push({ line: line.number, reason: "longer than a record can be" });
@@ -47,7 +45,7 @@ export function scanJournal(descriptor: number): JournalScan {
     }
     const { newerVersion, ghost, damage, records: found } = decodeLine(line.bytes, sumOf);
     if (newerVersion !== undefined)
-      return { records, damaged, ghosts, newer: { line: line.number, version: newerVersion }, size };
+      return { records, damaged, ghosts, newer: { line: line.number, version: newerVersion } };
     if (damage !== undefined) damaged.push({ line: line.number, reason: damage });
     if (ghost !== undefined) ghosts.set(ghost.id, ghost.parent);
     for (const place of found) {
@@ -64,7 +62,6 @@ export function scanJournal(descriptor: number): JournalScan {
     records,
     damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
     ghosts,
-    size,
   };
 }
 

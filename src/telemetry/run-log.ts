@@ -2,7 +2,7 @@ import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } fr
 import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
 import { OpenSubagents } from "../core/agent/open-subagents.ts";
 import { addSpending, NO_SPENDING, type Spending } from "../core/agent/spending.ts";
-import { counted } from "../core/base/text.ts";
+import { clipped, counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
 
@@ -172,6 +172,5 @@ function answerText({ message, model, usage, costUsd, durationMs, finishReason }
 }
 
 function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS).toWellFormed()}…`;
+  return clipped(text.replace(/\s+/g, " ").trim(), MAX_CHARS);
 }

@@ -1,5 +1,5 @@
-import { isRecord } from "../core/base/json.ts";
-import type { Fields, Violations } from "./request-violations.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { type Violations } from "./request-violations.ts";
 
 /** Cache marks one request may have. */
 const MAX_CACHE_MARKS = 4;
@@ -13,7 +13,7 @@ export function checkAnthropicRequest(body: Fields, found: Violations): void {
   if (body["system"] !== undefined && typeof body["system"] !== "string")
     checkBlocks("system", body["system"], found);
   if (body["tools"] !== undefined) checkTools(body["tools"], found);
-  if (isRecord(body["tool_choice"])) found.toolChoice("tool_choice", body["tool_choice"]["name"]);
+  if (isRecord(body["tool_choice"])) found.toolChoice(body["tool_choice"]["name"]);
   if (countCacheMarks(body) > MAX_CACHE_MARKS)
     found.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
   checkSampling(body, found);

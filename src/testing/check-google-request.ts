@@ -1,5 +1,5 @@
-import { isRecord } from "../core/base/json.ts";
-import type { Fields, Violations } from "./request-violations.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { type Violations } from "./request-violations.ts";
 
 /** Violations of `generateContent` (https://ai.google.dev/api/generate-content). */
 export function checkGoogleRequest(body: Fields, found: Violations): void {

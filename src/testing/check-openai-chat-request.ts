@@ -1,5 +1,5 @@
-import { isRecord } from "../core/base/json.ts";
-import type { Fields, Violations } from "./request-violations.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { type Violations } from "./request-violations.ts";
 
 /** Violations of Chat Completions (https://platform.openai.com/docs/api-reference/chat/create). */
 export function checkOpenAiChatRequest(body: Fields, found: Violations): void {
@@ -12,7 +12,7 @@ export function checkOpenAiChatRequest(body: Fields, found: Violations): void {
   }
   if (body["parallel_tool_calls"] !== undefined && body["tools"] === undefined)
     found.add("parallel_tool_calls", "is given without tools");
-  if (body["tool_choice"] !== undefined) found.toolChoice("tool_choice", namedChoice(body["tool_choice"]));
+  if (body["tool_choice"] !== undefined) found.toolChoice(namedChoice(body["tool_choice"]));
   checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
 }
 

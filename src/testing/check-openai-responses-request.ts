@@ -1,5 +1,5 @@
-import { isRecord } from "../core/base/json.ts";
-import type { Fields, Violations } from "./request-violations.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { type Violations } from "./request-violations.ts";
 
 /** Tokens below which the API refuses a limit. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -16,7 +16,7 @@ export function checkOpenAiResponsesRequest(body: Fields, found: Violations): vo
     }
   }
   const choice = body["tool_choice"];
-  if (choice !== undefined) found.toolChoice("tool_choice", isRecord(choice) ? choice["name"] : undefined);
+  if (choice !== undefined) found.toolChoice(isRecord(choice) ? choice["name"] : undefined);
   if (typeof body["input"] !== "string") checkItems(found.someObjects("input", body["input"]), found);
 }
 

@@ -1,10 +1,10 @@
-import { isRecord } from "../core/base/json.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
 import type { WireName } from "../core/message/block.ts";
 import { checkAnthropicRequest } from "./check-anthropic-request.ts";
 import { checkGoogleRequest } from "./check-google-request.ts";
 import { checkOpenAiChatRequest } from "./check-openai-chat-request.ts";
 import { checkOpenAiResponsesRequest } from "./check-openai-responses-request.ts";
-import { type Fields, Violations } from "./request-violations.ts";
+import { Violations } from "./request-violations.ts";
 
 /**
  * The faults a vendor would refuse a request for, judged strictly by its documentation and known refusals:

@@ -1,7 +1,4 @@
-import { isRecord, safeParse } from "../core/base/json.ts";
-
-/** A JSON object of a request. */
-export type Fields = { readonly [key: string]: unknown };
+import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
 
 const MAX_VIOLATIONS = 50;
 
@@ -103,7 +100,8 @@ export class Violations {
   }
 
   /** A choice of tools must have tools, and a named one must be declared. */
-  toolChoice(where: string, name: unknown): void {
+  toolChoice(name: unknown): void {
+    const where = "tool_choice";
     if (this.#toolNames.size === 0) this.add(where, "is given without tools");
     if (typeof name === "string" && !this.#toolNames.has(name))
       this.add(where, `names ${name}, which is not declared`);

@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../core/base/errors.ts";
-import { counted } from "../core/base/text.ts";
+import { clipped, counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
@@ -158,12 +158,8 @@ function describeStep(step: unknown): string {
 function describePiece(piece: unknown): string {
   if (typeof piece !== "object" || piece === null || !("type" in piece)) return String(piece);
   const detail =
-    "name" in piece ? piece.name : "text" in piece ? JSON.stringify(shorten(String(piece.text))) : "";
+    "name" in piece ? piece.name : "text" in piece ? JSON.stringify(clipped(String(piece.text), 40)) : "";
   return `${String(piece.type)}(${String(detail)})`;
-}
-
-function shorten(text: string): string {
-  return text.length <= 40 ? text : `${text.slice(0, 40).toWellFormed()}…`;
 }
 
 function isPieceList(answer: ScriptAnswer): answer is readonly ScriptPiece[] {

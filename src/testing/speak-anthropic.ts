@@ -1,3 +1,4 @@
+import type { Fields } from "../core/base/json.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ScriptPiece } from "./script.ts";
 import {
@@ -45,11 +46,11 @@ const REASONS = {
   pause: "pause_turn",
 };
 
-function event(type: string, data: { readonly [key: string]: unknown }): string {
+function event(type: string, data: Fields): string {
   return namedEvent(type, { type, ...data });
 }
 
-function messageStart(usage: Usage, context: SpeechContext): { readonly [key: string]: unknown } {
+function messageStart(usage: Usage, context: SpeechContext): Fields {
   const { cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0 } = usage;
   return {
     id: `msg_${context.number}`,
@@ -78,8 +79,7 @@ function* contentBlock(
   index: number,
   context: SpeechContext,
 ): Generator<string> {
-  const delta = (data: { readonly [key: string]: unknown }): string =>
-    event("content_block_delta", { index, delta: data });
+  const delta = (data: Fields): string => event("content_block_delta", { index, delta: data });
   if (piece.type === "says") {
     yield event("content_block_start", { index, content_block: { type: "text", text: "" } });
     for (const text of deltas(piece.text, context)) yield delta({ type: "text_delta", text });

@@ -1,3 +1,4 @@
+import type { Fields } from "../core/base/json.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ScriptPiece } from "./script.ts";
 import {
@@ -18,7 +19,7 @@ import { googleError } from "./vendor-error.ts";
  */
 export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechContext): Generator<Utterance> {
   const { reason, usage } = spokenEnding(pieces, REASONS);
-  const chunk = (parts: readonly Json[], finishReason?: string): string =>
+  const chunk = (parts: readonly Fields[], finishReason?: string): string =>
     data({
       candidates: [
         {
@@ -31,7 +32,7 @@ export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechCont
       modelVersion: context.model,
       responseId: `response-${context.number}`,
     });
-  let signature: Json = {};
+  let signature: Fields = {};
   for (const piece of pieces) {
     if (piece.type === "waits") yield piece;
     else if (piece.type === "fails") {
@@ -53,7 +54,7 @@ export function* speakGoogle(pieces: readonly ScriptPiece[], context: SpeechCont
   }
   yield chunk([{ text: "", ...take() }], reason);
 
-  function take(): Json {
+  function take(): Fields {
     const taken = signature;
     signature = {};
     return taken;
@@ -69,13 +70,11 @@ const REASONS = {
   other: "OTHER",
 };
 
-type Json = { readonly [key: string]: unknown };
-
-function data(value: Json): string {
+function data(value: Fields): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`;
 }
 
-function usageOf(usage: Usage, final: boolean): Json {
+function usageOf(usage: Usage, final: boolean): Fields {
   const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens = 0 } = usage;
   return {
     promptTokenCount: inputTokens,

@@ -1,3 +1,4 @@
+import type { Fields } from "../core/base/json.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ScriptPiece } from "./script.ts";
 import {
@@ -20,7 +21,7 @@ export function* speakOpenAiChat(
   context: SpeechContext,
 ): Generator<Utterance> {
   const { reason, usage } = spokenEnding(pieces, REASONS);
-  const chunk = (delta: { readonly [key: string]: unknown }, finish: string | null = null): string =>
+  const chunk = (delta: Fields, finish: string | null = null): string =>
     data({
       ...head(context),
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
@@ -59,11 +60,11 @@ const REASONS = {
   pause: "stop",
 };
 
-function data(value: { readonly [key: string]: unknown }): string {
+function data(value: Fields): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-function head(context: SpeechContext): { readonly [key: string]: unknown } {
+function head(context: SpeechContext): Fields {
   return {
     id: `chatcmpl-${context.number}`,
     object: "chat.completion.chunk",
@@ -74,7 +75,7 @@ function head(context: SpeechContext): { readonly [key: string]: unknown } {
   };
 }
 
-function usageOf(usage: Usage): { readonly [key: string]: unknown } {
+function usageOf(usage: Usage): Fields {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,

@@ -1,3 +1,4 @@
+import type { Fields } from "../core/base/json.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { ScriptPiece } from "./script.ts";
 import {
@@ -17,9 +18,9 @@ export function* speakOpenAiResponses(
   context: SpeechContext,
 ): Generator<Utterance> {
   const { reason, usage } = spokenEnding(pieces, REASONS);
-  const output: Json[] = [];
+  const output: Fields[] = [];
   let sequence = 0;
-  const emit = (type: string, fields: Json): string =>
+  const emit = (type: string, fields: Fields): string =>
     namedEvent(type, { type, sequence_number: sequence++, ...fields });
   yield emit("response.created", { response: responseOf("in_progress", context, []) });
   yield emit("response.in_progress", { response: responseOf("in_progress", context, []) });
@@ -57,9 +58,7 @@ const REASONS = {
   pause: "completed",
 };
 
-type Json = { readonly [key: string]: unknown };
-
-function responseOf(status: string, context: SpeechContext, output: readonly Json[]): Json {
+function responseOf(status: string, context: SpeechContext, output: readonly Fields[]): Fields {
   return {
     id: `resp_${context.number}`,
     object: "response",
@@ -75,7 +74,7 @@ function responseOf(status: string, context: SpeechContext, output: readonly Jso
   };
 }
 
-function usageOf(usage: Usage): Json {
+function usageOf(usage: Usage): Fields {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
@@ -86,9 +85,9 @@ function usageOf(usage: Usage): Json {
 }
 
 interface ItemSpeech {
-  readonly events: readonly { readonly type: string; readonly fields: Json }[];
+  readonly events: readonly { readonly type: string; readonly fields: Fields }[];
   /** The finished item, as the last event and the whole response show it. */
-  readonly item: Json;
+  readonly item: Fields;
 }
 
 interface ItemPlace {
@@ -113,8 +112,13 @@ function speakItem(
 function speakMessage(text: string, { output_index, context }: ItemPlace): ItemSpeech {
   const id = `msg_${context.number}_${output_index}`;
   const at = { item_id: id, output_index, content_index: 0 };
-  const part = (value: string): Json => ({ type: "output_text", annotations: [], logprobs: [], text: value });
-  const message = (status: string, content: readonly Json[]): Json => ({
+  const part = (value: string): Fields => ({
+    type: "output_text",
+    annotations: [],
+    logprobs: [],
+    text: value,
+  });
+  const message = (status: string, content: readonly Fields[]): Fields => ({
     id,
     type: "message",
     status,
@@ -145,7 +149,7 @@ function speakReasoning(
   const { text, signature } = piece;
   const id = `rs_${context.number}_${output_index}`;
   const at = { item_id: id, output_index, summary_index: 0 };
-  const part = (value: string): Json => ({ type: "summary_text", text: value });
+  const part = (value: string): Fields => ({ type: "summary_text", text: value });
   const sealed = signature === undefined ? {} : { encrypted_content: signature };
   const item = { id, type: "reasoning", summary: text === "" ? [] : [part(text)], ...sealed };
   const summary = [

@@ -1,5 +1,5 @@
 import { type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { parseToolInput } from "../core/base/json.ts";
+import { type Fields, parseToolInput } from "../core/base/json.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishReason } from "../core/model/model.ts";
 import { endingOf, type ScriptPiece } from "./script.ts";
@@ -32,7 +32,7 @@ export interface SpokenCall {
   /** JSON text of the arguments, as scripted. */
   readonly json: string;
   /** The arguments where they are an object. */
-  readonly args: { readonly [key: string]: unknown } | undefined;
+  readonly args: Fields | undefined;
 }
 
 /** A scripted call with its id and the text of its arguments. */
@@ -67,6 +67,6 @@ export function spokenError(piece: Extract<ScriptPiece, { type: "fails" }>): Nan
 }
 
 /** A server-sent event with a name, as JSON. */
-export function namedEvent(name: string, data: { readonly [key: string]: unknown }): string {
+export function namedEvent(name: string, data: Fields): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../core/base/errors.ts";
+import type { Fields } from "../core/base/json.ts";
 import type { WireName } from "../core/message/block.ts";
 
 /** Content of a vendor\'s error. `status` decides its type; without one, `code` decides the status. */
@@ -14,13 +15,13 @@ export function statusOf(code: ErrorCode): number {
 }
 
 /** The body of an HTTP error as the vendor of this wire writes it. */
-export function vendorError(wire: WireName, fault: VendorFault): { readonly [key: string]: unknown } {
+export function vendorError(wire: WireName, fault: VendorFault): Fields {
   if (wire === "anthropic") return { ...anthropicError(fault), request_id: "req_scripted" };
   return wire === "google" ? googleError(fault) : openAiError(fault);
 }
 
 /** An error as Anthropic writes it (https://docs.anthropic.com/en/api/errors), in streams too. */
-export function anthropicError(fault: VendorFault): { readonly [key: string]: unknown } {
+export function anthropicError(fault: VendorFault): Fields {
   const type = ANTHROPIC[fault.status ?? statusOf(fault.code)] ?? "api_error";
   return { type: "error", error: { type, message: fault.message } };
 }
@@ -47,7 +48,7 @@ export function openAiError(fault: VendorFault): {
 }
 
 /** An error as Google writes it (https://google.aip.dev/193). */
-export function googleError(fault: VendorFault): { readonly [key: string]: unknown } {
+export function googleError(fault: VendorFault): Fields {
   const code = fault.status ?? statusOf(fault.code);
   return { error: { code, message: fault.message, status: GOOGLE[code] ?? "INTERNAL" } };
 }

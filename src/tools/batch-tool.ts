@@ -1,7 +1,8 @@
 import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
-import type { ImageBlock, TextBlock, ToolInput } from "../core/message/block.ts";
+import type { ImageBlock, TextBlock } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { errorResult } from "../core/tool/output.ts";
@@ -61,7 +62,7 @@ export function createBatchTool(): Tool {
     abortGraceMs: ABORT_GRACE_MS,
     changesFiles: false,
     access: ({ calls }: BatchInput, { accessOf }) =>
-      joinAccess(calls.map(({ tool, input }) => (isToolInput(input) ? accessOf(tool, input) : "none"))),
+      joinAccess(calls.map(({ tool, input }) => (isRecord(input) ? accessOf(tool, input) : "none"))),
     execute: runBatch,
   });
 }
@@ -83,18 +84,13 @@ async function runCall({ tool, input }: BatchCall, context: ToolContext): Promis
 
 async function resultOf(tool: string, input: unknown, context: ToolContext): Promise<ToolResult> {
   if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
-  if (!isToolInput(input))
-    return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
+  if (!isRecord(input)) return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
   if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
   try {
     return await context.callTool(tool, input);
   } catch (error) {
     return errorResult(errorMessage(error));
   }
-}
-
-function isToolInput(input: unknown): input is ToolInput {
-  return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
 function report(calls: readonly BatchCall[], done: readonly BatchAnswer[]): ToolResult {

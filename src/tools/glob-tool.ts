@@ -9,8 +9,7 @@ import { newestFirst } from "./search/found-list.ts";
 import { listFiles } from "./search/list-files.ts";
 import { pathGlob } from "./search/path-glob.ts";
 import { RipgrepLocator } from "./search/ripgrep.ts";
-import type { SearchToolOptions } from "./search/search-folder.ts";
-import { exclusionBelow, searchRootKind, shownPath } from "./search/search-folder.ts";
+import { exclusionBelow, type SearchToolOptions, searchRootKind, shownPath } from "./search/search-folder.ts";
 
 /**
  * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`

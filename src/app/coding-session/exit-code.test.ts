@@ -15,8 +15,6 @@ test.each([
   [{ stopReason: "budget", limit: "usd" }, 55],
   [{ stopReason: "budget", limit: "wall_time" }, 124],
   [{ stopReason: "loop_detected" }, 56],
-  [{ stopReason: "aborted", signal: "SIGINT" }, 130],
-  [{ stopReason: "completed", signal: "SIGTERM" }, 143],
   [{ stopReason: "error", errorCode: "network" }, 1],
   [{ stopReason: "error", errorCode: "authentication" }, 41],
   [{ stopReason: "error", errorCode: "unknown_model" }, 2],

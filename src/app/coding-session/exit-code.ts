@@ -80,7 +80,6 @@ export interface RunEnding {
   readonly stopReason: StopReason;
   readonly limit?: BudgetLimit | undefined;
   readonly errorCode?: ErrorCode | undefined;
-  readonly signal?: EndingSignal | undefined;
   readonly denials: number;
   /** True when a value for a schema was asked for and did not come. */
   readonly missesOutput: boolean;
@@ -88,8 +87,7 @@ export interface RunEnding {
 
 /** The exit code of a run. Only a finished run without a refused call is 0. */
 export function exitCodeOfRun(ending: RunEnding): number {
-  const { stopReason, limit, errorCode, signal, denials, missesOutput } = ending;
-  if (signal !== undefined) return SIGNAL_EXITS[signal];
+  const { stopReason, limit, errorCode, denials, missesOutput } = ending;
   if (limit === "wall_time" && stopReason === "budget") return EXIT.wallTime;
   if (errorCode !== undefined && stopReason === "error") return exitCodeOfError(errorCode);
   const code = STOP_EXITS[stopReason] ?? EXIT.failed;

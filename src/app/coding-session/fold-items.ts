@@ -39,7 +39,7 @@ export class ItemFold {
 
   asks(callId: string): void {
     const place = this.#calls.get(callId);
-    if (place !== undefined && this.list.at(place, "tool")?.state === "writing")
+    if (place !== undefined && this.list.call(place)?.state === "writing")
       this.list.change<ToolItem>(place, { state: "asking" });
   }
 
@@ -126,8 +126,7 @@ export class ItemFold {
     const take = (type: WrittenBlock["type"], callId?: string): number | undefined => {
       const at = written.findIndex(
         (block) =>
-          block.type === type &&
-          (callId === undefined || this.list.at(block.place, "tool")?.callId === callId),
+          block.type === type && (callId === undefined || this.list.call(block.place)?.callId === callId),
       );
       return at === -1 ? undefined : written.splice(at, 1)[0]?.place;
     };
@@ -199,7 +198,7 @@ export class ItemFold {
 
   #update({ callId, text = "" }: ToolUpdateEvent): void {
     const place = this.#calls.get(callId);
-    const item = place === undefined ? undefined : this.list.at(place, "tool");
+    const item = place === undefined ? undefined : this.list.call(place);
     if (place === undefined || item === undefined || text === "") return;
     this.list.change<ToolItem>(place, { tail: ((item.tail ?? "") + text).slice(-MAX_TAIL_CHARS) });
   }
@@ -210,7 +209,7 @@ export class ItemFold {
     const place = this.#calls.get(callId) ?? 0;
     this.#calls.delete(callId);
     const { diff: text, created, path: changed } = metadata;
-    const path = this.list.at(place, "tool")?.input["path"];
+    const path = this.list.call(place)?.input["path"];
     const shownPath = typeof path === "string" ? path : String(changed ?? "");
     const diff = typeof text === "string" ? parseUnifiedDiff(shownPath, text, created === true) : undefined;
     const fields = { state: status, durationMs, ...resultFields(entry), ...defined({ diff }) };
@@ -250,13 +249,10 @@ export class ItemList {
     return at;
   }
 
-  /** The item at a place that {@link add} returned, if it is of a type. */
-  at<T extends ViewItem["type"]>(
-    place: number,
-    type: T,
-  ): Extract<ViewItem, { readonly type: T }> | undefined {
+  /** The call at a place that {@link add} returned, if it is one. */
+  call(place: number): ToolItem | undefined {
     const item = this.items[place];
-    return item?.type === type ? (item as Extract<ViewItem, { readonly type: T }>) : undefined;
+    return item?.type === "tool" ? item : undefined;
   }
 
   change<I extends ViewItem = AnswerItem | ThinkingItem>(

@@ -2,8 +2,7 @@ import type { AgentEvent } from "../../core/agent/event.ts";
 import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
 import type { SessionRun } from "./coding-session.ts";
-import type { EndingSignal } from "./exit-code.ts";
-import { SIGNAL_EXITS } from "./exit-code.ts";
+import { type EndingSignal, SIGNAL_EXITS } from "./exit-code.ts";
 import type { Outcome } from "./outcome.ts";
 import { failedOutcome, type OutcomeFacts, RunTally } from "./run-outcome.ts";
 

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
-import { PRESETS, standardVariables } from "../../providers/catalog.ts";
+import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
 import { mcpServerItem } from "../trust/acting-files.ts";
 import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
@@ -107,8 +107,7 @@ function providerPart(name: string, provider: ProviderConfig, user: ConfigFile):
 
 /** True when a provider of a project could send what is the user's to an address of the project. */
 function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
-  const isKnown = PRESETS.some((preset) => preset.name === name || preset.aliases?.includes(name) === true);
-  if (isKnown || Object.hasOwn(user.providers ?? {}, name)) return true;
+  if (presetNamed(name) !== undefined || Object.hasOwn(user.providers ?? {}, name)) return true;
   const own = standardVariables(name).key;
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
 }

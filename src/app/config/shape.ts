@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import { isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 import { DURATION_FORM, parseDuration } from "./duration.ts";
 
@@ -126,7 +126,7 @@ function textsMisfit(
 }
 
 function objectMisfit(
-  value: { readonly [key: string]: unknown },
+  value: Fields,
   shape: Extract<Shape, { type: "object" }>,
   path: readonly string[],
 ): Misfit | undefined {
@@ -142,7 +142,7 @@ function objectMisfit(
 }
 
 function mapMisfit(
-  value: { readonly [key: string]: unknown },
+  value: Fields,
   shape: Extract<Shape, { type: "map" }>,
   path: readonly string[],
 ): Misfit | undefined {

@@ -1,9 +1,10 @@
 import { isRecord, ownValue, safeParse } from "../../core/base/json.ts";
+import type { RuleAction } from "../../permission/rule.ts";
 
 /** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
 export interface CodexRule {
   readonly words: readonly (readonly string[])[];
-  readonly action: "allow" | "ask" | "deny";
+  readonly action: RuleAction;
 }
 
 /** The rules of a file, and what stands in it that is none. */
@@ -13,7 +14,7 @@ export interface CodexRules {
   readonly unread: readonly number[];
 }
 
-const ACTIONS: { readonly [decision: string]: CodexRule["action"] | undefined } = {
+const ACTIONS: { readonly [decision: string]: RuleAction | undefined } = {
   allow: "allow",
   prompt: "ask",
   forbidden: "deny",

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord } from "../../core/base/json.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
@@ -14,9 +14,6 @@ import { isPeerName, toToolName } from "../../permission/tool-names.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { parseConfigText } from "../config/parse-config.ts";
 import type { ImportItem, PlanBuilder } from "./import-plan.ts";
-
-/** Fields of a file of settings. */
-export type Fields = { readonly [key: string]: unknown };
 
 const MAX_BYTES = 5_000_000;
 const MAX_FILES = 500;

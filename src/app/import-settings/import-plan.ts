@@ -1,4 +1,5 @@
 import type { Json } from "../../core/base/errors.ts";
+import type { RuleAction } from "../../permission/rule.ts";
 
 /** Agents whose settings can be taken over. */
 export const IMPORT_SOURCES = ["claude", "codex", "gemini", "opencode"] as const;
@@ -12,7 +13,7 @@ export type ImportItem = {
   /** Its purpose, in one line for people. */
   readonly does: string;
 } & (
-  | { readonly kind: "rule"; readonly action: "allow" | "ask" | "deny"; readonly rule: string }
+  | { readonly kind: "rule"; readonly action: RuleAction; readonly rule: string }
   | {
       readonly kind: "setting";
       readonly key: "model" | "permissionMode";

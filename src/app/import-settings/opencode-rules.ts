@@ -1,8 +1,7 @@
-import { isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { serverParts } from "../../extensions/mcp/tool-name.ts";
 import type { RuleAction } from "../../permission/rule.ts";
 import { patternKind } from "../../permission/tool-names.ts";
-import type { Fields } from "./foreign-parts.ts";
 
 /** The meaning of a permission of opencode here: rules, or why there are none. */
 export type OpenCodeRule =

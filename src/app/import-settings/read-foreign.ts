@@ -1,21 +1,13 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
 import type { RuleAction } from "../../permission/rule.ts";
 import { type Environment, variable } from "../config/env.ts";
 import { commandsOf, readCodexRules } from "./codex-rules.ts";
-import {
-  addMarkdown,
-  addSkills,
-  type Fields,
-  ForeignFile,
-  filesOf,
-  OTHER_MODEL,
-  recordsIn,
-} from "./foreign-parts.ts";
+import { addMarkdown, addSkills, ForeignFile, filesOf, OTHER_MODEL, recordsIn } from "./foreign-parts.ts";
 import type { ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
 import { readOpenCodeRules } from "./opencode-rules.ts";
 

@@ -1,12 +1,10 @@
 import { resolve } from "node:path";
 import { defined } from "../../core/base/defined.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { Json, JsonObject } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
-
-type Fields = { readonly [key: string]: Json | undefined };
 
 /** A call, and the folder its paths refer to. */
 export interface HookedCall {
@@ -21,9 +19,9 @@ const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
  * The arguments of a call with what published scripts look for beside them: the path of a file from the root
  * as `file_path`, and the texts of all its edits as `old_string` and `new_string`.
  */
-export function peerInput({ name, input, cwd }: HookedCall): Fields {
+export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
   const path = filePath({ name, input, cwd });
-  return { ...(input as Fields), ...defined({ file_path: path }), ...editTexts(name, input) };
+  return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
 }
 
 /** The response to a call, as hooks are told. */
@@ -54,21 +52,21 @@ export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["upda
 }
 
 /** Texts of a single edit are put where the tool looks for them; of several they cannot be told apart. */
-function withOwnEdits(told: Fields, wanted: Fields): Fields {
+function withOwnEdits(told: JsonObject, wanted: JsonObject): JsonObject {
   const { old_string: before, new_string: after, ...rest } = wanted;
   if (told["new_string"] === undefined) return wanted;
-  const isSame = ({ old_string, new_string }: Fields): boolean =>
+  const isSame = ({ old_string, new_string }: JsonObject): boolean =>
     (before === undefined || before === old_string) && (after === undefined || after === new_string);
   if (isSame(told)) return rest;
-  const [edit, ...others] = rest["edits"] as readonly Fields[];
+  const [edit, ...others] = rest["edits"] as readonly JsonObject[];
   if (edit === undefined || others.length > 0) return wanted;
   return { ...rest, edits: [{ ...edit, old_string: before, new_string: after }] };
 }
 
-function editTexts(name: string, { edits }: ToolInput): Fields {
+function editTexts(name: string, { edits }: ToolInput): JsonObject {
   if (name !== "edit" || !Array.isArray(edits)) return {};
   const textsOf = (key: string): string =>
-    (edits as readonly (Fields | null)[])
+    (edits as readonly (JsonObject | null)[])
       .flatMap((edit) => (typeof edit?.[key] === "string" ? [edit[key]] : []))
       .join("\n");
   return { old_string: textsOf("old_string"), new_string: textsOf("new_string") };

@@ -1,6 +1,6 @@
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
 import type { Clock } from "../../core/base/clock.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { JsonObject } from "../../core/base/errors.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
@@ -257,13 +257,11 @@ export class SessionHooks {
     return verdict;
   }
 
-  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): Fields {
+  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): JsonObject {
     const { cwd } = this.#options;
     return { tool_name: name, tool_input: peerInput({ name, input, cwd }), tool_use_id: callId };
   }
 }
-
-type Fields = { readonly [key: string]: Json | undefined };
 
 function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallId">): string {
   return `${parentCallId}\0${callId}`;

@@ -5,6 +5,7 @@ import { errorMessage, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
+import { mapTexts } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import { redactResult, redactUpdates, type Updates } from "../tool/redact-call.ts";
@@ -195,16 +196,16 @@ function toolContext(
   call: ToolUseBlock,
   { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
 ): ToolContext {
+  const { sessionId } = run.journal;
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
   return {
     context: run.context,
     signal: abort.signal,
-    sessionId: run.journal.sessionId,
-    transcriptId:
-      run.subagent === undefined ? run.journal.sessionId : `${run.journal.sessionId}/${run.scope ?? ""}`,
+    sessionId,
+    transcriptId: run.subagent === undefined ? sessionId : `${sessionId}/${run.scope ?? ""}`,
     callId: call.id,
-    idempotencyKey: `${run.journal.sessionId}/${call.id}`,
+    idempotencyKey: `${sessionId}/${call.id}`,
     cwd: run.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
@@ -257,20 +258,10 @@ export function callMaker(
 
 /** A result as a block of a message: bounded, and without halves of characters. */
 export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
-  const { content } = result;
   return {
     type: "tool_result",
     tool_use_id: callId,
-    content:
-      typeof content === "string"
-        ? boundText(content, maxChars)
-        : content.map((block) =>
-            block.type === "text" ? { ...block, text: boundText(block.text, maxChars) } : block,
-          ),
+    content: mapTexts(result.content, (text) => truncateMiddle(text, maxChars).toWellFormed()),
     ...(result.isError === true ? { is_error: true } : {}),
   };
-}
-
-function boundText(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text.toWellFormed() : truncateMiddle(text, maxChars).toWellFormed();
 }

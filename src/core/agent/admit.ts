@@ -71,7 +71,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     if (answer === "waiting") return { type: "open", call };
     if ("status" in answer) return refused(answer);
     if (run.signal.aborted) return refused(NOT_RUN);
-    if (answer.input !== undefined) judged = answer.input;
+    judged = answer.input;
   }
   if (tool.execute === undefined) return { type: "open", call };
   if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };

@@ -9,12 +9,12 @@ import type { SessionState } from "./session-state.ts";
 
 /** Records the conversation an agent was made with, unless the journal has one. Throws for the journal. */
 export async function recordHistory(run: Recorder, history: readonly Message[]): Promise<void> {
-  if (history.length === 0 || hasBegun(run.state)) return;
+  if (history.length === 0 || hasConversation(run.state)) return;
   await record(run, { type: "history", messages: history });
 }
 
 /** True when the journal has a conversation, be it one that was cleared. */
-export function hasBegun({ isTouched, transcript }: SessionState): boolean {
+export function hasConversation({ isTouched, transcript }: SessionState): boolean {
   return isTouched || transcript.messages.length > 0;
 }
 

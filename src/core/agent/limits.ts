@@ -17,18 +17,20 @@ export function exhaustedLimit(run: RunContext): BudgetLimit | undefined {
 export function budgetDetail(run: RunContext, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.budget;
   const { usage, costUsd } = run.state.session;
-  if (limit === "usd" && shared !== undefined && isScarcer(run, shared))
-    return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
   if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
-  if (limit === "usd" && costUsd === undefined)
+  if (limit === "tokens") {
+    const spent = usage.inputTokens + usage.outputTokens;
+    return spentDetail(`${spent} of ${tokens} tokens are spent in this session`, spent >= tokens);
+  }
+  if (shared !== undefined && isScarcer(run, shared))
+    return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
+  if (costUsd === undefined)
     return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
-  const spent = limit === "usd" ? (costUsd ?? 0) : usage.inputTokens + usage.outputTokens;
-  const allowed = limit === "usd" ? usd : tokens;
-  const said =
-    limit === "usd"
-      ? `$${amount(spent)} of $${amount(allowed)} is spent in this session`
-      : `${spent} of ${allowed} tokens are spent in this session`;
-  return spent >= allowed ? `${said}.` : `${said}, and what is left does not pay for the next request.`;
+  return spentDetail(`$${amount(costUsd)} of $${amount(usd)} is spent in this session`, costUsd >= usd);
+}
+
+function spentDetail(spent: string, isAll: boolean): string {
+  return isAll ? `${spent}.` : `${spent}, and what is left does not pay for the next request.`;
 }
 
 /** True when less is left of what a run shares than of its own. */

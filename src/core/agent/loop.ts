@@ -1,6 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { clipped } from "../base/text.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, Model, ToolChoice } from "../model/model.ts";
@@ -198,8 +199,7 @@ function neverFinished(tool: string): NanoAgentError {
 
 function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
   const { name = "", invalid_input } = calls.at(-1) ?? {};
-  const raw = invalid_input?.raw ?? "";
-  const sent = raw.length > 500 ? `${raw.slice(0, 500).toWellFormed()}…` : raw;
+  const sent = clipped(invalid_input?.raw ?? "", 500);
   return new NanoAgentError(
     "invalid_response",
     `In ${MAX_UNREADABLE} answers in a row the arguments of the calls were not JSON. The last ones, of ${name}: ${sent} Try a model that follows tool calls, or a higher output limit if they were cut.`,
@@ -223,13 +223,8 @@ async function callerEnding(
 ): Promise<Ending> {
   const { maxIterations, state } = run;
   try {
-    const composing = (async () =>
-      compose({
-        maxIterations,
-        messages: state.transcript.messages,
-        lastText: state.progress.lastText,
-      }))();
-    const text: unknown = await orAborted(composing, run.signal);
+    const context = { maxIterations, messages: state.transcript.messages, lastText: state.progress.lastText };
+    const text: unknown = await orAborted(Promise.resolve(compose(context)), run.signal);
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
     throw misuse("onMaxIterations gave back no text: return the answer of the run.");
   } catch (error) {

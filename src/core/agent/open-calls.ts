@@ -24,13 +24,7 @@ export function pendingCalls({ transcript, approvals }: SessionState): readonly 
 }
 
 /** The question that was asked about a call. */
-function questionOf({
-  reason,
-  code,
-  part,
-  rule,
-  suggestion,
-}: ApprovalRequestEntry): Pick<PendingCall, "reason" | "code" | "part" | "rule" | "suggestion"> {
+function questionOf({ reason, code, part, rule, suggestion }: ApprovalRequestEntry) {
   return defined({ reason, code, part, rule, suggestion });
 }
 

@@ -15,15 +15,13 @@ export async function reason(given: RunContext, toolChoice: ToolChoice | undefin
   await beforeTurn(run);
   const answer = stopped(run) ?? (await ask(run, toolChoice));
   if (answer.type !== "failed") return answer;
-  const done = await afterFailure(run, answer.error);
+  const done = await mendedBy(run, answer.error);
   if (done === undefined) return answer;
   return stopped(run) ?? (done === "again" ? ask(run, toolChoice) : answer);
 }
 
-async function afterFailure(
-  run: RunContext,
-  error: NanoAgentError,
-): Promise<"again" | "in_vain" | undefined> {
+/** The outcome of the first plugin that knows of the failure; undefined where none does. */
+async function mendedBy(run: RunContext, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.plugins) {
     const done = await plugin.afterFailure?.(run, error);
     if (done !== undefined) return done;

@@ -186,12 +186,14 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   run.state.apply(stored);
   const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
   // Where it fails, so does the next record: the journal is of no use any more.
-  if (flushing !== undefined) flushing.then(() => run.emit(stored), ignored);
+  if (flushing !== undefined)
+    flushing.then(
+      () => run.emit(stored),
+      () => undefined,
+    );
   else run.emit(stored);
   return stored;
 }
-
-function ignored(): void {}
 
 /** Resolves when all records are stored and published; nothing where they are. Rejects with `journal`. */
 export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {

@@ -1,5 +1,5 @@
 import { tooFew, tooMany } from "./check-scalar.ts";
-import { isRecord } from "./json.ts";
+import { type Fields, isRecord } from "./json.ts";
 import {
   mapKeyword,
   namesKeyword,
@@ -10,8 +10,6 @@ import {
 } from "./schema-keywords.ts";
 import type { Check, SchemaRun } from "./schema-run.ts";
 import { nearest } from "./text.ts";
-
-type Fields = { readonly [key: string]: unknown };
 
 interface ObjectKeywords {
   /** The properties as the schema spells them. */

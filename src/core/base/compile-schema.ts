@@ -1,5 +1,5 @@
 import { errorMessage, type Json, misuse } from "./errors.ts";
-import { isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import { type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
   CompiledSchema,
   InferSchema,
@@ -151,7 +151,7 @@ function copyJson(value: unknown, where: string, parents: readonly object[]): Js
   return Object.freeze(Object.fromEntries(copy));
 }
 
-function isPlainObject(value: unknown): value is { readonly [key: string]: unknown } {
+function isPlainObject(value: unknown): value is Fields {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -44,13 +44,10 @@ export type ErrorCode =
   | "internal";
 
 /** Anything that survives `JSON.stringify` unchanged. */
-export type Json =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly Json[]
-  | { readonly [key: string]: Json | undefined };
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+/** An object of {@link Json}; fields that are `undefined` are not there. */
+export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** The fields a {@link NanoAgentError} may carry beside its code and message. */
 export interface NanoAgentErrorOptions {

@@ -1,4 +1,5 @@
 import { isRecord, ownValue } from "./json.ts";
+import { clipped, commonStart } from "./text.ts";
 
 /** Where two values first differ, and what each has there, as short text. */
 export interface Difference {
@@ -41,19 +42,10 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
 const SHOWN = 80;
 const BEFORE = 20;
 
-function commonStart(left: string, right: string): number {
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at += 1;
-  return at;
-}
-
 /** A value as text; a long one around the place where it differs. */
 function shown(value: unknown, difference: number): string {
   if (value === undefined) return "nothing";
-  if (typeof value !== "string") {
-    const text = JSON.stringify(value);
-    return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
-  }
+  if (typeof value !== "string") return clipped(JSON.stringify(value), SHOWN);
   const start = difference > BEFORE * 2 ? difference - BEFORE : 0;
   const end = start + SHOWN;
   const quoted = JSON.stringify(value.slice(start, end).toWellFormed());

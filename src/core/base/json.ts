@@ -49,8 +49,11 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
   return { input: {}, invalid_input: { reason: truncated ? "truncated" : "malformed", raw: text } };
 }
 
+/** The fields of an object that nobody knows more of. */
+export type Fields = { readonly [key: string]: unknown };
+
 /** True when `value` is an object that is no array: what JSON calls an object. */
-export function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+export function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "./errors.ts";
+import { misuse, type NanoAgentError } from "./errors.ts";
 import { isRecord } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 import type { Check } from "./schema-run.ts";
@@ -13,10 +13,7 @@ export interface SchemaNode {
 
 /** Says that a schema cannot be used, and where it says so. */
 export function schemaError(where: string, problem: string, cause?: unknown): NanoAgentError {
-  return new NanoAgentError("invalid_argument", `The schema cannot be used: ${where} ${problem}.`, {
-    cause,
-    details: { where },
-  });
+  return misuse(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
 }
 
 /** A keyword that must be a number; `undefined` when it is absent. */

@@ -177,6 +177,18 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
+/** A text, of a longer one the first `most` characters with a sign that there is more. */
+export function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
+
+/** How many characters two texts have in common at their beginning. */
+export function commonStart(left: string, right: string): number {
+  let at = 0;
+  while (at < left.length && left[at] === right[at]) at += 1;
+  return at;
+}
+
 /** A number with its noun as people read it: `1 run`, `2 runs`; `plural` where an s does not make it. */
 export function counted(count: number, noun: string, plural: string = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;

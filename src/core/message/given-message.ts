@@ -1,5 +1,5 @@
 import { misuse, type NanoAgentError } from "../base/errors.ts";
-import { isRecord, ownValue } from "../base/json.ts";
+import { type Fields, isRecord, ownValue } from "../base/json.ts";
 import type { UserBlock } from "./block.ts";
 import { type Message, userMessage } from "./message.ts";
 
@@ -59,7 +59,6 @@ function roleFault(role: unknown): string {
   return `has the role ${JSON.stringify(role)}: use user or assistant`;
 }
 
-type Fields = { readonly [key: string]: unknown };
 type BlockFault = (block: Fields) => string | undefined;
 
 const USER_BLOCKS: { readonly [type: string]: BlockFault } = {

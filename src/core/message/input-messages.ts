@@ -1,6 +1,6 @@
 import { misuse } from "../base/errors.ts";
 import { type Input, toMessages } from "./given-message.ts";
-import type { Message, UserMessage } from "./message.ts";
+import { type Message, mapTexts, type UserMessage } from "./message.ts";
 
 /** The messages an input stands for. Throws `invalid_argument` for an input that says nothing. */
 export function inputMessages(input: Input): readonly Message[] {
@@ -38,8 +38,5 @@ export function spokenMessages(input: Input, method: string): readonly UserMessa
 function wellFormed(message: Message): Message {
   const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
   if (!broken) return message;
-  const content = message.content.map((block) =>
-    block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
-  );
-  return { ...message, content } as Message;
+  return { ...message, content: mapTexts(message.content, (text) => text.toWellFormed()) } as Message;
 }

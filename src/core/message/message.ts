@@ -53,6 +53,18 @@ export function textOf(blocks: string | readonly ContentBlock[], separator = "")
   return texts.join(separator);
 }
 
+/** Content with its texts changed; what is no text stays as it is. */
+export function mapTexts<Content extends string | readonly ContentBlock[]>(
+  content: Content,
+  change: (text: string) => string,
+): Content {
+  const changed =
+    typeof content === "string"
+      ? change(content)
+      : content.map((block) => (block.type === "text" ? { ...block, text: change(block.text) } : block));
+  return changed as Content;
+}
+
 /** The tool calls of a message, in order. */
 export function toolCallsOf(message: Message): readonly ToolUseBlock[] {
   return (message.content as readonly ContentBlock[]).filter((block) => block.type === "tool_use");

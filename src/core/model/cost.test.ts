@@ -50,10 +50,6 @@ describe("costOf", () => {
     expect(costOf(cached, { input: 2, output: 8, cacheWrite: 2.5 })).toBeCloseTo(0.0025, 12);
   });
 
-  it("leaves an unknown price unknown", () => {
-    expect(costOf({ inputTokens: 5, outputTokens: 5 }, undefined)).toBeUndefined();
-  });
-
   it("is never negative and never more than everything at the highest price, even for parts larger than the whole", () => {
     fc.assert(
       fc.property(usage, price, (used, rates) => {

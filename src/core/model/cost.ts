@@ -3,13 +3,9 @@ import type { ModelPrice } from "./model.ts";
 
 /**
  * USD for `usage` at `price` (USD per million tokens). Cache reads and writes are parts of the input and
- * charged at their own price; where that is missing, as plain input (writes of one hour: as other writes). An
- * unknown price stays `undefined`, never 0.
+ * charged at their own price; where that is missing, as plain input (writes of one hour: as other writes).
  */
-export function costOf(usage: Usage, price: ModelPrice): number;
-export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined;
-export function costOf(usage: Usage, price: ModelPrice | undefined): number | undefined {
-  if (price === undefined) return undefined;
+export function costOf(usage: Usage, price: ModelPrice): number {
   const read = Math.min(usage.cacheReadTokens ?? 0, usage.inputTokens);
   const write = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - read);
   const write1h = Math.min(usage.cacheWrite1hTokens ?? 0, write);

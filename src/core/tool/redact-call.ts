@@ -2,6 +2,7 @@ import { defined } from "../base/defined.ts";
 import { type Json, NanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { Redaction, RedactionStream } from "../base/redaction.ts";
+import { mapTexts } from "../message/message.ts";
 import { errorResult } from "./output.ts";
 import type { ToolResult, ToolUpdate } from "./tool.ts";
 
@@ -20,12 +21,7 @@ function redacted(redaction: Redaction, result: ToolResult): ToolResult {
   const { content, title, metadata } = result;
   return {
     ...result,
-    content:
-      typeof content === "string"
-        ? redaction.text(content)
-        : content.map((block) =>
-            block.type === "text" ? { ...block, text: redaction.text(block.text) } : block,
-          ),
+    content: mapTexts(content, (text) => redaction.text(text)),
     ...defined({
       title: title && redaction.text(title),
       metadata: metadata && redactJson(redaction, metadata),
@@ -87,9 +83,7 @@ export function redactUpdates(
       safely((through) => {
         const shown = text === undefined ? undefined : through.push(text);
         if (metadata === undefined && (shown === undefined || shown === "")) return;
-        publish({
-          ...defined({ text: shown, metadata: metadata && redactJson(redaction, metadata) }),
-        });
+        publish(defined({ text: shown, metadata: metadata && redactJson(redaction, metadata) }));
       }),
     end: () => {
       if (stream === undefined) return;

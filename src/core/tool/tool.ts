@@ -33,10 +33,9 @@ export interface ToolUpdate {
 /**
  * The values a tool may return. A string is the text for the model; an object with a `content` field of text
  * or blocks (or, as in older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null`
- * are
- * `(no output)`; an `Error` is what it would be if it was thrown; anything else is serialised as JSON. From a
- * generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned value the
- * result; when nothing is returned the yielded texts, joined, are the result.
+ * are `(no output)`; an `Error` is what it would be if it was thrown; anything else is serialised as JSON.
+ * From a generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned value
+ * the result; when nothing is returned the yielded texts, joined, are the result.
  */
 export type ToolOutput = unknown;
 

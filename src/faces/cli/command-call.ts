@@ -48,6 +48,34 @@ export function runFlagsOf(call: CommandCall): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }
 
+/** The whole numbers an option may be, and how that is said. */
+export interface NumberRange {
+  readonly least: number;
+  readonly most: number;
+  /** Behind "write": `a port from 1 to 65535`. */
+  readonly what: string;
+}
+
+/** The number behind an option; undefined without it. Throws `invalid_argument` for one that cannot be. */
+export function numberOf(
+  call: CommandCall,
+  name: `--${string}`,
+  { least, most, what }: NumberRange,
+): number | undefined {
+  const text = call.text(name);
+  if (text === undefined) return undefined;
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw misuse(`${name} ${JSON.stringify(text)}: write ${what}.`);
+}
+
+/** A port to listen at. */
+export const PORT: NumberRange = {
+  least: 0,
+  most: 65_535,
+  what: "a port from 1 to 65535, or 0 for a free one",
+};
+
 /** `sessions export`, or `undo` for a command that does one thing. */
 function title({ name }: CommandSpec, action: CommandAction): string {
   return action.name === undefined ? name : `${name} ${action.name}`;

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
-import { EndingSignals } from "./ending-signals.ts";
+import { EndingSignals, untilAborted } from "./ending-signals.ts";
 
 type Listener = (signal: NodeJS.Signals) => void;
 
@@ -32,4 +32,12 @@ test("a program that ends because of a signal is not ended sooner, and without i
   signals.close();
   expect(signals.received).toBe("SIGTERM");
   expect(process.listeners("SIGTERM")).toContain(heard);
+});
+
+test("a signal that came before anybody waited for it is not waited for", async () => {
+  await expect(untilAborted(AbortSignal.abort())).resolves.toBeUndefined();
+  const later = new AbortController();
+  const waiting = untilAborted(later.signal);
+  later.abort();
+  await expect(waiting).resolves.toBeUndefined();
 });

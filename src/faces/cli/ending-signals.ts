@@ -13,6 +13,12 @@ export async function withSignals(work: (signals: EndingSignals) => Promise<numb
   }
 }
 
+/** Resolves when a signal is aborted, at once where it is by now. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
 /** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
 const GRACE_MS = 700;
 

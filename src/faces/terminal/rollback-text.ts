@@ -3,8 +3,7 @@ import type { FileChange, Omission, OmissionReason } from "../../core/agent/file
 import type { FailedPath } from "../../session/checkpoints/apply-changes.ts";
 import { shownPath } from "../../session/checkpoints/path-key.ts";
 import type { Obstacle } from "../../session/checkpoints/plan-rollback.ts";
-import type { LeftPath, RollbackReport } from "../../session/checkpoints/rollback.ts";
-import { describeChange } from "../../session/checkpoints/rollback.ts";
+import { describeChange, type LeftPath, type RollbackReport } from "../../session/checkpoints/rollback.ts";
 
 const MAX_LINES = 200;
 

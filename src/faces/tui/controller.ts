@@ -11,7 +11,7 @@ import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { type Line, line, span } from "./paint/line.ts";
+import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
 import { Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
@@ -102,7 +102,7 @@ export class Controller implements Control {
   }
 
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
-    this.screen.hint(text.replaceAll(/\s+/g, " "), role);
+    this.screen.hint(oneLine(text), role);
   }
 
   print(lines: readonly (string | Line)[]): void {
@@ -137,7 +137,7 @@ export class Controller implements Control {
 
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      const text = errorMessage(error).replaceAll(/\s+/g, " ");
+      const text = oneLine(errorMessage(error));
       if (text.length < 70) this.say(text, "bad");
       else this.print([[span(text, { role: "bad" })]]);
     });

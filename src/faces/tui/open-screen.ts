@@ -221,7 +221,6 @@ class ScreenProgram {
       const known = toNanoAgentError(error);
       if (known.code === "missing_credentials")
         openSetUp(this.#controller, {
-          message: known.message,
           again: () => this.#controller.run(this.#open(isResumed)),
           demo: () => this.#controller.run(this.#lend(() => this.#interactive(["demo"]))),
           leave: () => void this.#end(CREDENTIALS),

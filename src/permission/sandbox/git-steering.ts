@@ -37,8 +37,7 @@ const MISSING: readonly Placeholder[] = [
 /**
  * Finds the files that steer Git in a folder whose commands may write to it: the settings, hooks and pointers
  * of its repository, also the ones that are not there; where there is no repository, the place of one. An
- * empty
- * `.git` is passed over by Git.
+ * empty `.git` is passed over by Git.
  */
 export function gitSteering(folder: string): GitSteering {
   const path = join(folder, ".git");

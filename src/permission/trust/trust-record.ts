@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { itemKey, type TrustItem } from "./trust-item.ts";
 
@@ -79,8 +79,5 @@ function contentsFrom(value: unknown, path: string): TrustedContents {
 }
 
 function broken(path: string, what: string): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_config",
-    `${path} ${what}. Remove it and approve again what you trust, with nano-agent trust.`,
-  );
+  return invalidConfig(`${path} ${what}. Remove it and approve again what you trust, with nano-agent trust.`);
 }

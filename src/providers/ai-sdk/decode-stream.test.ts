@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
-import { createAiSdkDecoder } from "./decode-stream.ts";
+import { AiSdkDecoder } from "./decode-stream.ts";
 import type { AiSdkStreamPart } from "./language-model.ts";
 
 function decode(...chunks: readonly AiSdkStreamPart[]): readonly StreamPart[] {
   const parts: StreamPart[] = [];
-  const decoder = createAiSdkDecoder("p.chat", (part) => parts.push(part));
+  const decoder = new AiSdkDecoder("p.chat", (part) => parts.push(part));
   for (const chunk of chunks) if (decoder.chunk(chunk)) break;
   return parts;
 }
@@ -33,7 +33,7 @@ const ended = (unified: string, raw: string): object => ({
   usage,
 });
 
-describe("createAiSdkDecoder", () => {
+describe("AiSdkDecoder", () => {
   it("turns reasoning, text and a call into parts, with what must go back", () => {
     const parts = decode(
       { type: "stream-start" },

@@ -8,23 +8,6 @@ import { finishPart } from "../wire.ts";
 import { aiSdkData } from "./call-options.ts";
 import type { AiSdkFinishReason, AiSdkMetadata, AiSdkStreamPart, AiSdkUsage } from "./language-model.ts";
 
-/** Turns the chunks of one `doStream` into parts, which go to `emit` in order. */
-export interface AiSdkDecoder {
-  /** Throws what an `error` chunk carries, unchanged. True after `finish`: nothing more is to be read. */
-  readonly chunk: (part: AiSdkStreamPart) => boolean;
-}
-
-/**
- * Makes the decoder of one attempt. Reasoning always ends in a block, so that it can be sent back to
- * `provider`; text only where metadata came with it; text that has metadata but no characters is an empty
- * thinking block, for empty text is kept nowhere. A call whose arguments are no JSON is held back until the
- * finish reason tells whether they were cut. Tools that ran at the provider, sources and generated files are
- * skipped.
- */
-export function createAiSdkDecoder(provider: string, emit: (part: StreamPart) => void): AiSdkDecoder {
-  return new Decoder(provider, emit);
-}
-
 interface OpenBlock {
   readonly kind: "text" | "thinking";
   readonly index: number;
@@ -40,7 +23,14 @@ interface OpenCall {
   metadata: AiSdkMetadata | undefined;
 }
 
-class Decoder implements AiSdkDecoder {
+/**
+ * Turns the chunks of one `doStream` into parts, which go to `emit` in order. Reasoning always ends in a
+ * block, so that it can be sent back to `provider`; text only where metadata came with it; text that has
+ * metadata but no characters is an empty thinking block, for empty text is kept nowhere. A call whose
+ * arguments are no JSON is held back until the finish reason tells whether they were cut. Tools that ran at
+ * the provider, sources and generated files are skipped.
+ */
+export class AiSdkDecoder {
   readonly #provider: string;
   readonly #emit: (part: StreamPart) => void;
   readonly #texts = new Map<string, OpenBlock>();
@@ -57,7 +47,8 @@ class Decoder implements AiSdkDecoder {
     this.#emit = emit;
   }
 
-  readonly chunk = (part: AiSdkStreamPart): boolean => {
+  /** Throws what an `error` chunk carries, unchanged. True after `finish`: nothing more is to be read. */
+  chunk(part: AiSdkStreamPart): boolean {
     switch (part.type) {
       case "text-start":
       case "text-delta":
@@ -88,7 +79,7 @@ class Decoder implements AiSdkDecoder {
         break;
     }
     return false;
-  };
+  }
 
   #named({ modelId, id }: AiSdkStreamPart): void {
     if (modelId !== undefined) this.#model = modelId;

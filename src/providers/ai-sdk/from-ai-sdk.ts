@@ -8,7 +8,7 @@ import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
 import { createCallOptions } from "./call-options.ts";
-import { createAiSdkDecoder } from "./decode-stream.ts";
+import { AiSdkDecoder } from "./decode-stream.ts";
 import type {
   AiSdkCallOptions,
   AiSdkLanguageModel,
@@ -99,7 +99,7 @@ function sendWithSdk(
     hold(false);
   };
   const read = async (): Promise<void> => {
-    const decoder = createAiSdkDecoder(model.provider, emit);
+    const decoder = new AiSdkDecoder(model.provider, emit);
     const { stream } = await model.doStream({ ...callOptions, abortSignal: signal } as never);
     reader = stream.getReader();
     if (signal.aborted) cancel();

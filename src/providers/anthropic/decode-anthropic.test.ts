@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
-import { createAnthropicDecoder } from "./decode-anthropic.ts";
+import { AnthropicDecoder } from "./decode-anthropic.ts";
 
 const target = {
   provider: "anthropic",
@@ -17,7 +17,7 @@ const recorded = readFileSync(new URL("fixtures/thinking-text-tools.sse", import
 
 function decodePieces(pieces: readonly string[]): readonly StreamPart[] {
   const parts: StreamPart[] = [];
-  const decoder = createAnthropicDecoder((part) => parts.push(part), target);
+  const decoder = new AnthropicDecoder((part) => parts.push(part), target);
   const parser = createSseParser((event, data) => decoder.event(event, data));
   for (const piece of pieces) parser.push(piece);
   parser.end();
@@ -249,7 +249,7 @@ describe("the stream of the Messages API", () => {
 
   it("throws when the answer broke off, inside a call too, and emits no half call", () => {
     const parts: StreamPart[] = [];
-    const decoder = createAnthropicDecoder((part) => parts.push(part), target);
+    const decoder = new AnthropicDecoder((part) => parts.push(part), target);
     for (const event of [start, ...call(['{"a":']).slice(0, 2)]) decoder.event("", JSON.stringify(event));
     expect(decoder.done()).toBe(false);
     expect(() => decoder.end()).toThrow(

@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { JsonObject } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
 import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
 import type { ProviderData, TextBlock, ThinkingBlock } from "../../core/message/block.ts";
@@ -14,11 +14,6 @@ import type { AnthropicBlock, AnthropicDelta, AnthropicEvent, AnthropicUsage } f
 
 type Emit = (part: StreamPart) => void;
 
-/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
-export function createAnthropicDecoder(emit: Emit, target: WireTarget): WireDecoder {
-  return new AnthropicDecoder(emit, target);
-}
-
 /** A block that is still being written. `text`: what its deltas brought, of a call the JSON of its input. */
 interface OpenBlock {
   start: AnthropicBlock;
@@ -27,7 +22,8 @@ interface OpenBlock {
   readonly citations: unknown[];
 }
 
-class AnthropicDecoder implements WireDecoder {
+/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
+export class AnthropicDecoder implements WireDecoder {
   readonly #emit: Emit;
   readonly #target: WireTarget;
   readonly #template = createDeltaTemplate({ ignore: [] });
@@ -230,8 +226,6 @@ function rawBlock({ start, text }: OpenBlock): AnthropicBlock {
   const json = text.toString();
   return json === "" ? start : { ...start, input: parseToolInput(json).input };
 }
-
-type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** Later figures are totals and never smaller; servers that repeat an event with zeros are not believed. */
 function mergedUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefined): AnthropicUsage {

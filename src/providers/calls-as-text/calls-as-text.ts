@@ -1,15 +1,8 @@
 import { newId } from "../../core/base/ids.ts";
 import type { ContentBlock, ImageBlock, TextBlock, ToolResultBlock } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
-import type {
-  FinishPart,
-  Model,
-  ModelCallOptions,
-  ModelInfo,
-  ModelRequest,
-  StreamPart,
-  ToolSpec,
-} from "../../core/model/model.ts";
+import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
+import { modelWith } from "../../core/model/wrap-model.ts";
 import { beginsAction, mayBeginAction, parseAction } from "./action-text.ts";
 
 /**
@@ -19,58 +12,38 @@ import { beginsAction, mayBeginAction, parseAction } from "./action-text.ts";
  * and errors.
  */
 export function callsAsText(model: Model): Model {
-  return new TextCallsModel(model);
+  /** Each message is put into words once: encoders know messages by their identity. */
+  const known = new WeakMap<Message, Message>();
+  const inWords = (message: Message): Message => {
+    const words = known.get(message) ?? worded(message);
+    known.set(message, words);
+    return words;
+  };
+  return modelWith(model, async function* (request, options = {}) {
+    const { tools = [] } = request;
+    let reader = new AnswerReader(tools);
+    for await (const part of model.stream(requestInWords(request, inWords), options)) {
+      if (part.type === "retry") reader = new AnswerReader(tools);
+      yield* reader.take(part);
+    }
+  });
 }
 
 const STOP = "\nObservation:";
 
-class TextCallsModel implements Model {
-  readonly provider: string;
-  readonly id: string;
-  readonly #model: Model;
-  /** Each message is put into words once: encoders know messages by their identity. */
-  readonly #worded = new WeakMap<Message, Message>();
-
-  constructor(model: Model) {
-    this.provider = model.provider;
-    this.id = model.id;
-    this.#model = model;
-  }
-
-  get info(): ModelInfo | undefined {
-    return this.#model.info;
-  }
-
-  get alternatives(): readonly Model[] {
-    return this.#model.alternatives ?? [];
-  }
-
-  async *stream(request: ModelRequest, options: ModelCallOptions = {}): AsyncGenerator<StreamPart> {
-    const { tools = [] } = request;
-    let reader = new AnswerReader(tools);
-    for await (const part of this.#model.stream(this.#inWords(request), options)) {
-      if (part.type === "retry") reader = new AnswerReader(tools);
-      yield* reader.take(part);
-    }
-  }
-
-  #inWords({ tools = [], toolChoice, parallelToolCalls: _parallel, ...request }: ModelRequest): ModelRequest {
-    const messages = request.messages.map((message) => this.#word(message));
-    if (tools.length === 0 || toolChoice === "none") return { ...request, messages };
-    const { system = "", stopSequences = [] } = request;
-    return {
-      ...request,
-      messages: toolChoice === undefined || toolChoice === "auto" ? messages : demanded(messages, toolChoice),
-      system: `${system}${system === "" ? "" : "\n\n"}${instructions(tools)}`,
-      stopSequences: [...stopSequences, STOP],
-    };
-  }
-
-  #word(message: Message): Message {
-    const known = this.#worded.get(message) ?? worded(message);
-    this.#worded.set(message, known);
-    return known;
-  }
+function requestInWords(
+  { tools = [], toolChoice, parallelToolCalls: _parallel, ...request }: ModelRequest,
+  inWords: (message: Message) => Message,
+): ModelRequest {
+  const messages = request.messages.map(inWords);
+  if (tools.length === 0 || toolChoice === "none") return { ...request, messages };
+  const { system = "", stopSequences = [] } = request;
+  return {
+    ...request,
+    messages: toolChoice === undefined || toolChoice === "auto" ? messages : demanded(messages, toolChoice),
+    system: `${system}${system === "" ? "" : "\n\n"}${instructions(tools)}`,
+    stopSequences: [...stopSequences, STOP],
+  };
 }
 
 function instructions(tools: readonly ToolSpec[]): string {

@@ -7,7 +7,7 @@ import { AnswerCollector } from "../../core/model/collect.ts";
 import type { FinishPart, StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
 import type { WireTarget } from "../wire.ts";
-import { createGoogleDecoder } from "./decode-google.ts";
+import { GoogleDecoder } from "./decode-google.ts";
 import type { GoogleChunk, GooglePart } from "./google-json.ts";
 
 const TARGET: WireTarget = { provider: "google", modelId: "gemini-3-flash", baseUrl: "https://h/v1beta" };
@@ -22,7 +22,7 @@ function decode(chunks: readonly GoogleChunk[]): {
   readonly answer: Answer;
 } {
   const parts: StreamPart[] = [];
-  const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
+  const decoder = new GoogleDecoder((part) => parts.push(part), TARGET);
   for (const chunk of chunks) decoder.event("", JSON.stringify(chunk));
   decoder.end();
   return { parts, answer: fold(parts) };
@@ -204,7 +204,7 @@ describe("an answer", () => {
   });
 
   it("goes on after a finish reason that older models repeat in every event", () => {
-    const decoder = createGoogleDecoder(() => undefined, TARGET);
+    const decoder = new GoogleDecoder(() => undefined, TARGET);
     decoder.event("", JSON.stringify(chunk([{ text: "a" }], "STOP")));
     expect(decoder.done()).toBe(false);
     expect(decode([chunk([{ text: "a" }], "STOP"), chunk([{ text: "b" }], "STOP")]).answer.content).toEqual([
@@ -214,7 +214,7 @@ describe("an answer", () => {
 
   it("keeps parts of the provider's own, and skips the end mark some gateways add", () => {
     const parts: StreamPart[] = [];
-    const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
+    const decoder = new GoogleDecoder((part) => parts.push(part), TARGET);
     decoder.event("", JSON.stringify(chunk([{ inlineData: { mimeType: "image/png", data: "AA" } }], "STOP")));
     decoder.event("", "[DONE]");
     decoder.end();
@@ -323,7 +323,7 @@ describe("a broken stream", () => {
   });
 
   it.each(["not json", "3", "null"])("with an event %s is reported", (data) => {
-    expect(() => createGoogleDecoder(() => undefined, TARGET).event("", data)).toThrow(retryable);
+    expect(() => new GoogleDecoder(() => undefined, TARGET).event("", data)).toThrow(retryable);
   });
 
   it.each([
@@ -372,7 +372,7 @@ describe("a broken stream", () => {
           { maxLength: 4 },
         ),
         (events) => {
-          const decoder = createGoogleDecoder(() => undefined, TARGET);
+          const decoder = new GoogleDecoder(() => undefined, TARGET);
           try {
             for (const data of events) decoder.event("", data);
             decoder.end();
@@ -388,7 +388,7 @@ describe("a broken stream", () => {
 
 function fromBytes(pieces: readonly Uint8Array[]): Answer {
   const parts: StreamPart[] = [];
-  const decoder = createGoogleDecoder((part) => parts.push(part), TARGET);
+  const decoder = new GoogleDecoder((part) => parts.push(part), TARGET);
   const parser = createSseParser(decoder.event);
   const utf8 = new TextDecoder();
   for (const piece of pieces) parser.push(utf8.decode(piece, { stream: true }));

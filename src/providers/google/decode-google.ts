@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import { NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
@@ -36,11 +36,7 @@ import type {
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.
  */
-export function createGoogleDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
-  return new GoogleDecoder(emit, target);
-}
-
-class GoogleDecoder implements WireDecoder {
+export class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
   readonly #templates = {
@@ -259,8 +255,7 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSi
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
 
 function argumentsInPieces(): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_argument",
+  return misuse(
     "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
   );
 }

@@ -1,4 +1,5 @@
-import { type Json, misuse } from "../../core/base/errors.ts";
+import { type Json, type JsonObject, misuse } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
@@ -66,11 +67,9 @@ function modelPath(modelId: string): string {
   return modelId.includes("/") ? path : `models/${path}`;
 }
 
-type Options = { readonly [key: string]: Json | undefined };
-
-function settings(request: ModelRequest, traits: GoogleModelTraits, options: Options): Options {
+function settings(request: ModelRequest, traits: GoogleModelTraits, options: JsonObject): JsonObject {
   const { tools: _tools, contents: _contents, generationConfig, toolConfig, ...rest } = options;
-  const generation: Options = {
+  const generation: JsonObject = {
     maxOutputTokens: request.maxOutputTokens,
     temperature: request.temperature,
     topP: request.topP,
@@ -81,7 +80,7 @@ function settings(request: ModelRequest, traits: GoogleModelTraits, options: Opt
     thinkingConfig: thinkingConfig(request.effort, traits),
     ...asObject(generationConfig),
   };
-  const calling: Options = { ...callingConfig(request), ...asObject(toolConfig) };
+  const calling: JsonObject = { ...callingConfig(request), ...asObject(toolConfig) };
   return {
     toolConfig: Object.keys(calling).length > 0 ? calling : undefined,
     generationConfig: Object.values(generation).some((value) => value !== undefined) ? generation : undefined,
@@ -90,7 +89,7 @@ function settings(request: ModelRequest, traits: GoogleModelTraits, options: Opt
   };
 }
 
-function callingConfig({ tools, toolChoice }: ModelRequest): Options {
+function callingConfig({ tools, toolChoice }: ModelRequest): JsonObject {
   if (tools === undefined || tools.length === 0 || toolChoice === undefined || toolChoice === "auto")
     return {};
   if (toolChoice === "none") return { functionCallingConfig: { mode: "NONE" } };
@@ -98,8 +97,8 @@ function callingConfig({ tools, toolChoice }: ModelRequest): Options {
   return { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [toolChoice.name] } };
 }
 
-function asObject(value: Json | undefined): Options {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Options) : {};
+function asObject(value: Json | undefined): JsonObject {
+  return isRecord(value) ? value : {};
 }
 
 function writeTools(declarations: readonly string[] = [], extra: Json | undefined): string {

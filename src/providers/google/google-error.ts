@@ -1,5 +1,5 @@
 import type { ErrorCode, NanoAgentError } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type Fields, isRecord, safeParse } from "../../core/base/json.ts";
 import { answerError, changedError, reportedError, wordsOf } from "../provider-errors.ts";
 import type { WireErrorAnswer, WireTarget } from "../wire.ts";
 import type { GoogleStatus } from "./google-json.ts";
@@ -44,7 +44,7 @@ function refined(error: NanoAgentError, status: GoogleStatus): NanoAgentError {
   return error;
 }
 
-function isDailyQuota(detail: { readonly [key: string]: unknown }): boolean {
+function isDailyQuota(detail: Fields): boolean {
   const { violations } = detail;
   return (
     Array.isArray(violations) &&

@@ -1,5 +1,5 @@
 import type { Wire } from "../wire.ts";
-import { createGoogleDecoder } from "./decode-google.ts";
+import { GoogleDecoder } from "./decode-google.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import { googleError } from "./google-error.ts";
 
@@ -7,6 +7,6 @@ import { googleError } from "./google-error.ts";
 export const googleWire: Wire = {
   name: "google",
   createEncoder: createGoogleEncoder,
-  createDecoder: createGoogleDecoder,
+  createDecoder: (emit, target) => new GoogleDecoder(emit, target),
   toError: googleError,
 };

@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 
 /** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
@@ -110,13 +110,11 @@ export function lmStudioIds(answer: unknown): readonly string[] | undefined {
   return [...loaded, ...others].map(({ id }) => id).filter((id) => typeof id === "string");
 }
 
-type Row = { readonly [key: string]: unknown };
-
-function isLoaded({ state }: Row): boolean {
+function isLoaded({ state }: Fields): boolean {
   return state === "loaded";
 }
 
-function rowsIn(answer: unknown, list: string): readonly Row[] {
+function rowsIn(answer: unknown, list: string): readonly Fields[] {
   const rows = isRecord(answer) ? answer[list] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
 }
@@ -126,12 +124,12 @@ function merged(infos: readonly ModelInfo[]): ModelInfo {
   return Object.assign({}, ...infos.toReversed());
 }
 
-function factsOf(row: Row): ModelInfo {
+function factsOf(row: Fields): ModelInfo {
   return defined({ contextWindow: windowOf(row), images: imagesOf(row), tools: toolsOf(row) });
 }
 
 /** llama-server; vLLM and SGLang; LM Studio and Ollama as loaded; gateways. */
-function windowOf(row: Row): number | undefined {
+function windowOf(row: Fields): number | undefined {
   const meta = record(row["meta"]);
   const settings = record(row["default_generation_settings"]);
   const figures = [
@@ -146,7 +144,7 @@ function windowOf(row: Row): number | undefined {
   return figures.find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
 }
 
-function imagesOf(row: Row): boolean | undefined {
+function imagesOf(row: Fields): boolean | undefined {
   const { modalities, capabilities } = row;
   const inputs = record(row["architecture"])["input_modalities"] ?? row["input_modalities"] ?? modalities;
   if (Array.isArray(inputs)) return inputs.some((each) => each === "image" || each === "vision");
@@ -157,7 +155,7 @@ function imagesOf(row: Row): boolean | undefined {
   return capabilities.includes("vision") || capabilities.includes("multimodal");
 }
 
-function toolsOf(row: Row): boolean | undefined {
+function toolsOf(row: Fields): boolean | undefined {
   const caps = record(row["chat_template_caps"]);
   const stated = caps["supports_tools"] ?? caps["supports_tool_calls"];
   if (typeof stated === "boolean") return stated;
@@ -165,6 +163,6 @@ function toolsOf(row: Row): boolean | undefined {
   return typeof template === "string" && template !== "" ? /\btools?\b/.test(template) : undefined;
 }
 
-function record(value: unknown): Row {
+function record(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }

@@ -1,12 +1,12 @@
 import { answerError } from "../provider-errors.ts";
 import type { Wire } from "../wire.ts";
-import { createChatDecoder } from "./decode-chat.ts";
+import { ChatDecoder } from "./decode-chat.ts";
 import { createChatEncoder } from "./encode-chat.ts";
 
 /** OpenAI Chat Completions, as OpenAI and the many compatible vendors and local servers speak it. */
 export const openAiChat: Wire = {
   name: "openai_chat",
   createEncoder: createChatEncoder,
-  createDecoder: createChatDecoder,
+  createDecoder: (emit, target) => new ChatDecoder(emit, target),
   toError: (answer) => answerError(answer),
 };

@@ -19,19 +19,15 @@ import { finishReason } from "./finish-reason.ts";
 import { ReasoningCollector } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
+/** Fields that may differ in every event and mean nothing to the answer. */
+const CHANGING: readonly string[] = ["obfuscation", "created"];
+
 /**
  * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the
  * format knows no order among them. The answer is complete with `[DONE]`, or with a finish reason when the
  * body ends without it.
  */
-export function createChatDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
-  return new ChatDecoder(emit, target);
-}
-
-/** Fields that may differ in every event and mean nothing to the answer. */
-const CHANGING: readonly string[] = ["obfuscation", "created"];
-
-class ChatDecoder implements WireDecoder {
+export class ChatDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
   readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });

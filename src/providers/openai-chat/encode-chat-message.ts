@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { Json, JsonObject } from "../../core/base/errors.ts";
 import type {
   AssistantBlock,
   ImageBlock,
@@ -12,6 +12,7 @@ import type {
 import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
 import { wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
+import { imageUrl } from "../wire.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */
@@ -27,7 +28,6 @@ export function writeMessage(message: Message, quirks: ChatQuirks): WrittenMessa
 }
 
 type Fields = Record<string, unknown>;
-type ThinkingData = { readonly [key: string]: Json | undefined };
 
 function writeAssistant(message: AssistantMessage, quirks: ChatQuirks): WrittenMessage {
   const text = textOf(message.content);
@@ -62,7 +62,7 @@ function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks:
       block.type === "thinking" && block.provider_data?.["openai_chat"] !== undefined,
   );
   const text = own.map((block) => block.thinking).join("\n");
-  const data = own.map((block): ThinkingData => block.provider_data?.["openai_chat"] ?? {});
+  const data = own.map((block): JsonObject => block.provider_data?.["openai_chat"] ?? {});
   const field = text === "" ? undefined : replayField(quirks, data);
   if (field !== undefined) fields[field] = text;
   else if (quirks.reasoning_replay === "reasoning_details") addDetails(fields, data, text);
@@ -73,7 +73,7 @@ function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks:
   }
 }
 
-function replayField(quirks: ChatQuirks, data: readonly ThinkingData[]): string | undefined {
+function replayField(quirks: ChatQuirks, data: readonly JsonObject[]): string | undefined {
   const { reasoning_replay } = quirks;
   if (reasoning_replay === "reasoning_content" || reasoning_replay === "reasoning") return reasoning_replay;
   if (reasoning_replay !== "same") return undefined;
@@ -81,7 +81,7 @@ function replayField(quirks: ChatQuirks, data: readonly ThinkingData[]): string 
   return typeof field === "string" ? field : undefined;
 }
 
-function addDetails(fields: Fields, data: readonly ThinkingData[], text: string): void {
+function addDetails(fields: Fields, data: readonly JsonObject[], text: string): void {
   const details = data.flatMap((entry) =>
     Array.isArray(entry["details"]) ? (entry["details"] as Json[]) : [],
   );
@@ -162,7 +162,6 @@ function textPart(text: string): Fields {
   return { type: "text", text };
 }
 
-function imagePart({ source }: ImageBlock): Fields {
-  const url = source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
-  return { type: "image_url", image_url: { url } };
+function imagePart(image: ImageBlock): Fields {
+  return { type: "image_url", image_url: { url: imageUrl(image) } };
 }

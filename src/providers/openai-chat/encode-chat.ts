@@ -2,9 +2,8 @@ import type { Message } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
-import { openAiEndpoint } from "../wire.ts";
-import { type WrittenMessage, writeMessage } from "./encode-chat-message.ts";
+import { openAiEndpoint, type WireRequest, type WireTarget } from "../wire.ts";
+import { writeMessage } from "./encode-chat-message.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;
@@ -48,12 +47,7 @@ function writeBody(request: ModelRequest, writers: Writers): string {
  * messages: what the user says beside them is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
-  const known = new WeakMap<Message, WrittenMessage>();
-  const written = (message: Message): WrittenMessage => {
-    const kept = known.get(message) ?? writeMessage(message, quirks);
-    known.set(message, kept);
-    return kept;
-  };
+  const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
   const list = createListSerialiser<Message, string>(
     {
       initial: "",

@@ -15,11 +15,7 @@ import type { ResponsesAnswer, ResponsesEvent, ResponsesItem, ResponsesUsage } f
  * Unknown events and items are skipped. The answer is complete with `response.completed` or
  * `response.incomplete`.
  */
-export function createResponsesDecoder(emit: (part: StreamPart) => void, target: WireTarget): WireDecoder {
-  return new ResponsesDecoder(emit, target);
-}
-
-class ResponsesDecoder implements WireDecoder {
+export class ResponsesDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
   readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: ["sequence_number", "obfuscation"] });

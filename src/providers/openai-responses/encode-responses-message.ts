@@ -10,6 +10,7 @@ import type {
 import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
 import { wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
+import { imageUrl } from "../wire.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -103,9 +104,7 @@ function outputItem(result: ToolResultBlock): Fields {
 
 function inputPart(block: TextBlock | ImageBlock): Fields {
   if (block.type === "text") return { type: "input_text", text: block.text };
-  const { source } = block;
-  const url = source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
-  return { type: "input_image", image_url: url, detail: "auto" };
+  return { type: "input_image", image_url: imageUrl(block), detail: "auto" };
 }
 
 function callId(id: string): string {

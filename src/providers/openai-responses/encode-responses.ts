@@ -2,8 +2,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
-import type { WireRequest, WireTarget } from "../wire.ts";
-import { openAiEndpoint } from "../wire.ts";
+import { openAiEndpoint, type WireRequest, type WireTarget } from "../wire.ts";
 import { writeItems } from "./encode-responses-message.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,7 +1,8 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Json } from "../../core/base/errors.ts";
+import type { Json, JsonObject } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { parseToolInput } from "../../core/base/json.ts";
+import type { ProviderData } from "../../core/message/block.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { wordOf } from "../tool-call-names.ts";
 import type { ResponsesContent, ResponsesItem } from "./responses-json.ts";
@@ -106,9 +107,8 @@ export class OutputItem {
       namespace: namespace ?? undefined,
       caller: caller?.type === "program" ? caller : undefined,
     });
-    const provider_data = Object.keys(data).length === 0 ? undefined : { openai_responses: data };
     const call = { type: "tool_use", id: this.#callId, name: this.#name, ...input } as const;
-    this.#emit({ type: "block", index: this.index, block: { ...call, ...defined({ provider_data }) } });
+    this.#emit({ type: "block", index: this.index, block: { ...call, ...ownData(data) } });
   }
 
   #identify(item: ResponsesItem): void {
@@ -140,9 +140,7 @@ export class OutputItem {
   }
 
   #emitText(text: string, data: JsonObject): void {
-    const provider_data = Object.keys(data).length === 0 ? undefined : { openai_responses: data };
-    const block = { type: "text", text, ...defined({ provider_data }) } as const;
-    this.#emit({ type: "block", index: this.index, block });
+    this.#emit({ type: "block", index: this.index, block: { type: "text", text, ...ownData(data) } });
   }
 
   #closeReasoning(item: ResponsesItem): void {
@@ -162,7 +160,10 @@ export class OutputItem {
   }
 }
 
-type JsonObject = { readonly [key: string]: Json | undefined };
+/** Data that only this wire needs again, as a field; no field where there is none. */
+function ownData(data: JsonObject): { readonly provider_data?: ProviderData } {
+  return Object.keys(data).length === 0 ? {} : { provider_data: { openai_responses: data } };
+}
 
 /** A call, also of a tool that takes plain text: the model is told that there is none. */
 export function isCall(type: string): boolean {

@@ -15,10 +15,10 @@ import {
 } from "node:fs";
 import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { systemReason } from "../session-error.ts";
 import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
-import { DRAFT_PREFIX } from "./checkpoint-limits.ts";
 import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
 
 /** Options of {@link applyChanges}. */
@@ -154,7 +154,7 @@ class ChangeWriter {
 
 /** A name by which every run knows a file that was left half written, and removes it when it is a day old. */
 function draftName(): string {
-  return `${DRAFT_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
+  return `${TEMPORARY_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
 }
 
 /** True when something must go before the new thing can come, or nothing comes. */

@@ -43,6 +43,3 @@ export const BULK_FOLDERS: ReadonlySet<string> = new Set([
   "Pods",
   "DerivedData",
 ]);
-
-/** How the names of files begin that are only written to take the place of another. */
-export const DRAFT_PREFIX = ".nano-agent-tmp-";

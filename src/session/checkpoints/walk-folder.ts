@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import type { Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { BULK_FOLDERS, type CheckpointLimits, DRAFT_PREFIX } from "./checkpoint-limits.ts";
+import { BULK_FOLDERS, type CheckpointLimits } from "./checkpoint-limits.ts";
 import { childKey, GIT, keyOfBytes, nativePath, type PathKey } from "./path-key.ts";
 
 /** Options of a walk. */
@@ -117,7 +118,7 @@ class Walk {
     }
     const found: PathStats[] = [];
     for (const name of names) {
-      if (name === GIT || name.startsWith(DRAFT_PREFIX)) continue;
+      if (name === GIT || name.startsWith(TEMPORARY_PREFIX)) continue;
       const key = childKey(folder, name);
       const stats = statsOf(nativePath(root, key));
       if (stats !== undefined) found.push({ key, stats });

@@ -1,8 +1,8 @@
-import { ownValue } from "../../core/base/json.ts";
+import { type Fields, ownValue } from "../../core/base/json.ts";
 import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
-import type { ForeignItem, KindCount } from "./foreign-session.ts";
-import { type Fields, fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
+import type { ForeignAnswer, ForeignItem, KindCount } from "./foreign-session.ts";
+import { fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
 
 /** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -74,12 +74,10 @@ export function resultItem(
 }
 
 /** Why answers ended, by the words of a program. */
-export type Finishes = { readonly [word: string]: Assistant["finish"] };
-
-type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
+export type Finishes = { readonly [word: string]: ForeignAnswer["finish"] };
 
 /** Why an answer ended; `stop` for a word that says nothing else. */
-export function finishOf(word: unknown, finishes: Finishes): Assistant["finish"] {
+export function finishOf(word: unknown, finishes: Finishes): ForeignAnswer["finish"] {
   return ownValue(finishes, word) ?? "stop";
 }
 

@@ -4,7 +4,7 @@ import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
-import type { ForeignItem, ForeignSession } from "./foreign-session.ts";
+import type { ForeignAnswer, ForeignItem, ForeignSession, GrowingAnswer } from "./foreign-session.ts";
 
 /** An entry to be written, and when it happened; undefined where the file does not say. */
 export interface TimedEntry {
@@ -24,6 +24,12 @@ export interface ImportRepairs {
   emptyAnswers: number;
 }
 
+/** A conversation as it can be written. */
+export interface ForeignEntries {
+  readonly entries: readonly TimedEntry[];
+  readonly repairs: ImportRepairs;
+}
+
 /** Options of the entries. */
 export interface EntryOptions {
   readonly sessionId: string;
@@ -31,15 +37,11 @@ export interface EntryOptions {
   readonly costOf: (model: string, usage: Usage) => number | undefined;
 }
 
-type Assistant = Extract<ForeignItem, { readonly type: "assistant" }>;
 type User = Extract<ForeignItem, { readonly type: "user" }>;
 type Result = Extract<ForeignItem, { readonly type: "result" }>;
 
 /** The entries of a foreign conversation: runs with input, answers, calls; every call answered once. */
-export function foreignEntries(
-  session: ForeignSession,
-  options: EntryOptions,
-): { readonly entries: readonly TimedEntry[]; readonly repairs: ImportRepairs } {
+export function foreignEntries(session: ForeignSession, options: EntryOptions): ForeignEntries {
   const writer = new EntryWriter(session, options);
   for (const item of joined(session.items)) {
     if (item.type === "user") writer.user(item);
@@ -47,9 +49,6 @@ export function foreignEntries(
   }
   return writer.end();
 }
-
-/** An answer whose list is its own, so that further ones can add to it. */
-type GrowingAnswer = Assistant & { readonly content: AssistantBlock[] };
 
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
@@ -70,7 +69,7 @@ function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
 }
 
 /** The list of the first goes on in both: a copy for each would take quadratic time. */
-function joinedAnswer(first: GrowingAnswer, second: Assistant): GrowingAnswer {
+function joinedAnswer(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswer {
   for (const block of second.content) first.content.push(block);
   const usage =
     first.usage === undefined && second.usage === undefined
@@ -98,7 +97,7 @@ class EntryWriter {
   };
   #isOpen = false;
   #iterations = 0;
-  #last: Assistant | undefined;
+  #last: ForeignAnswer | undefined;
 
   constructor({ items }: ForeignSession, options: EntryOptions) {
     this.#options = options;
@@ -129,7 +128,7 @@ class EntryWriter {
     this.#write({ type: "user_message", message, source: isInput ? "input" : "observed" }, time);
   }
 
-  assistant(item: Assistant): void {
+  assistant(item: ForeignAnswer): void {
     const content = this.#withUniqueIds(item.content);
     if (content.length === 0) {
       this.#repairs.emptyAnswers++;
@@ -160,13 +159,13 @@ class EntryWriter {
     this.#writeCalls(item, content);
   }
 
-  end(): { readonly entries: readonly TimedEntry[]; readonly repairs: ImportRepairs } {
+  end(): ForeignEntries {
     this.#endRun(undefined);
     for (const left of this.#results.values()) this.#repairs.strayResults += left.length;
     return { entries: this.#entries, repairs: this.#repairs };
   }
 
-  #writeCalls(item: Assistant, content: readonly AssistantBlock[]): void {
+  #writeCalls(item: ForeignAnswer, content: readonly AssistantBlock[]): void {
     const origins = item.content.filter((block) => block.type === "tool_use");
     const calls = content.filter((block) => block.type === "tool_use");
     calls.forEach((call, at) => {
@@ -224,7 +223,7 @@ function hasCalls(content: readonly AssistantBlock[]): boolean {
 }
 
 function unifiedFinish(
-  finish: Assistant["finish"],
+  finish: ForeignAnswer["finish"],
   content: readonly AssistantBlock[],
 ): "stop" | "tool_use" | "length" | "refusal" | "other" {
   if (hasCalls(content)) return "tool_use";
@@ -232,7 +231,7 @@ function unifiedFinish(
   return finish === "length" || finish === "refusal" ? finish : "stop";
 }
 
-function stopReasonOf(last: Assistant | undefined): StopReason {
+function stopReasonOf(last: ForeignAnswer | undefined): StopReason {
   if (last === undefined || last.finish === "interrupted" || hasCalls(last.content)) return "aborted";
   if (last.finish === "length") return "output_limit";
   return last.finish === "refusal" ? "refusal" : "completed";

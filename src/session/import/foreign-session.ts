@@ -1,3 +1,4 @@
+import type { Fields } from "../../core/base/json.ts";
 import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 
@@ -26,6 +27,12 @@ export type ForeignItem =
     }
   | { readonly type: "result"; readonly result: ToolResultBlock; readonly time: number | undefined };
 
+/** An answer of the model. */
+export type ForeignAnswer = Extract<ForeignItem, { readonly type: "assistant" }>;
+
+/** An answer whose list is its own, so that further blocks can be added. */
+export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
+
 /** A session file of another program, read. */
 export interface ForeignSession {
   readonly program: ForeignProgram;
@@ -42,7 +49,7 @@ export interface ForeignSession {
 /** A record of a foreign file, with the number of its line. */
 export interface ForeignRecord {
   readonly line: number;
-  readonly fields: { readonly [key: string]: unknown };
+  readonly fields: Fields;
 }
 
 /** The counts of a parser on its way. */

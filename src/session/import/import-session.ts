@@ -3,14 +3,14 @@ import type { NewEntry } from "../../core/agent/entry.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type Fields, isRecord, safeParse } from "../../core/base/json.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import { SYSTEM_CALLS } from "../append-file.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionStore } from "../session-store.ts";
-import { foreignEntries, type ImportRepairs } from "./foreign-entries.ts";
+import { type ForeignEntries, foreignEntries, type ImportRepairs } from "./foreign-entries.ts";
 import {
   type ForeignProgram,
   type ForeignRecord,
@@ -118,7 +118,7 @@ function importedBefore(store: SessionStore, session: ForeignSession, cwd: strin
 }
 
 /** The origin of an imported session, in its first record. */
-function originOf(path: string): { readonly [field: string]: unknown } {
+function originOf(path: string): Fields {
   const descriptor = openSessionFile(path, "read");
   try {
     const [first] = readLines(descriptor);
@@ -190,7 +190,7 @@ function programOf(fields: ForeignRecord["fields"]): ForeignProgram | undefined 
 interface NewImport {
   readonly session: ForeignSession;
   readonly sessionId: string;
-  readonly entries: ReturnType<typeof foreignEntries>["entries"];
+  readonly entries: ForeignEntries["entries"];
   readonly cwd: string;
 }
 

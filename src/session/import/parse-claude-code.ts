@@ -1,4 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
+import type { Fields } from "../../core/base/json.ts";
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import {
@@ -11,8 +12,15 @@ import {
   type UsageFields,
   usageFrom,
 } from "./foreign-blocks.ts";
-import type { Counts, ForeignItem, ForeignRecord, KindCount, ParseForeign } from "./foreign-session.ts";
-import { type Fields, fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
+import type {
+  Counts,
+  ForeignItem,
+  ForeignRecord,
+  GrowingAnswer,
+  KindCount,
+  ParseForeign,
+} from "./foreign-session.ts";
+import { fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([
@@ -146,12 +154,9 @@ function isPartOf(
   );
 }
 
-/** An answer whose list is its own, so that further records can add to it. */
-type Answer = Extract<ForeignItem, { readonly type: "assistant" }> & { readonly content: AssistantBlock[] };
-
 function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
   const items: ForeignItem[] = [];
-  const places = new Map<string, { readonly at: number; answer: Answer }>();
+  const places = new Map<string, { readonly at: number; answer: GrowingAnswer }>();
   for (const { fields } of way) {
     const message = fieldsOf(fields["message"]);
     const time = timeField(fields["timestamp"]);
@@ -213,7 +218,7 @@ function userItems(
 function assistantItem(
   message: Fields,
   { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
-): Answer {
+): GrowingAnswer {
   return {
     type: "assistant",
     time,

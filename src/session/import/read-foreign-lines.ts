@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type Fields, isRecord, safeParse } from "../../core/base/json.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
 import { openNamedFile } from "../session-file.ts";
@@ -37,9 +37,6 @@ export function readForeignLines(path: string): ForeignLines {
     closeSync(descriptor);
   }
 }
-
-/** Fields of a foreign record. */
-export type Fields = { readonly [key: string]: unknown };
 
 /** A field as an object; an empty one where it is none. */
 export function fieldsOf(value: unknown): Fields {

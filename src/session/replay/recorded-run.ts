@@ -174,17 +174,8 @@ export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string
   return calls;
 }
 
-type CallEntry = ToolIntentEntry | ToolResultEntry | PermissionEntry | ApprovalRequestEntry;
-
-const OF_CALLS: ReadonlySet<string> = new Set([
-  "tool_intent",
-  "tool_result",
-  "permission_decision",
-  "approval_request",
-]);
-
-function isOfCall(entry: JournalEntry): entry is CallEntry {
-  return OF_CALLS.has(entry.type);
+function isOfCall(entry: JournalEntry): entry is Extract<JournalEntry, { type: keyof typeof FIELD_OF }> {
+  return Object.hasOwn(FIELD_OF, entry.type);
 }
 
 /** The arguments of a call after they were checked; undefined where it did not come to that. */

@@ -70,8 +70,7 @@ export async function replayRun(
   before: readonly JournalEntry[],
   options: ReplayTools,
 ): Promise<ReplayedRun> {
-  const replay = new RunReplay(run, options);
-  return replay.perform(before);
+  return new RunReplay(run, options).perform(before);
 }
 
 class RunReplay {
@@ -83,7 +82,7 @@ class RunReplay {
   readonly #requests: (readonly Message[])[] = [];
   readonly #delivered = new Set<JournalEntry>();
   readonly #settled = new Map<string, PromiseWithResolvers<void>>();
-  readonly outcomes = new Map<string, LiveOutcome>();
+  readonly #outcomes = new Map<string, LiveOutcome>();
   #taken = 0;
   #askedTooOften = false;
   #endedAsRecorded = false;
@@ -115,7 +114,7 @@ class RunReplay {
       requests: this.#requests,
       askedTooOften: this.#askedTooOften,
       endedAsRecorded: this.#endedAsRecorded,
-      outcomes: this.outcomes,
+      outcomes: this.#outcomes,
       failure,
     };
   }
@@ -264,7 +263,7 @@ class RunReplay {
     const { name, intent } = call;
     const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
     if (ran === undefined) await this.#callWithin(call, context);
-    else this.outcomes.set(call.callId, liveOutcome(ran));
+    else this.#outcomes.set(call.callId, liveOutcome(ran));
     const { content, is_error: isError } = result.result;
     const ends = this.#endsRun(call) ? { finish: this.#finish(textOf(content)) } : {};
     return { content, ...(isError === true ? { isError } : {}), ...ends };

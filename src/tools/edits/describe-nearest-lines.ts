@@ -1,4 +1,4 @@
-import { counted } from "../../core/base/text.ts";
+import { commonStart, counted } from "../../core/base/text.ts";
 
 /**
  * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text`
@@ -149,8 +149,8 @@ function firstDifference(lines: readonly string[], wanted: readonly string[], st
     const number = start + index + 1;
     if (actual === undefined)
       return `old_string has lines ${number < 1 ? "before the first" : "after the last"} line of the file.`;
-    const at = Math.max(0, commonPrefixLength(actual, line) - 40);
-    const texts = `the file has ${quote(clip(actual, at))}, old_string has ${quote(clip(line, at))}`;
+    const at = Math.max(0, commonStart(actual, line) - 40);
+    const texts = `the file has ${JSON.stringify(clip(actual, at))}, old_string has ${JSON.stringify(clip(line, at))}`;
     return `Line ${number} differs (${kindOfDifference(actual, line)}): ${texts}.`;
   }
   return "Copy it exactly from there.";
@@ -189,17 +189,7 @@ function amount(count: number, noun: string): string {
   return count === 0 ? "" : counted(count, noun);
 }
 
-function commonPrefixLength(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return length;
-}
-
 function clip(line: string, from: number): string {
   const part = line.slice(from, from + MAX_LINE_CHARS);
   return `${from > 0 ? "…" : ""}${part}${from + MAX_LINE_CHARS < line.length ? "…" : ""}`.toWellFormed();
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text);
 }

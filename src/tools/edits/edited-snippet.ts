@@ -1,3 +1,4 @@
+import { clipped } from "../../core/base/text.ts";
 import { linesAt, type Replacement } from "./plan-edits.ts";
 
 /** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
@@ -10,7 +11,8 @@ export function editedSnippet(after: string, replacements: readonly Replacement[
     if (next > 1 && first > next) shown.push("   ...");
     for (let line = Math.max(first, next); line <= last && shown.length < MAX_LINES; line++) {
       const text = lines[line - 1];
-      if (text !== undefined) shown.push(`${String(line).padStart(6)}\t${clip(text)}`);
+      if (text !== undefined)
+        shown.push(`${String(line).padStart(6)}\t${clipped(text, MAX_LINE_CHARS).toWellFormed()}`);
     }
     next = Math.max(next, last + 1);
   }
@@ -35,8 +37,4 @@ function changedLines(
     shift += text.length - (end - start);
     return { first: Math.max(1, first - CONTEXT), last: last + CONTEXT };
   });
-}
-
-function clip(text: string): string {
-  return (text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS)}…`).toWellFormed();
 }

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { removeStaleTemporaryFiles, TEMPORARY_PREFIX, temporaryName } from "./temporary-file.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
+import { removeStaleTemporaryFiles, temporaryName } from "./temporary-file.ts";
 
 /** A name as another process or another time would have made it. */
 function nameOf(changes: {

@@ -4,10 +4,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { isTaken } from "../../system/process-identity.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
-
-/** How the names of the files begin that are written before they take the place of another. */
-export const TEMPORARY_PREFIX = ".nano-agent-tmp-";
 
 /** A new name for a temporary file; it records the machine, the process and the time. */
 export function temporaryName(): string {

@@ -29,7 +29,7 @@ interface BraceGroup {
 }
 
 function firstGroup(text: string): BraceGroup | undefined {
-  for (let start = nextOf(text, "{", 0); start !== -1; start = nextOf(text, "{", start + 1)) {
+  for (let start = nextBrace(text, 0); start !== -1; start = nextBrace(text, start + 1)) {
     const group = groupAt(text, start);
     if (group !== undefined) return group;
   }
@@ -65,10 +65,10 @@ function rangeOf(text: string): readonly string[] | undefined {
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, index) => String(Math.min(from, to) + index));
 }
 
-function nextOf(text: string, wanted: string, from: number): number {
+function nextBrace(text: string, from: number): number {
   for (let index = from; index < text.length; index++) {
     if (text[index] === "\\") index++;
-    else if (text[index] === wanted) return index;
+    else if (text[index] === "{") return index;
   }
   return -1;
 }

@@ -1,4 +1,4 @@
-import { TEMPORARY_PREFIX } from "../files/temporary-file.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { repositoryOf } from "./ignore-rules.ts";
 
 /**

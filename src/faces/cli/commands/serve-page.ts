@@ -2,15 +2,15 @@ import { fileURLToPath } from "node:url";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
-import { type CommandCall, runFlagsOf } from "../command-call.ts";
+import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say, settingsHere } from "../command-context.ts";
-import { withSignals } from "../ending-signals.ts";
+import { untilAborted, withSignals } from "../ending-signals.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { readTextFile } from "../prompt.ts";
 import { withPromptFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
-const PORT = 4040;
+const DEFAULT_PORT = 4040;
 const MIN_TOKEN = 20;
 
 /** `nano-agent serve`: the page and the API over HTTP, until a signal ends it. */
@@ -19,7 +19,7 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
   const { config, addDirs, mcp } = runFlagsOf(call);
   const { isLoopback, serveSessions } = await import("../../http/serve-sessions.ts");
   const host = call.text("--host") ?? "127.0.0.1";
-  const port = portOf(call);
+  const port = numberOf(call, "--port", PORT) ?? DEFAULT_PORT;
   const settings = await settingsHere(context);
   const token = tokenOf(call, { host, isLocal: isLoopback(host), cwd: settings.cwd });
   const strays = new StrayErrors();
@@ -51,22 +51,13 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
           `Everybody who reaches ${host} and has the token can run commands as you. What is sent is not encrypted: use a tunnel, or a proxy with TLS.`,
         );
       if (call.has("--open")) openInBrowser(address, (reason) => say(context, reason));
-      if (!signal.aborted)
-        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await untilAborted(signal);
       await Promise.race([serving.close(), forced]);
       return EXIT.done;
     });
   } finally {
     close();
   }
-}
-
-function portOf(call: CommandCall): number {
-  const text = call.text("--port");
-  if (text === undefined) return PORT;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw misuse(`--port ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
 }
 
 interface TokenNeeds {

@@ -3,13 +3,15 @@ import { variable } from "../../../app/config/env.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import type { DurableState } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
-import type { CommandCall } from "../command-call.ts";
+import { type CommandCall, numberOf } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say } from "../command-context.ts";
 import { newestEntries, runJson, runLines, runTable } from "./run-text.ts";
 import { withoutPassword } from "./shown-url.ts";
 
 /** The variable that names the database, for those who do not want its password in a command line. */
 const VARIABLE = "NANO_AGENT_DATABASE_URL";
+
+const LIMIT = { least: 1, most: 999_999, what: "how many runs to list, from 1" };
 
 interface RunsCall extends CommandCall {
   readonly context: CommandContext;
@@ -20,7 +22,7 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
   list: async (call) => {
     const state = call.text("--state") as DurableState | undefined;
     const agent = call.text("--agent");
-    const limit = limitOf(call);
+    const limit = numberOf(call, "--limit", LIMIT) ?? 50;
     const found = await call.fleet.list({
       limit,
       ...(state !== undefined && { state }),
@@ -83,11 +85,4 @@ export async function aboutRuns(context: CommandContext, call: CommandCall): Pro
 
 function idOf({ words: [id = ""] }: CommandCall): string {
   return id;
-}
-
-function limitOf(call: CommandCall): number {
-  const text = call.text("--limit") ?? "50";
-  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (number > 0) return number;
-  throw misuse(`--limit ${JSON.stringify(text)}: write how many runs to list, from 1.`);
 }

@@ -4,9 +4,9 @@ import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/err
 import { counted } from "../../../core/base/text.ts";
 import { createFleet } from "../../../durable/fleet.ts";
 import type { FleetOptions } from "../../../durable/fleet-options.ts";
-import type { CommandCall } from "../command-call.ts";
+import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
-import { EndingSignals } from "../ending-signals.ts";
+import { EndingSignals, untilAborted } from "../ending-signals.ts";
 import { shownUrl, withoutPassword } from "./shown-url.ts";
 import { loadWorkerConfig } from "./worker-config.ts";
 
@@ -18,7 +18,11 @@ export async function runWorker(context: CommandContext, call: CommandCall): Pro
   const file = call.text("--config");
   if (file === undefined)
     throw misuse("worker needs to know what to work on: nano-agent worker --config worker.mjs");
-  const concurrency = concurrencyOf(call);
+  const concurrency = numberOf(call, "--concurrency", {
+    least: 1,
+    most: 999_999,
+    what: "how many runs to work on at the same time, from 1",
+  });
   const signals = new EndingSignals();
   try {
     const given = await loadWorkerConfig(file, currentFolder());
@@ -43,7 +47,7 @@ async function work(context: CommandContext, options: FleetOptions, signals: End
   context.stdout.write(`${welcome(options)}\n`);
   // Letting go takes as long as the options say; only a second signal is impatient.
   signals.allowGrace(Number.POSITIVE_INFINITY);
-  await aborted(signals.signal);
+  await untilAborted(signals.signal);
   context.stdout.write("Letting go of the runs at work. Once more ends it at once.\n");
   const forced = await Promise.race([fleet.close(), signals.forced]);
   return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
@@ -65,19 +69,4 @@ function welcome({
 function withoutSecrets(thrown: unknown, url: string | undefined): NanoAgentError {
   const error = toNanoAgentError(thrown);
   return new NanoAgentError(error.code, withoutPassword(error.message, url), { cause: error });
-}
-
-function aborted(signal: AbortSignal): Promise<unknown> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-}
-
-function concurrencyOf(call: CommandCall): number | undefined {
-  const text = call.text("--concurrency");
-  if (text === undefined) return undefined;
-  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (number > 0) return number;
-  throw misuse(
-    `--concurrency ${JSON.stringify(text)}: write how many runs to work on at the same time, from 1.`,
-  );
 }

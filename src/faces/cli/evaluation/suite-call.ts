@@ -5,9 +5,8 @@ import type { ConfigFile } from "../../../app/config/config-schema.ts";
 import { readSuites, type SuiteTasks } from "../../../app/evaluation/read-suites.ts";
 import type { TaskFault } from "../../../app/evaluation/task.ts";
 import { loadSettings, type McpSources, type Settings } from "../../../app/settings.ts";
-import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import type { CommandCall } from "../command-call.ts";
+import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 
 /** The tasks that a command line means. Throws `invalid_argument` for suites that cannot be read. */
@@ -17,10 +16,7 @@ export function tasksOf(call: CommandCall): Promise<SuiteTasks> {
 
 /** A whole number from 1 to `most` behind an option; 1 without it. Throws `invalid_argument`. */
 export function countOf(call: CommandCall, name: "--jobs" | "--repeat", most: number): number {
-  const text = call.text(name) ?? "1";
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= most) return count;
-  throw misuse(`${name} ${JSON.stringify(text)}: write a whole number from 1 to ${most}.`);
+  return numberOf(call, name, { least: 1, most, what: `a whole number from 1 to ${most}` }) ?? 1;
 }
 
 /**

@@ -1,10 +1,9 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { Settings } from "../../../app/settings.ts";
-import { misuse } from "../../../core/base/errors.ts";
-import { type CommandCall, runFlagsOf } from "../command-call.ts";
+import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
-import { withSignals } from "../ending-signals.ts";
+import { untilAborted, withSignals } from "../ending-signals.ts";
 import { withPromptFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
@@ -18,7 +17,7 @@ export async function mcpServe(
 ): Promise<number> {
   const { stdout, environment } = context;
   const { config, addDirs, mcp } = runFlagsOf(call);
-  const port = portOf(call);
+  const port = numberOf(call, "--http", PORT);
   const { cwd } = settings;
   const settingsOfRuns = withPromptFiles(config, cwd);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
@@ -45,7 +44,7 @@ export async function mcpServe(
     } else {
       const serving = await serveHttp(port, newServer);
       stdout.write(`${serving.url}\ntoken: ${serving.token}\n`);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await untilAborted(signal);
       await Promise.race([serving.close(), forced]);
     }
     return EXIT.done;
@@ -56,12 +55,4 @@ export async function mcpServe(
   } finally {
     close();
   }
-}
-
-function portOf(call: CommandCall): number | undefined {
-  const text = call.text("--http");
-  if (text === undefined) return undefined;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw misuse(`--http ${JSON.stringify(text)}: write a port from 1 to 65535, or 0 for a free one.`);
 }

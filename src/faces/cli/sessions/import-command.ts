@@ -32,7 +32,8 @@ export async function importCommand(call: SessionCall): Promise<number> {
 
 function knownCost(model: string, usage: Usage): number | undefined {
   const slash = model.indexOf("/");
-  return costOf(usage, knownModelInfo(model.slice(0, slash), model.slice(slash + 1))?.price);
+  const price = knownModelInfo(model.slice(0, slash), model.slice(slash + 1))?.price;
+  return price && costOf(usage, price);
 }
 
 function asJson({ sessionId: session_id, leftOut: left_out, repairs, ...report }: ImportReport): object {

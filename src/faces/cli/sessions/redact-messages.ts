@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../../core/agent/entry.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock, ProviderData } from "../../../core/message/block.ts";
-import type { Message } from "../../../core/message/message.ts";
+import { type Message, mapTexts } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/redact-call.ts";
 
 /**
@@ -38,14 +38,8 @@ function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
           ? {}
           : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
       };
-    case "tool_result": {
-      const { content } = block;
-      if (typeof content === "string") return { ...block, content: redaction.text(content) };
-      const parts = content.map((part) =>
-        part.type === "text" ? { ...part, text: redaction.text(part.text) } : part,
-      );
-      return { ...block, content: parts };
-    }
+    case "tool_result":
+      return { ...block, content: mapTexts(block.content, (text) => redaction.text(text)) };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Notice } from "../../../app/coding-session/notice.ts";
-import { isRecord, safeParse } from "../../../core/base/json.ts";
+import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
 import type { PageOptions } from "../panels/pager.ts";
@@ -65,7 +65,7 @@ export interface Control {
 }
 
 /** The objects of a list that a sub-command wrote as JSON. */
-export function recordsIn(json: string): readonly { readonly [key: string]: unknown }[] {
+export function recordsIn(json: string): readonly Fields[] {
   const parsed = safeParse(json);
   const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
   return rows.filter(isRecord);

@@ -7,7 +7,6 @@ import type { Control, UntrustedNotice } from "./control.ts";
 
 /** Ways to set up where no model was found. */
 export interface SetUp {
-  readonly message: string;
   readonly again: () => void;
   readonly demo: () => void;
   readonly leave: () => void;

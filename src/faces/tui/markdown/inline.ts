@@ -28,7 +28,7 @@ export function parseInline(text: string, base: Style = {}): InlineText {
 
 /** The same as one list of spans. */
 export function inlineSpans(text: string, base: Style = {}): Line {
-  return parseInline(text, base).parts.flatMap(({ spans }) => spans);
+  return inlineOf(text, base, 0);
 }
 
 class InlineParser {
@@ -121,12 +121,7 @@ class InlineParser {
     const end = this.#closing(mark, at + length);
     if (end === undefined) return this.#never(mark, at);
     const style = emphasised(this.#base, mark);
-    const inner = new InlineParser(text.slice(at + length, end), style, this.#depth + 1).parse();
-    return this.#part(
-      at,
-      end + length,
-      inner.parts.flatMap(({ spans }) => spans),
-    );
+    return this.#part(at, end + length, inlineOf(text.slice(at + length, end), style, this.#depth + 1));
   }
 
   #closing(mark: string, from: number): number | undefined {

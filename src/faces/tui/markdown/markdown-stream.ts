@@ -238,9 +238,8 @@ export class MarkdownStream {
       this.#gap = true;
       return;
     }
-    const { text } = leaf.lead.first.some((each) => each.style.role === "muted")
-      ? { text: source.replace(/^\s*(?:> ?)+/, "") }
-      : { text: source };
+    const isQuoted = leaf.lead.first.some((each) => each.style.role === "muted");
+    const text = isQuoted ? source.replace(/^\s*(?:> ?)+/, "") : source;
     this.#ready.push({ type: "code", spans: leaf.code.next(unindent(text, leaf.indent)), lead: leaf.lead });
   }
 

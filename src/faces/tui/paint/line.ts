@@ -218,3 +218,8 @@ const WIDE = /^[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
 const CLOSING = /^[\u3001\u3002\uff0c\uff0e\uff01\uff1f\uff1a\uff1b\uff09\u300d\u300f\u3011\u300b]/;
 const PARTS =
   / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;
+
+/** A text on one line: white space of any kind and length is one blank. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}

@@ -1,6 +1,6 @@
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import type { Json } from "../../../core/base/errors.ts";
-import { isRecord } from "../../../core/base/json.ts";
+import { type Fields, isRecord } from "../../../core/base/json.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
@@ -113,11 +113,7 @@ function fieldsOf(schema: JsonSchema): readonly Field[] {
   );
 }
 
-function fieldOf(
-  name: string | undefined,
-  property: { readonly [key: string]: unknown },
-  isRequired: boolean,
-): Field {
+function fieldOf(name: string | undefined, property: Fields, isRequired: boolean): Field {
   const { type, title, description } = property;
   const values: readonly unknown[] = Array.isArray(property["enum"]) ? property["enum"] : [];
   const label = [title, description, name, "Value"].find((each) => typeof each === "string" && each !== "");

@@ -2,7 +2,7 @@ import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { counted } from "../../../core/base/text.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
-import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import { costText, durationText, tokensText } from "./amounts.ts";
 import { toolLines } from "./tool-lines.ts";
@@ -55,7 +55,7 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
       // An untrusted project brings a list of its own, to decide on.
       if (item.notice.code === "untrusted") return [];
       const role = LEVELS[item.notice.level];
-      return wrapLine([span(noticeText(item.notice).replaceAll(/\s+/g, " "), { role })], {
+      return wrapLine([span(oneLine(noticeText(item.notice)), { role })], {
         width,
         first: [span(item.notice.level === "info" ? `${marks.dot} ` : "! ", { role })],
       });
@@ -157,7 +157,7 @@ function runEndLines(
 ): readonly Line[] {
   const { stopReason, limit, error, durationMs, costUsd } = item;
   if (error !== undefined && stopReason !== "aborted") {
-    const text = error.message.replaceAll(/\s+/g, " ");
+    const text = oneLine(error.message);
     return wrapLine([span(text, { role: "bad" })], {
       width,
       first: [span(`${marks.bad} `, { role: "bad" })],

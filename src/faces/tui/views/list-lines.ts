@@ -1,4 +1,4 @@
-import { fitLine, type Line, line, lineColumns, span } from "../paint/line.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, span } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 
 /** One row of a list. */
@@ -36,14 +36,11 @@ export function listLines(
     const isMarked = first + index === marked;
     const head: Line = [
       span(`${isMarked ? marks.prompt : " "} `, { role: "accent" }),
-      span(label.replaceAll(/\s+/g, " "), isMarked ? { bold: true } : {}),
+      span(oneLine(label), isMarked ? { bold: true } : {}),
     ];
     if (note === undefined || note === "") return fitLine(head, width);
     const gap = Math.max(2, column - lineColumns(head) + 2);
-    return fitLine(
-      [...head, span(" ".repeat(gap)), span(note.replaceAll(/\s+/g, " "), { role: "muted" })],
-      width,
-    );
+    return fitLine([...head, span(" ".repeat(gap)), span(oneLine(note), { role: "muted" })], width);
   });
   if (rows.length <= maxRows) return lines;
   return [...lines, line(`  ${marked + 1} of ${rows.length}`, { role: "muted" })];

@@ -1,7 +1,17 @@
 import { homedir } from "node:os";
 import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { cutLine, fitLine, type Line, line, type Span, span, textLines, wrapLine } from "../paint/line.ts";
+import {
+  cutLine,
+  fitLine,
+  type Line,
+  line,
+  oneLine,
+  type Span,
+  span,
+  textLines,
+  wrapLine,
+} from "../paint/line.ts";
 import { diffLines } from "./diff-lines.ts";
 import { keysLine } from "./list-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -176,7 +186,7 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
     ? []
     : parts.flatMap((part) => {
         const reason = own(part);
-        const text = span(withHiddenShown(part.text).replaceAll(/\s+/g, " "), { role: "warning" });
+        const text = span(oneLine(withHiddenShown(part.text)), { role: "warning" });
         return [
           ...labelled("needs a yes", [text], width),
           ...(reason === undefined ? [] : labelled("", dim(reason), width)),

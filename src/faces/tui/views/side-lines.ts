@@ -1,5 +1,5 @@
 import type { SessionView } from "../../../app/coding-session/view.ts";
-import { fitLine, type Line, line, lineColumns, span } from "../paint/line.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, span } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
 import { secondsText } from "./amounts.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -46,7 +46,7 @@ export function shellLines(
 ): readonly Line[] {
   return shells.map(({ command, startedAt }) => {
     const end = line(`  ${secondsText(now - startedAt)}  esc stops`, { role: "muted" });
-    const text = span(command.replaceAll(/\s+/g, " "), { bold: true });
+    const text = span(oneLine(command), { bold: true });
     const head = fitLine(
       [span(`${marks.tool} ! `, { role: "accent" }), text],
       Math.max(10, width - lineColumns(end)),
@@ -65,7 +65,7 @@ export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): 
         [
           span(`  ${marks.running} background `, { role: "accent" }),
           span(`${id}  `, { role: "muted" }),
-          span(command.replaceAll(/\s+/g, " ")),
+          span(oneLine(command)),
         ],
         width,
       ),
@@ -75,15 +75,12 @@ export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): 
 /** Messages that wait: those for the next request, and the numbered ones for after the run. */
 export function queueLines(view: SessionView, { marks, width }: ViewContext): readonly Line[] {
   const steering = view.steering.map(({ text }) =>
-    fitLine(
-      [span(`  ${marks.prompt} next request: `, { role: "muted" }), span(text.replaceAll(/\s+/g, " "))],
-      width,
-    ),
+    fitLine([span(`  ${marks.prompt} next request: `, { role: "muted" }), span(oneLine(text))], width),
   );
   const shown = view.queue
     .slice(0, MOST)
     .map(({ text }, index) =>
-      fitLine([span(`  ${index + 1}. `, { role: "accent" }), span(text.replaceAll(/\s+/g, " "))], width),
+      fitLine([span(`  ${index + 1}. `, { role: "accent" }), span(oneLine(text))], width),
     );
   if (view.queue.length === 0) return steering;
   const more =

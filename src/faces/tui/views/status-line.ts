@@ -1,6 +1,6 @@
 import type { SessionView } from "../../../app/coding-session/view.ts";
 import { columnsOf } from "../../terminal/columns.ts";
-import { fitLine, type Line, lineColumns, span } from "../paint/line.ts";
+import { fitLine, type Line, lineColumns, oneLine, span } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 import { costText, secondsText, tokensText } from "./amounts.ts";
 
@@ -75,7 +75,7 @@ export function activityLine(
   const beat = Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo;
   if (run.retry !== undefined) {
     const left = Math.max(0, Math.ceil((run.retry.until - now) / 1_000));
-    const reason = run.retry.reason.replaceAll(/\s+/g, " ");
+    const reason = oneLine(run.retry.reason);
     return fitLine(
       [
         span(`${beat} attempt ${run.retry.attempt} in ${left} s`, { role: "warning" }),

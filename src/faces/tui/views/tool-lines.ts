@@ -1,7 +1,7 @@
 import { withoutEnding } from "../../../app/coding-session/call-text.ts";
 import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { counted } from "../../../core/base/text.ts";
-import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -31,7 +31,7 @@ function headLine(item: ToolItem, indent: string, context: ViewContext): Line {
     span(indent),
     span(`${mark} `, { role }),
     span(item.name, { bold: true }),
-    span(title === "" ? "" : ` ${title.replaceAll(/\s+/g, " ")}`),
+    span(title === "" ? "" : ` ${oneLine(title)}`),
   ];
   // The room a long title leaves is at least half of the row.
   const end = fitLine(
@@ -61,7 +61,7 @@ const ROLES = {
 
 function stateText(item: ToolItem, { now, marks }: ViewContext): string {
   const time = item.durationMs === undefined ? "" : durationText(item.durationMs);
-  const brief = saysMore(item) ? (item.brief ?? "").replaceAll(/\s+/g, " ").trim() : "";
+  const brief = saysMore(item) ? oneLine(item.brief ?? "").trim() : "";
   switch (item.state) {
     case "writing":
       return marks.more;

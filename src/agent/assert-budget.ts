@@ -1,6 +1,6 @@
-import { assertKnown, type Check, hasMethods } from "../base/check-option.ts";
-import { misuse } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { assertKnown, type Check, hasMethods } from "../core/base/check-option.ts";
+import { misuse } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
 
 /** Throws `invalid_argument` for what is no budget. */
 export const assertBudget: Check = (budget) => {
