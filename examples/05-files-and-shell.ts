@@ -36,7 +36,7 @@ const agent = new Agent({
 });
 
 try {
-  const result = await agent.run(
+  const result = await agent.runOrThrow(
     "Write a story of two lines to story.txt, mend its spelling, count its words.",
     {
       onEvent: (event) => {
