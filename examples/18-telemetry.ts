@@ -1,5 +1,6 @@
 // What a run does, for people (lines) and for OpenTelemetry (spans and metrics, by the GenAI conventions).
-//   npm install @opentelemetry/api @opentelemetry/sdk-trace-base && node examples/18-telemetry.ts [provider/model]
+//   npm install @opentelemetry/api @opentelemetry/sdk-trace-base
+//   node examples/18-telemetry.ts [provider/model]
 import * as api from "@opentelemetry/api";
 import { BasicTracerProvider, type SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Agent, defineTool } from "nano-agent";
