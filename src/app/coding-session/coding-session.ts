@@ -57,7 +57,7 @@ export interface CodingSessionOptions {
   readonly remembers?: boolean;
   /** Tools in addition to the built-in ones. Default: none. */
   readonly tools?: readonly Tool[];
-  /** What files and commands go through: the buffers and the terminal of an editor. Default: the system. */
+  /** Stand-ins for files and commands: the buffers and the terminal of an editor. Default: the system. */
   readonly ports?: SessionPorts;
   /** MCP servers beside those of the settings and the project, or instead of them. */
   readonly mcp?: McpSources | undefined;
@@ -251,16 +251,16 @@ export interface ContextStats {
 export interface CodingSession extends AsyncDisposable {
   /** Id of the session, to resume it by. */
   readonly id: string;
-  /** What it works with now: folder, model, mode, tools, servers, file. */
+  /** The folder, model, mode, tools, servers and file it works with now. */
   readonly info: SessionInfo;
-  /** What was found while it was opened. Later notices come by {@link onNotice}. */
+  /** Notices about its opening. Later ones come by {@link onNotice}. */
   readonly notices: readonly Notice[];
   /**
    * Hears every later notice. Returns the function that ends the listening, as the others here do; what a
    * listener throws becomes a notice.
    */
   onNotice(listener: OnNotice): () => void;
-  /** What a screen shows now, as one object. */
+  /** Everything a screen shows now, as one object. */
   readonly view: SessionView;
   /** Hears which items of {@link view} changed. Returns the function that ends the listening. */
   onChange(listener: (change: ViewChange) => void): () => void;
