@@ -137,7 +137,7 @@ test("the example suite is good", async () => {
   expect(end).toMatchObject({ code: 0, stderr: "" });
   expect(end.stdout.split("\n")).toEqual([
     "✓ find-the-port: fails untouched, passes with its reference",
-    "✓ mend-the-mean: fails untouched, passes with its reference",
+    "✓ fix-the-mean: fails untouched, passes with its reference",
     "✓ sorted-names: fails untouched, passes with its reference",
     "3 good tasks.",
     "",
