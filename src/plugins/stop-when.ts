@@ -44,7 +44,7 @@ async function stopped(run: RunContext, stopWhen: StopWhen): Promise<Ending | un
       }))();
     const answer: unknown = await orAborted(asking, run.signal);
     if (answer === false) return undefined;
-    if (answer !== true) throw misuse("stopWhen gave back neither true nor false: return one of them.");
+    if (answer !== true) throw misuse("stopWhen returned neither true nor false: return one of them.");
     return { stopReason: "completed", detail: `stopWhen was true after ${iterations} model requests.` };
   } catch (error) {
     // The loop looks at the signal before its next request.

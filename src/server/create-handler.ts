@@ -94,7 +94,7 @@ class ApiServer {
         `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
       );
     if ((agent === undefined) === (sessions === undefined))
-      throw misuse("createHandler() needs either agent, which makes agents, or sessions.");
+      throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
     this.#options = options;
     this.#clock = clock;
     this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction });
