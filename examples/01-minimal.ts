@@ -16,5 +16,5 @@ const model = process.argv[2] ?? new ScriptedModel(script);
 const agent = new Agent({ model, tools: [weather] });
 const result = await agent.run("Do I need an umbrella in Oslo?");
 
-console.log(result.text);
+console.log(result.error?.message ?? result.text);
 console.log(`${result.stopReason} after ${result.iterations} model requests`);

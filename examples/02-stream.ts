@@ -29,7 +29,8 @@ for await (const event of agent.stream("What time is it in Lima and in Rome?")) 
   if (event.type === "tool_update") process.stdout.write(`  … ${event.text ?? ""}`);
   if (event.type === "tool_result") console.log(`< ${event.name} (${event.status})`);
   if (event.type === "done") {
-    const { usage, cost } = event.result;
+    const { usage, cost, error } = event.result;
+    if (error !== undefined) console.log(error.message);
     console.log(`${usage.inputTokens} tokens in, ${usage.outputTokens} out, cost ${cost ?? "unknown"}`);
   }
 }

@@ -1,6 +1,6 @@
 // Zod schemas for tools, and a typed value instead of text as the answer. Any Standard Schema library works,
 // and plain JSON Schema.
-//   node examples/03-schemas.ts [provider/model]
+//   npm install zod && node examples/03-schemas.ts [provider/model]
 import { Agent, defineTool } from "nano-agent";
 import { calls, ScriptedModel } from "nano-agent/testing";
 import * as z from "zod";
@@ -45,9 +45,8 @@ const script = [
 const model = process.argv[2] ?? new ScriptedModel(script);
 
 const agent = new Agent({ model, tools: [price] });
-const { output, stopReason, messages } = await agent.run("Two lamps and a desk, please: what is the order?", {
-  schema: Order,
-});
+const question = "Two lamps and a desk, please: what is the order?";
+const { output, stopReason, messages } = await agent.runOrThrow(question, { schema: Order });
 
 for (const { content } of messages) {
   for (const block of content) {
@@ -55,8 +54,4 @@ for (const { content } of messages) {
       console.log("the model was told:", block.content);
   }
 }
-console.log(
-  stopReason,
-  output?.total,
-  output?.lines.map(({ sku, pieces }) => `${pieces} × ${sku}`).join(", "),
-);
+console.log(stopReason, output.total, output.lines.map(({ sku, pieces }) => `${pieces} × ${sku}`).join(", "));

@@ -49,7 +49,7 @@ const script = [
 const model = process.argv[2] ?? new ScriptedModel(script);
 
 const agent = new Agent({ model, tools: [list, remove], permission: gate, approve });
-const result = await agent.run("Tidy up: remove every file.", {
+const result = await agent.runOrThrow("Tidy up: remove every file.", {
   onEvent: (event) => {
     if (event.type === "permission_decision") console.log(`${event.action} by ${event.by}: ${event.reason}`);
   },

@@ -17,7 +17,7 @@ const edits = [
 ];
 const script = [
   calls("write", { path: "story.txt", content: "teh quick brown fox.\nteh end\n" }),
-  [says("Two slips."), calls("edit", { path: "story.txt", edits })],
+  [says("Two mistakes."), calls("edit", { path: "story.txt", edits })],
   // Calls that do not depend on each other run together, in one step.
   calls("batch", {
     calls: [
@@ -25,7 +25,7 @@ const script = [
       { tool: "grep", input: { pattern: "the", mode: "count" } },
     ],
   }),
-  says("story.txt is written, mended and counted."),
+  says("story.txt is written, corrected and counted."),
 ];
 const model = process.argv[2] ?? new ScriptedModel(script);
 const agent = new Agent({
@@ -36,8 +36,8 @@ const agent = new Agent({
 });
 
 try {
-  const result = await agent.run(
-    "Write a story of two lines to story.txt, mend its spelling, count its words.",
+  const result = await agent.runOrThrow(
+    "Write a story of two lines to story.txt, correct its spelling, count its words.",
     {
       onEvent: (event) => {
         if (event.type !== "tool_result") return;

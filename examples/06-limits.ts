@@ -18,7 +18,7 @@ const tireless =
   ]);
 const agent = new Agent({ model: tireless, tools, maxIterations: 3, onMaxIterations: "summarize" });
 const limited = await agent.run("Search until you find the answer to everything.");
-console.log(`${limited.stopReason}: ${limited.text}`);
+console.log(`${limited.stopReason}: ${limited.error?.message ?? limited.text}`);
 
 // Tokens, money, time: what a request may cost is set aside before it is sent. `usd` needs a price, else the
 // run refuses to start.

@@ -1,6 +1,6 @@
-// Any model of the Vercel AI SDK, through its provider package. Offline, a server on this machine plays the
-// provider.
-//   ANTHROPIC_API_KEY=… node examples/10-ai-sdk.ts claude-sonnet-4-5
+// Any model of the Vercel AI SDK, through its provider package. Without a model name, a server on this
+// machine plays the provider; with one, the package reads ANTHROPIC_API_KEY.
+//   npm install @ai-sdk/anthropic && node examples/10-ai-sdk.ts [claude-sonnet-4-5]
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { Agent, defineTool } from "nano-agent";
 import { fromAiSdk } from "nano-agent/providers";

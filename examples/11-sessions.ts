@@ -14,12 +14,12 @@ const model =
 const store = new SessionStore(folder);
 const journal = await store.start(process.cwd());
 const agent = new Agent({ model, journal });
-await agent.run("Remember that the key is under the mat.");
+await agent.runOrThrow("Remember that the key is under the mat.");
 await journal.close();
 
 const again = await store.resume(store.newest(process.cwd()));
 const later = new Agent({ model, journal: again });
-const result = await later.run("Where is the key?");
+const result = await later.runOrThrow("Where is the key?");
 await again.close();
 
 console.log(result.text);

@@ -23,7 +23,7 @@ const path = join(mkdtempSync(join(tmpdir(), "memory-")), "memory.db");
 const store = new SqliteLongTermMemory({ path, onNotice: (notice) => console.error(notice) });
 
 const first = new Agent({ model, longTermMemory: { store } });
-console.log((await first.run("I am Anna from Basel, and I like 深色模式. Remember that.")).text);
+console.log((await first.runOrThrow("I am Anna from Basel, and I like 深色模式. Remember that.")).text);
 store.close();
 
 const again = new SqliteLongTermMemory({ path });

@@ -7,11 +7,11 @@ const model = process.argv[2] ?? new ScriptedModel([says("Monday."), says("In an
 
 const agent = new Agent({ model });
 await agent.conversation.add("Today is Monday.", { marks: ["hint"] });
-console.log((await agent.run("Which day is it?")).text);
+console.log((await agent.runOrThrow("Which day is it?")).text);
 
 for (const { marks, message } of agent.conversation.items()) console.log(message.role, marks.join());
 await agent.conversation.deleteByMark("hint");
-console.log((await agent.run("When is lunch?")).messages.length, "messages");
+console.log((await agent.runOrThrow("When is lunch?")).messages.length, "messages");
 
 const memory = new InMemoryMemory();
 await memory.add(null);

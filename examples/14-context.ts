@@ -23,7 +23,7 @@ const model =
 const readPage = defineTool({
   name: "read_page",
   description: "Reads a page of the book.",
-  parameters: { type: "object", properties: { page: { type: "integer" } }, required: ["page"] } as const,
+  parameters: { type: "object", properties: { page: { type: "integer" } }, required: ["page"] },
   execute: ({ page }) => `Page ${page} speaks of lamps, and of little else.\n`.repeat(150),
 });
 
@@ -33,7 +33,7 @@ const agent = new Agent({
   // The window is known of most models; here it is small, so that something happens.
   compaction: summaryCompaction({ at: 0.6, window: 9_000 }),
 });
-const result = await agent.run("Read pages 1 to 3 and tell Ana what they are about.", {
+const result = await agent.runOrThrow("Read pages 1 to 3 and tell Ana what they are about.", {
   onEvent: (event) => {
     if (event.type === "compaction")
       console.log(`${event.reason}: ${event.method}, kept ${event.kept} messages`);
@@ -54,5 +54,5 @@ const forgetful = new Agent({
   compaction: firstAndLast(4),
 });
 for (const question of ["My name is Ana.", "Is it raining?", "And now?", "Still?"])
-  await forgetful.run(question);
+  await forgetful.runOrThrow(question);
 console.log(`without a model: ${forgetful.getState().messages.length} messages are left`);

@@ -10,7 +10,7 @@ import { calls, ScriptedModel, says } from "nano-agent/testing";
 const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const,
+  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
   execute: ({ order }) => `paid ${order} back`,
 });
 const gate: Gate = { check: () => ({ action: "ask", reason: "it moves money" }) };
@@ -29,14 +29,14 @@ const journal = await store.start(process.cwd());
 const paused = await agentOn(journal).run("Refund the orders A1 and B2.");
 await journal.close();
 
-console.log(paused.stopReason);
+console.log(paused.error?.message ?? paused.stopReason);
 const pending = paused.pending ?? [];
 for (const { name, input, reason } of pending) console.log(`? ${name} ${JSON.stringify(input)}: ${reason}`);
 
 // Hours later, perhaps in another process: the session knows what waits.
 const later = await store.resume(store.newest(process.cwd()));
 const [first, ...others] = pending.map(({ callId }) => callId);
-const result = await agentOn(later).run(undefined, {
+const result = await agentOn(later).runOrThrow(undefined, {
   approvals: {
     ...(first === undefined ? {} : { [first]: true }),
     ...Object.fromEntries(

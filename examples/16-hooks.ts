@@ -46,7 +46,7 @@ Agent.classHooks.register(
   { observer: true },
 );
 
-const { text, messages } = await agent.run("Where do Ann and Bob live?");
+const { text, messages } = await agent.runOrThrow("Where do Ann and Bob live?");
 for (const { content } of messages) {
   for (const block of content)
     if (block.type === "tool_result") console.log(`the model sees: ${String(block.content)}`);

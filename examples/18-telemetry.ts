@@ -1,4 +1,5 @@
 // What a run does, for people (lines) and for OpenTelemetry (spans and metrics, by the GenAI conventions).
+//   npm install @opentelemetry/api @opentelemetry/sdk-trace-base
 //   node examples/18-telemetry.ts [provider/model]
 import * as api from "@opentelemetry/api";
 import { BasicTracerProvider, type SpanProcessor } from "@opentelemetry/sdk-trace-base";

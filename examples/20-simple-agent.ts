@@ -8,10 +8,10 @@ const script = [says("Hello Ann."), calls("clock"), says("It is 14:05, Ann."), s
 const model = process.argv[2] ?? new ScriptedModel(script);
 const agent = new SimpleAgent({ model, fallbackAnswer: "I have nothing to say to that." });
 
-console.log((await agent.run("I am Ann.")).text);
+console.log((await agent.runOrThrow("I am Ann.")).text);
 
 agent.addTool(defineTool({ name: "clock", description: "The time now.", execute: () => "14:05" }));
-console.log((await agent.run("What time is it?")).text);
+console.log((await agent.runOrThrow("What time is it?")).text);
 console.log("tools:", agent.listTools().join(", "));
 
-console.log((await agent.run("…")).text);
+console.log((await agent.runOrThrow("…")).text);

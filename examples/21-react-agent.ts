@@ -1,5 +1,5 @@
 // Thoughts the model writes down, a finish tool, and a typed value as the answer.
-//   node examples/21-react-agent.ts [provider/model]
+//   npm install zod && node examples/21-react-agent.ts [provider/model]
 import { defineTool, ReActAgent } from "nano-agent";
 import { calls, ScriptedModel } from "nano-agent/testing";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const script = [
 const model = process.argv[2] ?? new ScriptedModel(script);
 const agent = new ReActAgent({ model, tools: [population], thoughtTool: true, finish: "tool" });
 
-const result = await agent.run("How many people live in Oslo?", {
+const result = await agent.runOrThrow("How many people live in Oslo?", {
   schema: z.object({ city: z.string(), population: z.number().int() }),
   onEvent: (event) => {
     if (event.type === "thinking_delta") console.log(`(${event.text})`);
@@ -29,4 +29,4 @@ const result = await agent.run("How many people live in Oslo?", {
 
 console.log(result.text);
 // Typed by the schema.
-console.log(result.output?.population.toFixed(0), result.stopReason);
+console.log(result.output.population.toFixed(0), result.stopReason);

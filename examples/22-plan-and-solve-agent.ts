@@ -36,6 +36,6 @@ for await (const event of agent.stream("How do I get from Oslo to Rome today, an
     console.log(`step ${event.step} of ${event.plan?.length}: ${event.plan?.[(event.step ?? 1) - 1]}`);
   else if (event.type === "phase") console.log(`${event.phase}:`);
   if (event.type === "tool_intent") console.log(`  > ${event.name} ${JSON.stringify(event.input)}`);
-  if (event.type === "done") console.log(event.result.text);
+  if (event.type === "done") console.log(event.result.error?.message ?? event.result.text);
 }
 console.log(`the conversation has ${agent.getState().messages.length} messages`);

@@ -12,7 +12,7 @@ const script = [
 const model = process.argv[2] ?? new ScriptedModel(script);
 const agent = new ReflectionAgent({ model, maxRounds: 2, verdict: "structured" });
 
-const result = await agent.run("One sentence in praise of tea.", {
+const result = await agent.runOrThrow("One sentence in praise of tea.", {
   onEvent: (event) => {
     if (event.type === "phase") console.log(`${event.phase} ${event.round ?? ""}`.trim());
   },

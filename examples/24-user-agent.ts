@@ -1,7 +1,6 @@
-// A person as an agent, asked field by field. The answers here are prepared; a terminal passes its line
-// reader instead:
-//   new UserAgent({ input: createInterface({ input: process.stdin, output: process.stdout }) })
-// with createInterface of node:readline/promises.
+// A person as an agent, asked field by field. The answers here are prepared; a program on a terminal passes
+// the line reader of node:readline/promises as `input`: createInterface({ input: stdin, output: stdout }).
+//   npm install zod && node examples/24-user-agent.ts
 import { UserAgent } from "nano-agent";
 import { z } from "zod";
 

@@ -10,10 +10,10 @@ const agent = (systemPrompt: string, ...answers: readonly string[]): Agent =>
 const writer = agent("You write one sentence.", "Rivers remember the mountain.");
 const translator = agent("You translate to German.", "Flüsse erinnern sich an den Berg.");
 const row = await sequentialPipeline([writer, translator], "A sentence about rivers.");
-console.log(row.results.map(({ text }) => text).join(" → "));
+console.log(row.results.map(({ text, error }) => error?.message ?? text).join(" → "));
 
 const judges = [agent("You are strict.", "Too vague."), agent("You are kind.", "Lovely.")];
-const opinions = await fanoutPipeline(judges, row.text);
+const opinions = await fanoutPipeline(judges, `Judge this sentence: ${row.text}`);
 console.log(opinions.map(({ text }) => text).join(" | "));
 
 // Two who would go on forever: the hub stops them and says so.

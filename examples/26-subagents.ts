@@ -54,6 +54,6 @@ const show = (event: AgentEvent, who = "agent"): void => {
 
 const stream = agent.stream("Tell me about VAT in this project.");
 for await (const event of stream) show(event);
-const { text, usage } = await stream.result;
-console.log(text);
+const { text, usage, error } = await stream.result;
+console.log(error?.message ?? text);
 console.log(`${usage.inputTokens} tokens in, those of the subagents included`);

@@ -52,7 +52,7 @@ const agent = new Agent({
   tools: [...tools, createTaskTool({ agents }), ...(skill === undefined ? [] : [skill])],
   cwd: project,
 });
-const { text, messages } = await agent.run("Release version 1.2.");
+const { text, messages } = await agent.runOrThrow("Release version 1.2.");
 for (const { content } of messages) {
   for (const block of content)
     if (block.type === "tool_result") console.log(String(block.content).replaceAll(project, "…"));

@@ -17,7 +17,7 @@ import { calls, ScriptedModel, says } from "nano-agent/testing";
 const price = defineTool({
   name: "price",
   description: "Price of a fruit.",
-  parameters: { type: "object", properties: { fruit: { type: "string" } }, required: ["fruit"] } as const,
+  parameters: { type: "object", properties: { fruit: { type: "string" } }, required: ["fruit"] },
   execute: ({ fruit }) => `${fruit}: 2 euros`,
 });
 

@@ -23,7 +23,7 @@ const model = process.argv[2] ?? new ScriptedModel([calls("bash", { command }), 
 const agent = new Agent({ model, tools: shell.tools, redact });
 
 try {
-  await agent.run(`Run this command, and nothing else: ${command}`, {
+  await agent.runOrThrow(`Run this command, and nothing else: ${command}`, {
     onEvent: (event) => {
       if (event.type === "tool_result") console.log(event.result.content);
     },

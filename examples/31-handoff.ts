@@ -15,7 +15,7 @@ const desk = new Agent({
   systemPrompt: "You are the front desk: transfer every question to who knows.",
   tools: [transfer],
 });
-const first = await desk.run("Is invoice 5 paid?");
+const first = await desk.runOrThrow("Is invoice 5 paid?");
 const next = transfer.targetOf(first);
 console.log(`${first.stopReason}: ${next ?? "nobody"}`);
 
@@ -27,14 +27,14 @@ if (next !== undefined) {
     systemPrompt: `You know ${KNOWS[next]}. Answer the question.`,
     messages: first.messages,
   });
-  console.log((await colleague.run()).text);
+  console.log((await colleague.runOrThrow()).text);
 }
 
 // An agent as a tool: permission, budget, journal and abort of the run hold for what it does.
 const translate = defineTool({
   name: "translate",
   description: "Translates a text to German.",
-  parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const,
+  parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   execute: async ({ text }, { runAgent }) => {
     const report = await runAgent({
       agent: "translator",
@@ -50,4 +50,4 @@ const script = new ScriptedModel(({ system, messages }) => {
   return messages.length === 1 ? calls("translate", { text: "river" }) : says("A river is ein Fluss.");
 });
 const writer = new Agent({ model: named ?? script, tools: [translate] });
-console.log((await writer.run("What is a river in German?")).text);
+console.log((await writer.runOrThrow("What is a river in German?")).text);

@@ -24,6 +24,6 @@ const body = JSON.stringify({
 });
 const response = await chat(new Request("http://localhost/chat", { method: "POST", body }));
 for (const frame of (await response.text()).trim().split("\n\n")) {
-  const { type, delta } = JSON.parse(frame.slice("data: ".length)) as { type: string; delta?: string };
-  console.log(delta === undefined ? type : `${type} ${delta}`);
+  const { type, delta, message } = JSON.parse(frame.slice("data: ".length)) as { [field: string]: string };
+  console.log([type, delta ?? message].join(" ").trim());
 }

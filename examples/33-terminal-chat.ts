@@ -9,8 +9,8 @@ import { createCodingSession, noticeText, type SessionView, type ViewItem } from
 import { calls, ScriptedModel, says } from "nano-agent/testing";
 
 const name = process.argv[2];
-const scratch = mkdtempSync(join(tmpdir(), "chat-"));
-const demo = { cwd: scratch, environment: { HOME: scratch }, model: new ScriptedModel(script()) };
+const scratch = (): string => mkdtempSync(join(tmpdir(), "chat-"));
+const demo = { cwd: scratch(), environment: { HOME: scratch() }, model: new ScriptedModel(script()) };
 const session = await createCodingSession(name === undefined ? demo : { model: name });
 
 for (const notice of session.notices) console.log(`(${noticeText(notice)})`);

@@ -24,7 +24,7 @@ const openGroup = defineTool({
     type: "object",
     properties: { group: { type: "string", enum: ["mail", "calendar"] } },
     required: ["group"],
-  } as const,
+  },
   execute: ({ group }) => {
     for (const each of groups[group]) if (agent.tools.get(each.name) === undefined) agent.tools.add(each);
     return `Opened: ${groups[group].map(({ name }) => name).join(", ")}`;
@@ -53,7 +53,7 @@ agent.hooks.register("post_acting", "breaker", (_agent, { name }, { isError = fa
   if (inARow === MOST_FAILURES) agent.tools.remove(name);
 });
 
-const { text } = await agent.run("Do I have time for lunch?", {
+const { text } = await agent.runOrThrow("Do I have time for lunch?", {
   onEvent: (event) => {
     if (event.type === "tool_result") console.log(`${event.name}: ${event.status}`);
   },

@@ -8,7 +8,7 @@ import { calls, ScriptedModel, says } from "nano-agent/testing";
 const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const,
+  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
   execute: ({ order }) => `${order} is paid back`,
 });
 

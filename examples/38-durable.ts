@@ -11,7 +11,7 @@ import { calls, ScriptedModel, says } from "nano-agent/testing";
 const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] } as const,
+  parameters: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
   needsApproval: true,
   // May run again after a crash: the bank pays once for each key.
   idempotent: true,

@@ -101,7 +101,7 @@ function picture(rows: readonly (readonly Span[])[]): string {
     return `<text x="${PADDING}" y="${y}">${row.map(spanMarkup).join("")}</text>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: the agent runs a failing test, reads the code, mends it, and runs the tests again">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: the agent runs a failing test, reads the code, fixes it, and runs the tests again">`,
     `<rect width="100%" height="100%" rx="10" fill="#0d1521"/>${dots}`,
     `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`,
     ...texts,

@@ -71,7 +71,7 @@ const SCENES: readonly Scene[] = [
     args: ["--permission-mode", "acceptEdits", "--allowed-tools", "bash(node --test)"],
     steps: WORK,
     play: async (program) => {
-      program.type("A test fails. Find out why and mend it.\r");
+      program.type("A test fails. Find out why and fix it.\r");
       await program.shows("the runner");
       await program.shows((screen) => !screen.includes("esc stops"));
     },
@@ -93,7 +93,7 @@ const SCENES: readonly Scene[] = [
     light: true,
     steps: [calls("read", { path: "src/parse-duration.js" }), EDIT, says("Done.")],
     play: async (program) => {
-      program.type("mend it\r");
+      program.type("fix it\r");
       await program.shows("No, and stop");
     },
   },
@@ -116,7 +116,7 @@ const SCENES: readonly Scene[] = [
       ],
     ],
     play: async (program) => {
-      program.type("mend the parser\r");
+      program.type("fix the parser\r");
       await program.shows("so");
       program.type("keep the order of the table as it is\r");
       await program.shows("next request");
@@ -200,7 +200,7 @@ const SCENES: readonly Scene[] = [
     ],
     play: async (program, film) => {
       film(1);
-      await typed(program, "a test fails: find out why and mend it", () => film(0.12));
+      await typed(program, "a test fails: find out why and fix it", () => film(0.12));
       program.type("\r");
       await asked(program);
       film(3);

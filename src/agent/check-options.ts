@@ -43,7 +43,7 @@ export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" |
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
   if (unknown === undefined) return;
   throw misuse(
-    `budget.usd needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give it one (in settings: providers.${unknown.provider}.models, 0 for a model that costs nothing), or limit tokens.`,
+    `A limit in money needs a price, and that of ${unknown.provider}/${unknown.id} is unknown: give it one (in settings: providers.${unknown.provider}.models, 0 for a model that costs nothing), or limit tokens.`,
   );
 }
 
@@ -60,7 +60,7 @@ function assertModel(model: unknown): void {
   throw misuse(
     typeof model === "object" && model !== null && "doStream" in model
       ? "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers."
-      : 'model is missing: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".',
+      : `model is ${model === undefined ? "missing" : typeof model}: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".`,
   );
 }
 

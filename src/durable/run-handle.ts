@@ -84,7 +84,7 @@ export class RunHandle implements DurableRun {
   async answer(callId: string, value: unknown): Promise<void> {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     if (text === undefined)
-      throw misuse("The answer is nothing that JSON can say: pass a text, a number, an object or a list.");
+      throw misuse("The answer cannot be written as JSON: pass a text, a number, an object or a list.");
     const isOpen = (state: SessionState): boolean =>
       state.isWaiting &&
       pendingCalls(state).some((call) => call.callId === callId && call.waitsFor === "result");

@@ -25,5 +25,5 @@ test("a run that ends otherwise, or with another handoff, goes on with nobody", 
 });
 
 test("a handoff to nobody is refused when the tool is made", () => {
-  expect(() => createHandoffTool({ to: {} })).toThrow("createHandoffTool needs somebody to hand over to");
+  expect(() => createHandoffTool({ to: {} })).toThrow("createHandoffTool needs an agent to hand over to");
 });

@@ -25,7 +25,7 @@ export function createHandoffTool<const Name extends string>({
 }: HandoffOptions<Name>): HandoffTool<Name> {
   const names = Object.keys(to) as Name[];
   if (names.length === 0)
-    throw misuse("createHandoffTool needs somebody to hand over to: to: { name: what for }.");
+    throw misuse("createHandoffTool needs an agent to hand over to: pass to: { name: what it is for }.");
   const lines = names.map((each) => `- ${each}: ${to[each]}`);
   const tool = defineTool({
     name,

@@ -103,7 +103,7 @@ test("a rule that cannot be written down holds for the session, and that is said
   const { call, told } = person([{ choice: "always" }], () => Promise.reject(new Error("disk full")));
   expect([await call("make"), await call("make")]).toEqual([true, true]);
   expect(told).toEqual([
-    "bash(make) holds for this session only, for it could not be written down: disk full",
+    "bash(make) holds for this session only, because it could not be written down: disk full",
   ]);
 });
 

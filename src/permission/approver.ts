@@ -128,7 +128,7 @@ async function writeDown(
     prompt.tell(`${rule} is written to ${await remember(rule)}`);
   } catch (error) {
     prompt.tell(
-      `${rule} holds for this session only, for it could not be written down: ${errorMessage(error)}`,
+      `${rule} holds for this session only, because it could not be written down: ${errorMessage(error)}`,
     );
   }
 }

@@ -2,6 +2,7 @@ import type { Ending } from "../core/agent/result.ts";
 import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
 import { orAborted } from "../core/base/abort.ts";
 import { misuse, toNanoAgentError } from "../core/base/errors.ts";
+import { counted } from "../core/base/text.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
 
@@ -44,8 +45,11 @@ async function stopped(run: RunContext, stopWhen: StopWhen): Promise<Ending | un
       }))();
     const answer: unknown = await orAborted(asking, run.signal);
     if (answer === false) return undefined;
-    if (answer !== true) throw misuse("stopWhen gave back neither true nor false: return one of them.");
-    return { stopReason: "completed", detail: `stopWhen was true after ${iterations} model requests.` };
+    if (answer !== true) throw misuse("stopWhen returned neither true nor false: return one of them.");
+    return {
+      stopReason: "completed",
+      detail: `stopWhen was true after ${counted(iterations, "model request")}.`,
+    };
   } catch (error) {
     // The loop looks at the signal before its next request.
     return run.signal.aborted ? undefined : { stopReason: "error", error: toNanoAgentError(error) };

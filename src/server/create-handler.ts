@@ -28,29 +28,30 @@ export interface WebAsset {
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions {
-  /** Borne by each request; at least 20 characters. Make it of random bytes. */
+  /** Each request must carry it (`Authorization: Bearer`). At least 20 characters; take random ones. */
   readonly token: string;
-  /** Makes the agent of a session: the sessions are then those of such agents. */
+  /** Makes the agent of each session. Either this or `sessions`. */
   readonly agent?: AgentMaker;
-  /** Where their journals are kept. Default: in memory, as long as the handler lives. */
+  /** Where the journals of those sessions are kept. Default: in memory, as long as the handler lives. */
   readonly store?: AgentStore;
-  /** Other sessions, instead of `agent`. */
+  /** Sessions from elsewhere, in place of `agent`. */
   readonly sessions?: SessionHost;
   /**
-   * Names this server is asked by, beside `localhost` and `127.0.0.1`, such as `agents.example.com`; `"ip"`:
-   * any address of digits. Requests by another name are refused.
+   * Host names this server answers to, beside `localhost` and `127.0.0.1`, e.g. `agents.example.com`; `"ip"`:
+   * any IP address. Requests to another name are refused.
    */
   readonly hosts?: readonly string[];
-  /** True: nothing can be begun, sent or answered. */
+  /** True: clients can only look. Default false. */
   readonly readOnly?: boolean;
   /** Takes secrets out of all that is sent. Default: nothing is taken out. */
   readonly redaction?: Redaction | undefined;
   /** The files of a page, by their paths, `/` for the first. They need no token. */
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
-  /** Hears of errors that nobody foresaw, and of which the answer does not tell. */
+  /** Gets unexpected errors; the client only sees status 500. Default: nobody. */
   readonly onError?: (error: unknown) => void;
-  /** Ends every run and every stream. */
+  /** Ends every run and every stream when it is aborted. */
   readonly signal?: AbortSignal;
+  /** Times limits and waits. Default: the machine's clock. */
   readonly clock?: Clock;
 }
 
@@ -93,7 +94,7 @@ class ApiServer {
         `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
       );
     if ((agent === undefined) === (sessions === undefined))
-      throw misuse("createHandler() needs either agent, which makes agents, or sessions.");
+      throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
     this.#options = options;
     this.#clock = clock;
     this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction });

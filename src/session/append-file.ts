@@ -90,7 +90,7 @@ export class AppendFile {
 
   #assertUsable(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#isOpen) throw new Error("The file was closed.");
+    if (!this.#isOpen) throw new Error("the journal was closed before; close it after the run has ended");
   }
 
   #fail(error: unknown): Error {

@@ -40,7 +40,11 @@ test.each([
   [Agent, { maxParallelToolCalls: 0 }, "maxParallelToolCalls is 0; it must be a whole number from 1."],
   [Agent, { approve: true }, "approve is true; it must be a function."],
   [Agent, { permission: {} }, "permission is not a Gate: pass an object with check(request)."],
-  [Agent, { budget: { dollars: 5 } }, 'Unknown limit of a budget "dollars".'],
+  [
+    Agent,
+    { budget: { dollars: 5 } },
+    'Unknown limit of a budget "dollars". Known: usd, tokens, wallTimeMs, shared.',
+  ],
   [Agent, { messages: [{ role: "system", content: "x" }] }, 'messages[0] has the role "system"'],
   [Agent, { instructions: "x" }, 'Unknown option "instructions". Did you mean systemPrompt?'],
   [Agent, { tools: { look: {} } }, "tools is not a list: pass [defineTool({ … }), …]."],

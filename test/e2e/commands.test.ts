@@ -36,7 +36,7 @@ test("config shows the settings in force, where each comes from, and no secrets"
       "",
     ].join("\n"),
     stderr:
-      "nano-agent: left out, for this project is not trusted with it: nano-agent.json: model, allowedTools. See what each would do, and approve it, with: nano-agent trust\n",
+      "nano-agent: left out, because this project is not trusted with it: nano-agent.json: model, allowedTools. See what each would do, and approve it, with: nano-agent trust\n",
   });
 });
 

@@ -71,7 +71,7 @@ test("compare says which tasks changed, by how much, and that it is more than ch
       .join(", ")}`,
     "  cost × 0.50, time × 3.00, tokens × 1.00, turns × 1.00",
     "  left out, for only one side has them: gone",
-    "  left out, for they were changed in between: other",
+    "  left out, because they were changed in between: other",
     "",
   ]);
   expect(end.stderr).toContain("lines that cannot be read are left out: 11");
@@ -137,7 +137,7 @@ test("the example suite is good", async () => {
   expect(end).toMatchObject({ code: 0, stderr: "" });
   expect(end.stdout.split("\n")).toEqual([
     "✓ find-the-port: fails untouched, passes with its reference",
-    "✓ mend-the-mean: fails untouched, passes with its reference",
+    "✓ fix-the-mean: fails untouched, passes with its reference",
     "✓ sorted-names: fails untouched, passes with its reference",
     "3 good tasks.",
     "",

@@ -80,7 +80,8 @@ test("a session with subagents is the same; what they did stays as it is recorde
   const end = await place.run(["sessions", "replay", "s"]);
   expect(end).toEqual({
     code: 0,
-    stdout: "s: the same\n1 run, 2 requests, 2 tool calls compared\nnot run again: 2 requests of subagents\n",
+    stdout:
+      "s: the same\n1 run, 2 requests, 2 tool calls compared\nnot run again: requests of subagents (2)\n",
     stderr: "",
   });
 });

@@ -25,7 +25,7 @@ test("a project's rules count from the moment they are approved until they chang
   const before = await run();
   expect({ code: before.code, made: made() }).toEqual({ code: 3, made: false });
   expect(before.stderr).toContain(
-    "left out, for this project is not trusted with it: nano-agent.json: permissions.allow",
+    "left out, because this project is not trusted with it: nano-agent.json: permissions.allow",
   );
   const asked = await trust();
   expect({

@@ -63,7 +63,7 @@ test("a big file that a call made stays, and what undo says removes it", async (
   ]);
   await place.run(["-p", "--yolo", "go"], server);
   const { stdout } = await place.run(["undo"]);
-  expect(stdout).toContain("made.bin: not removed, for it is not kept and could not come back; ");
+  expect(stdout).toContain("made.bin: not removed, because it is not kept and could not come back; ");
   expect(stdout).toContain("; nano-agent undo 1 --force removes it\n");
   expect((await place.run(["undo", "1", "--force"])).stdout).toContain("made.bin: removed");
   expect(existsSync(join(place.cwd, "made.bin"))).toBe(false);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -236,4 +237,37 @@ test.each(EXAMPLES)("the example %s runs without a key and prints what it says",
     return false;
   });
   expect([missing, missing.length === 0 ? "" : stdout]).toEqual([[], ""]);
+});
+
+/** Plays each file it is given as if it were started with the name of a model, one after the other. */
+const PLAYER = `
+  const [name, ...files] = process.argv.slice(1);
+  process.argv = [process.argv[0], "", name];
+  for (const file of files) {
+    const said = [];
+    console.log = (...words) => said.push(words.join(" "));
+    try {
+      await import(file);
+    } catch (error) {
+      said.push(error.message);
+    }
+    process.stdout.write(JSON.stringify({ file, said: said.join("\\n") }) + "\\n");
+  }
+`;
+
+test("an example that is given a model without a key says so, whatever it shows", async () => {
+  const files = EXAMPLES.map(([name]) => join(ROOT, `examples/${name}.ts`)).filter((file) =>
+    /^\/\/ .*\.ts \[(?:provider\/model|anthropic\/.*)\]$/m.test(readFileSync(file, "utf8")),
+  );
+  const player = ["--input-type=module", "-e", PLAYER, "anthropic/claude-sonnet-4-5", ...files];
+  const { stdout } = await promisify(execFile)(process.execPath, player, {
+    cwd: ROOT,
+    env: { ...process.env, TMPDIR: tempFolder() },
+  });
+  const silent = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly file: string; readonly said: string })
+    .filter(({ said }) => !said.includes("Set ANTHROPIC_API_KEY"));
+  expect([files.length > 20, silent]).toEqual([true, []]);
 });

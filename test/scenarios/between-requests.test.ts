@@ -121,7 +121,7 @@ test("a model that is none, an effort nobody knows and a price nobody knows unde
 
   await expect(agent.setModel("nowhere/gpt-5.5")).rejects.toThrow('There is no provider "nowhere"');
   await expect(agent.setModel(model, { effort: "huge" as never })).rejects.toThrow("effort");
-  await expect(agent.setModel(new ScriptedModel([]))).rejects.toThrow("budget.usd needs a price");
+  await expect(agent.setModel(new ScriptedModel([]))).rejects.toThrow("A limit in money needs a price");
 
   expect([agent.model, agent.effort]).toEqual([model, undefined]);
 });

@@ -97,7 +97,7 @@ test("a price nobody knows, also that of a fallback, refuses to start", async ()
   const budget = { usd: 1 };
   const unpriced = new ScriptedModel([says("a")], { id: "free" });
   await expect(new Agent({ model: unpriced, budget }).run("go")).rejects.toThrow(
-    "budget.usd needs a price, and that of scripted/free is unknown",
+    "A limit in money needs a price, and that of scripted/free is unknown",
   );
   const model = fallbackModel([new ScriptedModel([], { info }), unpriced]);
   await expect(new Agent({ model, budget }).run("go")).rejects.toThrow("scripted/free is unknown");

@@ -51,7 +51,7 @@ test("a function that makes no text of the end ends the run with an error that s
   const agent = new Agent({ model: new ScriptedModel(twice), tools, maxIterations: 2, onMaxIterations });
   expect(await agent.run("go")).toMatchObject({
     stopReason: "error",
-    error: { message: "onMaxIterations gave back no text: return the answer of the run." },
+    error: { message: "onMaxIterations returned no text: return the answer of the run." },
   });
 });
 

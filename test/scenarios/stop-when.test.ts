@@ -56,7 +56,7 @@ test("a condition that throws or gives back neither true nor false ends the run 
   };
   expect([await ends(broken), await ends((() => undefined) as unknown as StopWhen)]).toEqual([
     "no database",
-    "stopWhen gave back neither true nor false: return one of them.",
+    "stopWhen returned neither true nor false: return one of them.",
   ]);
   expect(() => new Agent({ model: new ScriptedModel([]), stopWhen: 3 as never })).toThrow("stopWhen");
 });

@@ -177,7 +177,7 @@ test("a model without a known price is refused under a money budget, before it i
     budget: { usd: 1 },
   });
   expect(lines((await agent.run("go")).messages)[2]).toMatch(
-    /^error call_1: Error: budget.usd needs a price, and that of scripted\/scripted is unknown/,
+    /^error call_1: Error: A limit in money needs a price, and that of scripted\/scripted is unknown/,
   );
 });
 

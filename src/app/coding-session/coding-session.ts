@@ -28,15 +28,15 @@ import type { MessageQueue } from "./waiting-messages.ts";
 
 /** How a coding session is opened. */
 export interface CodingSessionOptions {
-  /** Default: the folder of the process. */
+  /** Folder the agent works in. Default: that of the process. */
   readonly cwd?: string;
-  /** Folders beside it that count as the workspace. */
+  /** Further folders that count as the workspace. Default: none. */
   readonly addDirs?: readonly string[];
-  /** Default: that of the process, as it is now. */
+  /** Variables for keys, settings and commands. Default: those of the process, as they are now. */
   readonly environment?: Environment;
-  /** Settings that win over all files, as flags do. */
+  /** Settings that win over those of files, as options of the command do. Default: none. */
   readonly settings?: Partial<ConfigFile>;
-  /** A model, or the name of one. Default: what settings and keys say. */
+  /** A model, or its name: `provider/id[:effort]`. Default: what settings and keys say. */
   readonly model?: string | Model;
   /**
    * How freely tools may act: `plan`, `dontAsk`, `default`, `acceptEdits` or `bypassPermissions`. Default:
@@ -51,13 +51,13 @@ export interface CodingSessionOptions {
   readonly keep?: boolean;
   /** Folder that the session, and what its undo needs, are kept in. Default: that of the user's sessions. */
   readonly keepIn?: string;
-  /** Limits beside those of the settings. */
+  /** Limits in addition to those of the settings. Default: none. */
   readonly budget?: Pick<Budget, "tokens" | "shared"> | undefined;
   /** True when the long-term memory that the user has configured is used. Default: what `keep` is. */
   readonly remembers?: boolean;
-  /** Tools beside the built-in ones. */
+  /** Tools in addition to the built-in ones. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Stand-ins for the system's files and commands: the buffers and the terminal of an editor. */
+  /** Stand-ins for files and commands: the buffers and the terminal of an editor. Default: the system. */
   readonly ports?: SessionPorts;
   /** MCP servers beside those of the settings and the project, or instead of them. */
   readonly mcp?: McpSources | undefined;
@@ -65,9 +65,9 @@ export interface CodingSessionOptions {
   readonly elicit?: Elicit | undefined;
   /** Asks a person whether to use a local server that was found, not chosen. Default: it is not used. */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
-  /** Gets each notice from the first on, while the session is still being opened. */
+  /** Gets every notice, also those from before the session is open. Default: nobody. */
   readonly onNotice?: OnNotice;
-  /** Puts in what a text names, such as files behind `@`, before it is sent. Default: nothing. */
+  /** Replaces a text before it is sent, e.g. to add the files it names with `@`. Default: sent as it is. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
   /**
    * For hosts that listen to `uncaughtException`: gets, for each extension file that is loaded, a function
@@ -249,15 +249,22 @@ export interface ContextStats {
  * live side by side, each the one writer of its file.
  */
 export interface CodingSession extends AsyncDisposable {
+  /** Id of the session, to resume it by. */
   readonly id: string;
+  /** The folder, model, mode, tools, servers and file it works with now. */
   readonly info: SessionInfo;
-  /** Findings of its opening. Later ones come by {@link onNotice}. */
+  /** Notices about its opening. Later ones come by {@link onNotice}. */
   readonly notices: readonly Notice[];
-  /** Each of these returns the function that ends the listening. What a listener throws becomes a notice. */
+  /**
+   * Hears every later notice. Returns the function that ends the listening, as the others here do; what a
+   * listener throws becomes a notice.
+   */
   onNotice(listener: OnNotice): () => void;
+  /** Everything a screen shows now, as one object. */
   readonly view: SessionView;
+  /** Hears which items of {@link view} changed. Returns the function that ends the listening. */
   onChange(listener: (change: ViewChange) => void): () => void;
-  /** Every event of every run, in order, secrets taken out. */
+  /** Hears every event of every run, in order, without secrets. */
   onEvent(listener: (event: AgentEvent) => void): () => void;
 
   /**
@@ -270,20 +277,21 @@ export interface CodingSession extends AsyncDisposable {
   steer(input: Input): string;
   /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */
   unsteer(id: string): string | undefined;
+  /** Messages that wait for the end of the run at work. */
   readonly queue: MessageQueue;
   /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
   readonly lastOutcome: Outcome | undefined;
   /** Ends the run, keeps the answer so far and holds the queue. Resolves when the run has ended. */
   stop(reason?: string): Promise<void>;
 
-  /** The open ones, oldest first. */
+  /** Questions that wait for an answer, oldest first. */
   readonly questions: readonly Question[];
   /**
-   * Having a listener is what makes a session attended: without one when a run begins, every question of it
-   * is a no. What a listener throws, or rejects with, refuses the question.
+   * Hears each question. Without a listener when a run begins, every question of that run is answered with
+   * no. When a listener throws or rejects, the call is refused.
    */
   onQuestion(listener: QuestionListener): () => void;
-  /** Throws `invalid_argument` for a question that is not open, or an answer that it does not offer. */
+  /** Answers a question. Throws `invalid_argument` when it is not open or does not offer that answer. */
   answer(id: string, reply: QuestionReply): void;
   /**
    * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves
@@ -291,24 +299,28 @@ export interface CodingSession extends AsyncDisposable {
    */
   ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
-  /** These count from the next model request, or call, on; each is recorded. */
+  /** Another model, from the next request on. It is recorded, as the mode and the effort are. */
   setModel(name: string): Promise<void>;
+  /** Another permission mode, from the next call on. */
   setMode(mode: PermissionMode): Promise<void>;
+  /** Another effort, from the next request on; `undefined`: the provider's default. */
   setEffort(effort: Effort | undefined): Promise<void>;
-  /** Adds tools while the session is open, or takes them away: from the next model request on. */
+  /** Adds tools, from the next model request on. */
   addTools(tools: readonly Tool[]): void;
+  /** Takes tools away, from the next model request on. */
   removeTools(names: readonly string[]): void;
 
-  /** Makes room in the conversation. This and what follows, to `fork`, throw `invalid_argument` in a run. */
+  /** Makes room in the conversation. Throws `invalid_argument` while a run is at work. */
   compact(instructions?: string): Promise<CompactionResult>;
   /** Tells what {@link compact} would do now; asks no model. */
   previewCompaction(): Promise<CompactionPreview>;
-  /** Puts files back to how they were before a run, or forth again. */
+  /** Puts files back to how they were before a run. */
   undo(options?: UndoOptions): Promise<UndoReport>;
+  /** Takes the newest undo back. */
   redo(options?: { readonly force?: boolean }): Promise<UndoReport>;
-  /** Each message of the user, oldest first. */
+  /** Messages of the user that {@link rewind} can go back to, oldest first. */
   rewindPoints(): readonly RewindPoint[];
-  /** Goes back to before a message. */
+  /** Goes back to before a message of the user: the conversation, the files, or both. */
   rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
   /** Opens a copy of the session, or of what stands before a message of it. */
   fork(entryId?: string): Promise<CodingSession>;
@@ -319,8 +331,9 @@ export interface CodingSession extends AsyncDisposable {
     command: string,
     options?: { readonly shared?: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome>;
+  /** Tokens, cost and time so far, and what the next request is made of. */
   stats(): SessionStats;
-  /** Texts of extensions for the status line, asked for now. */
+  /** Texts that extensions have for the status line now. */
   status(): readonly string[];
 
   /** Ends whatever tools have started and releases the session file, right before the process ends. */

@@ -81,7 +81,7 @@ export class LiveRun {
 
   #iterate(): AsyncIterator<AgentEvent> {
     if (this.#stream !== undefined)
-      throw misuse("The events of this run are read already. Use onEvent to listen twice.");
+      throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
     const stream = new EventStream<AgentEvent>({
       onCancel: async () => {
         this.abort(new NanoAgentError("aborted", "The reader of the run left."));

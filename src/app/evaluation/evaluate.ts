@@ -125,7 +125,7 @@ function sharedBudget(
   const spentUsd = costs.reduce<number>((sum, cost) => sum + (cost ?? Number.NaN), 0);
   if (Number.isNaN(spentUsd))
     throw misuse(
-      `What the runs in ${folder.path} have cost is not known, for the price of a model was unknown. Name another folder with -o, or leave --max-budget-usd out.`,
+      `What the runs in ${folder.path} have cost is not known, because the price of a model was unknown. Name another folder with -o, or leave --max-budget-usd out.`,
     );
   return new SharedBudget(maxUsd, { spentUsd });
 }

@@ -31,7 +31,7 @@ export function leftOutText(items: readonly Pick<TrustItem, "kind" | "path">[]):
     file = withHiddenShown(item.path.split("#")[0] ?? "");
   }
   const more = items.length > MAX_NAMES ? ` and ${items.length - MAX_NAMES} more` : "";
-  return `left out, for this project is not trusted with it: ${names.join("; ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
+  return `left out, because this project is not trusted with it: ${names.join("; ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
 }
 
 /** Enough for all that settings can say; a project that brings a thousand servers is cut. */

@@ -226,7 +226,7 @@ async function callerEnding(
     const context = { maxIterations, messages: state.transcript.messages, lastText: state.progress.lastText };
     const text: unknown = await orAborted(Promise.resolve(compose(context)), run.signal);
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
-    throw misuse("onMaxIterations gave back no text: return the answer of the run.");
+    throw misuse("onMaxIterations returned no text: return the answer of the run.");
   } catch (error) {
     return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
   }

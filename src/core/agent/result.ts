@@ -16,8 +16,19 @@ export type RunResult<Output = unknown> = RunReport & RunEnding<Output>;
 
 /** The fields that depend on how a run ended. */
 export type RunEnding<Output> =
-  | { readonly stopReason: "structured_output"; readonly output: Output; readonly error?: never }
-  | { readonly stopReason: "error"; readonly output?: Output; readonly error: NanoAgentError }
+  | {
+      /** How the run ended; always set. */
+      readonly stopReason: "structured_output";
+      /** The value for the schema. */
+      readonly output: Output;
+      readonly error?: never;
+    }
+  | {
+      readonly stopReason: "error";
+      readonly output?: Output;
+      /** Why the run failed, when `stopReason` is `error`. */
+      readonly error: NanoAgentError;
+    }
   | {
       readonly stopReason: Exclude<StopReason, "structured_output" | "error">;
       /** The value a tool ended the run with, when `stopReason` is `finish_tool`. */
@@ -51,6 +62,7 @@ export interface RunReport {
   readonly usage: Usage;
   /** USD of this run; `undefined` when a price is unknown. */
   readonly cost: number | undefined;
+  /** Id of the conversation. */
   readonly sessionId: string;
 }
 

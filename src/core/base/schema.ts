@@ -59,9 +59,12 @@ export type FromJsonSchema<S> = S extends { readonly const: infer C }
               ? FromProperties<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
               : unknown;
 
+// `infer` makes editors show the fields instead of this name and the schema.
 type FromProperties<P, Required> = {
   readonly [K in keyof P as K extends Required ? K : never]: FromJsonSchema<P[K]>;
-} & { readonly [K in keyof P as K extends Required ? never : K]?: FromJsonSchema<P[K]> };
+} & { readonly [K in keyof P as K extends Required ? never : K]?: FromJsonSchema<P[K]> } extends infer O
+  ? { readonly [K in keyof O]: O[K] }
+  : never;
 
 /** One thing wrong with a value. `path` is like `edits[0].old_string`, empty for the value itself. */
 export interface SchemaIssue {

@@ -190,8 +190,11 @@ export interface ToolDefinition<S extends SchemaInput, Own = unknown>
   readonly parameters?: S;
   /** Does the work and returns what the model sees. Absent: the caller answers (`awaiting_external`). */
   readonly execute?: (input: InferSchema<S>, context: ToolContext<Own>) => ToolOutput;
-  /** See {@link Tool.access}. Default `none`. */
+  /** The places a call touches: calls of one answer that conflict run one after the other. Default `none`. */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
-  /** See {@link Tool.needsApproval}. */
+  /**
+   * True when a call has to be approved by a person before it runs, also where the gate allows it; or a
+   * function of the input. The agent's `approve` is asked; without one see `onAsk`. Default false.
+   */
   readonly needsApproval?: boolean | ((input: InferSchema<S>) => boolean | Promise<boolean>);
 }

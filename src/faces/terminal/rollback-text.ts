@@ -92,7 +92,7 @@ function advice(report: RollbackReport, on: RollbackTelling["on"]): string {
 const OBSTACLES: { readonly [reason in Obstacle]: string } = {
   changed: "changed since",
   changed_between: "changed by somebody else between two calls, or it cannot be told",
-  not_kept: "not removed, for it is not kept and could not come back",
+  not_kept: "not removed, because it is not kept and could not come back",
   lost: "what stood there is not kept",
 };
 

@@ -50,7 +50,7 @@ export function previewCompaction(
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoable;
   if (target === undefined) {
-    throw misuse("There is no compaction to take back: the newest one can be, once.");
+    throw misuse("There is no compaction to take back: only the newest one can be, and only once.");
   }
   await record(recorder, { type: "compaction_undone", target });
 }

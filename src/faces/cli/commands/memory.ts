@@ -46,7 +46,8 @@ function show(context: CommandContext, call: CommandCall, memories: readonly Sho
   const lines = rows.map(
     ({ id, time, text }) => `${id.padStart(5)}  ${time.slice(0, 10)}  ${terminalLine(text, 300)}`,
   );
-  const none = 'Nothing. "memory": { "longTerm": "both" } in your own configuration makes runs remember.';
+  const none =
+    'Nothing is remembered. To have runs remember, set "memory": { "longTerm": "both" } in your own configuration.';
   answer(context, call, { json: () => rows, text: () => `${lines.join("\n") || none}\n` });
   return EXIT.done;
 }

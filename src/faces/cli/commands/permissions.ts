@@ -65,7 +65,7 @@ function decisionLines(command: string, answer: PolicyDecision): readonly string
     ["rule", rule],
     ["reason", reason],
     ["runs as", runs === command ? undefined : runs],
-    ["would allow it", decision === "ask" ? suggestion : undefined],
+    [parts.length > 1 ? "for the first" : "would allow it", decision === "ask" ? suggestion : undefined],
   ];
   return facts.flatMap(([name, value]) =>
     value === undefined ? [] : [`${`${name}:`.padEnd(16)}${terminalLine(value, 2_000)}`],

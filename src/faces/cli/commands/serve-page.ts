@@ -69,7 +69,7 @@ interface TokenNeeds {
 function tokenOf(call: CommandCall, { host, isLocal, cwd }: TokenNeeds): string | undefined {
   const file = call.text("--token-file");
   if (file !== undefined && call.has("--token"))
-    throw misuse("--token and --token-file both say the token. Leave one out.");
+    throw misuse("--token and --token-file both give the token. Leave one out.");
   const token =
     file === undefined ? call.text("--token") : readTextFile(file, { what: "--token-file", cwd }).trim();
   if (token === undefined && !isLocal)

@@ -59,7 +59,7 @@ export function comparisonText(comparison: Comparison, style: Style): string {
     ...(worse.length === 0 ? [] : [line(`worse: ${changeText(worse)}`)]),
     ...(ratioText(comparison) === "" ? [] : [line(ratioText(comparison))]),
     ...named("left out, for only one side has them", missing),
-    ...named("left out, for they were changed in between", changed),
+    ...named("left out, because they were changed in between", changed),
   ];
   return lines.map((each) => `${each}\n`).join("");
 }

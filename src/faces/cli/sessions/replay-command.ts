@@ -135,7 +135,7 @@ function asText({ content, report, kept }: ReplayFacts): string {
   const lines = [
     `${content.sessionId}: ${same ? "the same" : counted(differences.length, "difference")}`,
     `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
-    ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${count} ${kind}`),
+    ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${kind} (${count})`),
     ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
     ...differences.slice(0, SHOWN).flatMap(differenceLines),
   ];

@@ -148,7 +148,7 @@ export const ENGLISH = {
   notPutBack: (paths: string): string => `Could not be put back: ${paths}`,
   queue: (count: number): string =>
     count === 1 ? "1 message waits for the end of the run" : `${count} messages wait for the end of the run`,
-  queueHeld: "The messages wait, for the run was stopped; the next message sends them.",
+  queueHeld: "The messages wait because the run was stopped; the next message sends them.",
   copy: "Copy",
   copied: "Copied",
   codeOf: (language: string): string => `Code, ${language}`,
