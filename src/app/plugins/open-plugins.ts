@@ -121,7 +121,7 @@ async function extensionCommands(
 /** Faults told whole at every start. */
 const MAX_FAULTS = 3;
 
-/** Tells the first of what cannot be used, and of the rest the names; `lists`: the commands that show more. */
+/** Tells the first of what cannot be used, of the rest the names; `lists`: the commands that show more. */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },

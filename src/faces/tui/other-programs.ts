@@ -62,7 +62,7 @@ export interface OwnCommandOptions {
   readonly environment: Environment;
 }
 
-/** What a command of this program prints. Rejects with what it says on standard error. */
+/** The output of a command of this program. Rejects with what it says on standard error. */
 export function ownCommand(
   words: readonly string[],
   { cwd, environment }: OwnCommandOptions,

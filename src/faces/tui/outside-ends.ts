@@ -1,4 +1,4 @@
-/** What {@link watchOutsideEnds} calls. */
+/** Called by {@link watchOutsideEnds}. */
 export interface OutsideEnds {
   /** A signal ends the process that nothing else listens for: what can be put back is put back now. */
   readonly onLastMoment: () => void;
@@ -10,7 +10,7 @@ export interface OutsideEnds {
 const DEADLY = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGUSR2", "SIGXCPU", "SIGVTALRM"] as const;
 const LOOK_MS = 1_000;
 
-/** Watches for ends from outside that no stream tells of. Keeps the process alive until its result is called. */
+/** Watches for ends that no stream tells of. Keeps the process alive until its result is called. */
 export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () => void {
   const { ppid } = process;
   const timer = setInterval(() => {
