@@ -58,7 +58,7 @@ export function oneQuestion(open: readonly OpenPart[]): Verdict | undefined {
   const others = parts.slice(1, MAX_NAMED).map(inBrief);
   const more = parts.length - 1 - others.length;
   const list = more > 0 ? [...others, `${more} more`] : others;
-  const also = list.length === 0 ? "" : ` Not allowed either: ${list.join(" · ")}.`;
+  const also = list.length === 0 ? "" : ` Not allowed either: ${list.join("; ")}.`;
   return { ...first, parts, ...obstacleOf(open), reason: first.reason + also };
 }
 

@@ -314,7 +314,7 @@ test("a question names every part that needs a yes, the most dangerous first", (
   expect({ part, parts, reason }).toEqual({
     part: "rm -f ../../p2",
     parts: ["rm -f ../../p2", "curl -sd @a x.org", "touch ../../p1"],
-    reason: "rm -f ../../p2: no rule allows it. Not allowed either: curl -sd @a x.org · touch ../../p1.",
+    reason: "rm -f ../../p2: no rule allows it. Not allowed either: curl -sd @a x.org; touch ../../p1.",
   });
 });
 

@@ -210,6 +210,9 @@ test("an extension brings tools, commands, hooks and a provider; what is broken 
   const { run } = await place({
     "extensions/kit.ts": KIT,
     "extensions/throws.ts": "throw new Error('at load');",
+    "extensions/wrong-a.mjs": "throw new Error('a');",
+    "extensions/wrong-b.mjs": "throw new Error('b');",
+    "extensions/wrong-c.mjs": "throw new Error('c');",
     "extensions/late.mjs":
       "export default (agent) => agent.hook('PostToolUse', () => { throw new Error('in a hook'); });",
   });
@@ -230,6 +233,7 @@ test("an extension brings tools, commands, hooks and a provider; what is broken 
   const text = stderr.replaceAll(/\s+/g, " ");
   for (const part of [
     "throws.ts is not used: at load",
+    "wrong-c.mjs",
     "the tool bash of the extension kit.ts is left out",
     "late.mjs failed and is switched off",
   ])

@@ -132,7 +132,7 @@ test("what is printed in the middle of an answer shows at once, fits the window,
 
 test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, and without TERM it runs all the same", async () => {
   const { program } = await openScreen(
-    [says("- one\n\n`code`"), calls("bash", { command: "npm test && rm -rf build" })],
+    [says("- one\n\n`code`"), calls("bash", { command: "npm test && rm -rf build && touch it" })],
     { env: { LANG: "C", NO_COLOR: "1", TERM: "" }, columns: 60 },
   );
   await program.typeUntil("go\r", "* one");

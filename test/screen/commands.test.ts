@@ -77,6 +77,11 @@ test("Escape twice goes back to before a message: conversation and files, and it
   await program.typeUntil("write a file\r", "Wrote it.");
   await program.shows((screen) => !screen.includes("esc stops"));
   expect(existsSync(join(program.cwd, "new.txt"))).toBe(true);
+  await program.typeUntil(KEYS.ctrl("c"), "ctrl+c again leaves");
+  // With another key it does not leave any more, and the status is there again.
+  await program.typeUntil("x", (screen) => screen.includes("❯ x") && screen.includes("  ·  acceptEdits"));
+  program.type(KEYS.backspace);
+  await program.hides("❯ x");
   await program.typeUntil(KEYS.escape, "esc again");
   await program.typeUntil(KEYS.escape, "Back to before");
   await program.typeUntil("\r", "Conversation and files");
@@ -268,15 +273,23 @@ test("plain mode writes lines only, numbers its choices and takes a refusal with
   const server = await modelServer([calls("bash", { command: "rm -rf build" }), says("I leave it.")]);
   const program = openTerminal({ args: ["--plain"], env: modelEnv(server) });
   await program.shows("> ");
+  await program.typeUntil("/help\r", (screen) => / {2}\/quit +leave\n> /.test(screen));
   await program.typeUntil("clean up\r", "Number");
+  // What was on its way when the question came, and a sentence that begins with a number, answer nothing.
+  const replies = (): number => program.emulator.written.split(/\((?:this came|write the)/).length;
+  while (!program.emulator.written.includes("(write the number")) {
+    const before = replies();
+    await program.typeUntil("1 more thing\r", () => replies() > before);
+  }
   await program.typeUntil("4 it is needed\r", "I leave it.");
   program.type("/quit\r");
   const { code } = await program.end;
   expect([
     code,
     /\u001B/.test(program.emulator.written.replaceAll("\u001B[?25h", "")),
+    program.emulator.written.includes("scroll"),
     JSON.stringify(server.requests[1]?.body).includes("it is needed"),
-  ]).toEqual([3, false, true]);
+  ]).toEqual([3, false, false, true]);
 });
 
 test("without a model a short set-up says which variables to set, and leaving it is 41", async () => {

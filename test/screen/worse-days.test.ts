@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
@@ -247,4 +248,41 @@ test("a reply of the terminal that comes after the end is typed into no shell", 
   );
   await program.typeUntil("echo the shell\r", (screen) => /^the shell$/m.test(screen));
   expect(rowsOf(program).filter((row) => row.includes("rgb:") || row.includes("62;22c"))).toEqual([]);
+});
+
+test.each(["SIGALRM", "SIGUSR2"])(
+  "%s ends the program as ever, and leaves a usable terminal",
+  async (name) => {
+    const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
+    await program.typeUntil("go\r", "Half");
+    program.signal(name);
+    const { signal } = await program.end;
+    const { emulator } = program;
+    expect([
+      signal,
+      emulator.modes,
+      emulator.written.split("\u001B[22;0t").length - emulator.written.split("\u001B[23;0t").length,
+    ]).toEqual([
+      constants.signals[name as NodeJS.Signals],
+      { bracketedPaste: false, wraparound: true, synchronized: false },
+      0,
+    ]);
+  },
+);
+
+test("when the program that started it is killed it ends, and the shell's prompt stays as the shell wrote it", async () => {
+  const server = await modelServer([[says("Half"), waits(NEVER)]]);
+  const program = await openShell({ env: modelEnv(server) });
+  const agent = `echo $$ > agent.pid; exec ${COMMAND}`;
+  writeFileSync(join(program.cwd, "wrapper.sh"), `echo $$ > wrapper.pid\nsh -c '${agent}'\ntrue\n`);
+  await program.typeUntil("sh wrapper.sh\r", READY);
+  await program.typeUntil("go\r", "Half");
+  const [pid = 0] = pidsIn(join(program.cwd, "agent.pid"));
+  for (const each of pidsIn(join(program.cwd, "wrapper.pid"))) process.kill(each, "SIGKILL");
+  await until(() => !isAlive(pid));
+  await program.typeUntil("echo the shell\r", (screen) => /^the shell$/m.test(screen));
+  expect([
+    program.emulator.written.includes("\u001B[23;0t"),
+    program.emulator.screen.filter((row) => row.includes("echo the shell")).length,
+  ]).toEqual([true, 1]);
 });

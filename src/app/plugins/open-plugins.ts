@@ -118,19 +118,21 @@ async function extensionCommands(
   return [() => list];
 }
 
-/** Faults told at every start; the rest is in the lists. */
+/** Faults told whole at every start. */
 const MAX_FAULTS = 3;
 
-/** Tells the first of what cannot be used and how many more; `lists`: the commands that show them. */
+/** Tells the first of what cannot be used, of the rest the names; `lists`: the commands that show more. */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
 ): void {
   const faults = findings.filter(({ level }) => level === "fault");
   for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
-  const more = faults.length - MAX_FAULTS;
-  if (more > 0)
-    warn(lists === undefined ? `${more} more files like that cannot be used` : `${more} more: see ${lists}`);
+  const more = faults.slice(MAX_FAULTS).map(({ path }) => path);
+  if (more.length > 0)
+    warn(
+      `${more.length} more cannot be used: ${more.join(", ")}${lists === undefined ? "" : `; see ${lists}`}`,
+    );
 }
 
 /** The settings with the providers of extensions; those that users wrote down themselves win. */

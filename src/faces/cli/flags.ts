@@ -23,7 +23,7 @@ export const FLAGS: readonly FlagSpec[] = [
   ...flags("Session", {
     "-c, --continue": "Go on with the newest session of the working folder.",
     "-r, --resume [ID]":
-      "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the newest.",
+      "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the one you choose, or without a screen the newest.",
     "--fork-session": "With --continue or --resume: go on in a copy and leave the session as it is.",
     "--from N":
       "With --continue or --resume: go back to step N (see nano-agent sessions show) and go on from what stood before it. Without a prompt the model is asked what it was asked then. What came later is set aside; with --fork-session the session stays as it is.",

@@ -28,6 +28,8 @@ export class Controller implements Control {
   readonly screen: ScreenFace;
   keymap: Keymap;
   readonly ports: ControlPorts;
+  /** The hint says what the key that was pressed last does next. */
+  #isOffered = false;
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
@@ -87,6 +89,8 @@ export class Controller implements Control {
   }
 
   receive(event: TerminalEvent): void {
+    if (this.#isOffered && event.type !== "reply") this.screen.clearHint();
+    this.#isOffered &&= event.type === "reply";
     try {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
         runSlashCommand(this, "help", "");
@@ -220,7 +224,7 @@ export class Controller implements Control {
     const command = name === undefined ? undefined : findCommand(this, name);
     if (command?.isOwn === true) runSlashCommand(this, command.name, args.trim());
     else if (name !== undefined && command === undefined && !name.includes("/")) {
-      this.say(`There is no command /${name}. /help lists them; a blank before the slash sends it as text.`);
+      this.say(`There is no command /${name}. /help lists them; a blank first sends it as text.`);
       return true;
     } else if (text.startsWith("!")) this.#shell(text);
     else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
@@ -319,7 +323,7 @@ export class Controller implements Control {
     this.#escapedAt = now;
     if (!input.isEmpty || session === undefined) return;
     if (isSecond) openRewind(this);
-    else if (session.view.items.length > 0) this.say("esc again goes back to an earlier message", "muted");
+    else if (session.view.items.length > 0) this.#offer("esc again goes back to an earlier message");
   }
 
   #interrupt(): void {
@@ -337,8 +341,14 @@ export class Controller implements Control {
     if (this.#stopShell()) return;
     const now = this.ports.elapsed();
     if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
-    else this.say("ctrl+c again leaves");
+    else this.#offer("ctrl+c again leaves");
     this.#interruptedAt = now;
+  }
+
+  /** Says what the same key does next; with another one it is no longer so. */
+  #offer(text: string): void {
+    this.say(text);
+    this.#isOffered = true;
   }
 
   #leave(): void {

@@ -1,4 +1,3 @@
-import { execFile, spawn } from "node:child_process";
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import { userPaths } from "../../app/config/paths.ts";
@@ -18,7 +17,8 @@ import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import { placeOf } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
-import { clipboardImage, writeInEditor } from "./other-programs.ts";
+import { clipboardImage, ownCommand, ownCommandOnTerminal, writeInEditor } from "./other-programs.ts";
+import { watchOutsideEnds } from "./outside-ends.ts";
 import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { THEME_NAMES } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
@@ -135,7 +135,7 @@ class ScreenProgram {
       setTheme: (name) => this.#setTheme(name),
       listSessions: () => this.#sessions(),
       approve: (untrusted) => this.#approve(untrusted),
-      command: (words) => this.#command(words),
+      command: (words) => ownCommand(words, options),
       runOwn: (words, title) => this.#showCommand(words, title),
     });
     this.#listener = {
@@ -160,7 +160,18 @@ class ScreenProgram {
     process.on("uncaughtException", crashed);
     process.on("SIGCONT", continued);
     // While the terminal is lent, nothing else may be left that keeps the process alive.
-    const alive = setInterval(() => undefined, 60_000);
+    let isOrphaned = false;
+    const unwatch = watchOutsideEnds({
+      onLastMoment: () => {
+        this.#screen.session?.killNow();
+        this.#screen.finish([]);
+        this.#terminal.leaveNow();
+      },
+      onOrphaned: () => {
+        isOrphaned = true;
+        this.#terminal.abandon();
+      },
+    });
     const { endings } = this.#options;
     endings.allowGrace();
     endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), {
@@ -175,11 +186,14 @@ class ScreenProgram {
       this.#terminal.enter(this.#listener);
       this.#screen.resume();
       await Promise.all([this.#settle(), this.#begin()]);
-      return await this.#ended.promise;
+      const code = await this.#ended.promise;
+      // At any other end Node gives the terminal the modes it began with, from under the shell.
+      if (isOrphaned) process.kill(process.pid, "SIGKILL");
+      return code;
     } finally {
       this.#files.close();
       this.#terminal.leaveNow();
-      clearInterval(alive);
+      unwatch();
       process.off("exit", leaveNow);
       process.off("uncaughtException", crashed);
       process.off("SIGCONT", continued);
@@ -222,7 +236,7 @@ class ScreenProgram {
       if (known.code === "missing_credentials")
         openSetUp(this.#controller, {
           again: () => this.#controller.run(this.#open(isResumed)),
-          demo: () => this.#controller.run(this.#lend(() => this.#interactive(["demo"]))),
+          demo: () => this.#controller.run(this.#lend(() => ownCommandOnTerminal(["demo"], this.#options))),
           leave: () => void this.#end(CREDENTIALS),
         });
       else {
@@ -338,41 +352,13 @@ class ScreenProgram {
     await changeTrust(userPaths(environment), (record) => record.add(folder, items));
   }
 
-  #command(words: readonly string[]): Promise<string> {
-    const [, program = ""] = process.argv;
-    return new Promise((resolve, reject) => {
-      execFile(
-        process.execPath,
-        [program, ...words],
-        { cwd: this.#options.cwd, env: { ...this.#options.environment }, maxBuffer: 20_000_000 },
-        (error, stdout, stderr) => {
-          if (error === null || stdout !== "") resolve(stdout);
-          else reject(misuse(stderr.trim() || error.message));
-        },
-      );
-    });
-  }
-
   async #showCommand(words: readonly string[], title: string): Promise<void> {
-    const text = await this.#command(words);
+    const text = await ownCommand(words, this.#options);
     const rows = textLines(text.trimEnd());
     const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
     this.#controller.page({
       title,
       rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
-    });
-  }
-
-  #interactive(words: readonly string[]): Promise<void> {
-    const [, program = ""] = process.argv;
-    return new Promise((resolve) => {
-      const child = spawn(process.execPath, [program, ...words], {
-        cwd: this.#options.cwd,
-        env: { ...this.#options.environment },
-        stdio: "inherit",
-      });
-      child.once("error", () => resolve());
-      child.once("close", () => resolve());
     });
   }
 }

@@ -55,3 +55,45 @@ function outputOf(command: string, args: readonly string[]): Promise<Buffer | un
     );
   });
 }
+
+/** Where a command of this program is run. */
+export interface OwnCommandOptions {
+  readonly cwd: string;
+  readonly environment: Environment;
+}
+
+/** The output of a command of this program. Rejects with what it says on standard error. */
+export function ownCommand(
+  words: readonly string[],
+  { cwd, environment }: OwnCommandOptions,
+): Promise<string> {
+  const [, program = ""] = process.argv;
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [program, ...words],
+      { cwd, env: { ...environment }, maxBuffer: 20_000_000 },
+      (error, stdout, stderr) => {
+        if (error === null || stdout !== "") resolve(stdout);
+        else reject(misuse(stderr.trim() || error.message));
+      },
+    );
+  });
+}
+
+/** Runs a command of this program on the terminal. */
+export function ownCommandOnTerminal(
+  words: readonly string[],
+  { cwd, environment }: OwnCommandOptions,
+): Promise<void> {
+  const [, program = ""] = process.argv;
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd,
+      env: { ...environment },
+      stdio: "inherit",
+    });
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  });
+}

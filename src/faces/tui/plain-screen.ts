@@ -5,6 +5,7 @@ import { InputLine } from "./input-line.ts";
 import { type Line, line, shownText } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import type { Panel } from "./panels/panel.ts";
+import { QUIET_MS } from "./panels/question-panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 import { wholeQuestion } from "./views/question-lines.ts";
@@ -34,6 +35,8 @@ export class PlainScreen implements ScreenFace {
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
   #asked: Question | undefined;
+  /** When the question was written. */
+  #askedAt = 0;
   #panel: Panel | undefined;
   #typed = "";
   #isPaused = true;
@@ -117,7 +120,7 @@ export class PlainScreen implements ScreenFace {
     const choices = panel.choices;
     const rows =
       choices === undefined
-        ? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows
+        ? (panel.page?.(this.context) ?? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows)
         : [
             line(choices.title),
             ...choices.labels.map((label, index) => line(`${index + 1}. ${label}`)),
@@ -137,11 +140,13 @@ export class PlainScreen implements ScreenFace {
     const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
     this.#write(final);
     const [question] = session?.questions ?? [];
-    if (question !== undefined && question.id !== this.#asked?.id)
+    if (question !== undefined && question.id !== this.#asked?.id) {
+      this.#askedAt = this.#options.clock.elapsed();
       this.#write([
         ...wholeQuestion(question, this.context),
         line("Number (for a refusal with a reason: its number, a blank, the reason):"),
       ]);
+    }
     this.#asked = question;
     const isWorking = session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
@@ -206,10 +211,17 @@ export class PlainScreen implements ScreenFace {
   }
 
   #answer(question: Question, text: string): void {
-    const [, number = "", reason = ""] = /^(\d+)\s*(.*)$/.exec(text) ?? [];
+    if (this.#options.clock.elapsed() - this.#askedAt < QUIET_MS) {
+      this.#write([line("(this came too soon to be an answer: write it again)")]);
+      return;
+    }
+    const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
     const at = Number(number) - 1;
-    const choice = question.choices[at];
-    const option = question.options?.[at];
+    // A sentence that begins with a number may be meant for the model: only a no takes words.
+    const choice = question.choices.find(
+      (each, index) => index === at && (reason === "" || each.choice === "no"),
+    );
+    const option = reason === "" ? question.options?.[at] : undefined;
     if (choice !== undefined)
       this.#session?.answer(question.id, {
         choice: choice.choice,

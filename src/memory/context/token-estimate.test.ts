@@ -11,6 +11,7 @@ const CASES: readonly (readonly [what: string, text: string, least: number, most
   ["mixed punctuation", "{}[]();,.<>".repeat(200), 1_200, 2_200],
   ["symbols", "!@#$%^&*()_+".repeat(200), 1_200, 2_400],
   ["a ruler", "-".repeat(2_000), 125, 1_000],
+  ["a run of millions", "a".repeat(6_000_000), 2_000_000, 3_000_000],
   ["blanks", " ".repeat(16_000), 1_000, 1_000],
 ];
 

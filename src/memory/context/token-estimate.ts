@@ -14,13 +14,14 @@ export async function loadTextEstimator(): Promise<TextEstimator> {
   return (text) => {
     if (text === "") return 0;
     let tokens = 0;
-    for (let at = 0; at < text.length; at += PIECE)
-      tokens += estimateTokenCount(text.slice(at, at + PIECE).toWellFormed());
-    let dense = 0;
-    for (const [run] of text.matchAll(DENSE_RUN)) dense += run.length;
-    for (const [run] of text.matchAll(MARKS_RUN))
-      tokens += Math.max(0, changesIn(run) * MARK_TOKENS - run.length / MARKS_PER_TOKEN);
-    return Math.ceil(Math.max(tokens + dense * DENSE_EXTRA, utf8Length(text) / BYTES_PER_TOKEN_AT_MOST));
+    for (let at = 0; at < text.length; at += PIECE) {
+      const piece = text.slice(at, at + PIECE).toWellFormed();
+      tokens += estimateTokenCount(piece);
+      for (const [run] of piece.matchAll(DENSE_RUN)) tokens += run.length * DENSE_EXTRA;
+      for (const [run] of piece.matchAll(MARKS_RUN))
+        tokens += Math.max(0, changesIn(run) * MARK_TOKENS - run.length / MARKS_PER_TOKEN);
+    }
+    return Math.ceil(Math.max(tokens, utf8Length(text) / BYTES_PER_TOKEN_AT_MOST));
   };
 }
 
@@ -29,7 +30,7 @@ export function mostTokens(length: number): number {
   return length * 3;
 }
 
-/** The estimator keeps all segments of a text in memory: long ones are read piece by piece. */
+/** The estimator keeps all segments of a text in memory, and a pattern has no stack for a run of millions. */
 const PIECE = 64 * 1024;
 
 const DENSE_RUN: RegExp = /[A-Za-z0-9+/_-]{40,}/g;

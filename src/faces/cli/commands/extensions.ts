@@ -89,7 +89,7 @@ export async function extensions(context: CommandContext, call: CommandCall): Pr
         names.length === 0 ? [] : [`${what}: ${names.join(", ")}`],
       ),
     findings: [...found.findings, ...loaded.findings, ...untrusted],
-    none: "There are no extensions. One is a .ts, .mjs or .js file in ~/.config/nano-agent/extensions/, or in .nano-agent/extensions/ of a project that you trust.",
+    none: "There are no extensions. One is a .ts, .mts, .mjs or .js file in ~/.config/nano-agent/extensions/, or in .nano-agent/extensions/ of a project that you trust.",
   });
 }
 

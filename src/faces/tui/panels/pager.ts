@@ -26,6 +26,11 @@ export class Pager implements Panel {
     this.#first = options.fromEnd === true ? Number.MAX_SAFE_INTEGER : 0;
   }
 
+  page(context: ViewContext): readonly Line[] {
+    const { title, rows } = this.#options;
+    return [[span(title, { role: "accent", bold: true })], ...rows(context)];
+  }
+
   draw(context: ViewContext, maxRows: number): PanelRows {
     if (this.#rows === undefined || this.#width !== context.width) {
       this.#rows = this.#options.rows(context);

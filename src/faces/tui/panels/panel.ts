@@ -24,4 +24,6 @@ export interface Panel {
   handle(event: TerminalEvent): void;
   /** Its choices, where it is a list: for a screen of lines, on which they are numbered. */
   readonly choices?: PanelChoices;
+  /** All its text, where it is only read: for a screen of lines, on which nothing scrolls. */
+  readonly page?: (context: ViewContext) => readonly Line[];
 }

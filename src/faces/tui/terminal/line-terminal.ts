@@ -39,6 +39,10 @@ export class LineTerminal implements ScreenTerminal {
     this.#input.pause();
   }
 
+  abandon(): void {
+    this.#listener?.onGone();
+  }
+
   write(text: string): void {
     this.#output.write(text);
   }

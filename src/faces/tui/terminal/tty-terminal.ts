@@ -15,6 +15,8 @@ export interface ScreenTerminal {
   /** Puts everything back as it was; {@link leaveNow}: at once, for the moment before the process ends. */
   leave(): Promise<void>;
   leaveNow(): void;
+  /** Puts back what another program in the terminal would not, and leaves the rest to it. */
+  abandon(): void;
 }
 
 /** Streams and facts a {@link TtyTerminal} works with. */
@@ -101,6 +103,13 @@ export class TtyTerminal implements ScreenTerminal {
     if (!this.#isIn) return;
     this.#writeBack();
     this.#release();
+  }
+
+  abandon(): void {
+    if (!this.#isIn) return;
+    this.#writeBack();
+    this.#isIn = false;
+    this.#gone();
   }
 
   write(text: string): void {

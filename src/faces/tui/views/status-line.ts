@@ -6,7 +6,7 @@ import { costText, secondsText, tokensText } from "./amounts.ts";
 
 /** The facts in the last row of the screen. */
 export interface StatusFacts {
-  readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd" | "usage"> | undefined;
+  readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
   /** Branch, else the name of the folder. */
   readonly place: string;
   /** In place of everything else: what a key would do now, or what went wrong. */
@@ -32,6 +32,7 @@ export function statusLine({ view, place, hint, marks, width, extra = [] }: Stat
   const fits = (parts: readonly string[]): boolean => columnsOf(parts.join(separator)) + 2 <= width;
   const choices: readonly (readonly string[])[] = [
     [model, view.mode, share, cost, place, ...extra],
+    [short, view.mode, share, cost, place, ...extra],
     [model, view.mode, share, cost, place],
     [short, view.mode, share, cost, place],
     [short, view.mode, share, cost],
