@@ -15,7 +15,7 @@ test("a port that is taken, and an address of another machine, are told with wha
   });
   await expect(listen(second, { host: "192.0.2.1", port: 0 })).rejects.toMatchObject({
     code: "invalid_argument",
-    message: "192.0.2.1 is no address of this machine.",
+    message: "This machine does not have the address 192.0.2.1.",
   });
 });
 

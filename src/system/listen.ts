@@ -30,7 +30,7 @@ function refusalText(error: Error, { host, port }: ListenPlace): string {
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return `${host} is no address of this machine.`;
+      return `This machine does not have the address ${host}.`;
     default:
       return `Nothing can listen at port ${port} of ${host}: ${errorMessage(error)}.`;
   }

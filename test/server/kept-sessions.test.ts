@@ -164,7 +164,7 @@ test("keys in old journals are not shown, and direction marks in questions are",
   await followUntil(reader, id, passes("question"));
   const [question] = await reader.approvals();
   expect(JSON.stringify(question)).not.toContain("\u202E");
-  expect(question?.input).toEqual({ command: "touch a # \uFFFDtxt.exe" });
+  expect(question?.input).toEqual({ command: "touch a # ‹U+202E›txt.exe" });
   await reader.answer(question?.id ?? "", { choice: "no", reason: "Not like this" });
   await followUntil(reader, id, isRunEnd);
   const paths = ["", `/${id}`, `/${id}/changes`];
