@@ -149,9 +149,13 @@ class ApiServer {
     const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
     const items = followEntries(answer.follow, answer.after, over);
     const presented = present(items, this.#presenter);
-    const body = eventBody(presented, { clock: this.#clock, onEnd: () => gone.abort() });
+    // What cannot be read is refused, not broken off again and again.
+    const first = await presented.next();
+    const body = eventBody(presented, { first, clock: this.#clock, onEnd: () => gone.abort() });
+    const isHead = request.method === "HEAD";
+    if (isHead) await body.cancel();
     const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
-    return new Response(request.method === "HEAD" ? null : body, {
+    return new Response(isHead ? null : body, {
       headers: { ...PAGE_HEADERS, ...headers, "cache-control": "no-store" },
     });
   }

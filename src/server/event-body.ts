@@ -3,6 +3,8 @@ import type { StreamItem } from "./server-api.ts";
 
 /** Options of {@link eventBody}. */
 export interface EventBodyOptions {
+  /** A result of `batches` that was taken before. */
+  readonly first?: IteratorResult<readonly StreamItem[], void>;
   readonly clock: Clock;
   /** Called when the reader is gone. */
   readonly onEnd: () => void;
@@ -14,10 +16,10 @@ const COMMENT_MS = 15_000;
 /** Batches of items as the body of a `text/event-stream`, made as fast as it is read. */
 export function eventBody(
   batches: AsyncGenerator<readonly StreamItem[], void, undefined>,
-  { clock, onEnd }: EventBodyOptions,
+  { first, clock, onEnd }: EventBodyOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<readonly StreamItem[], void>> | undefined;
+  let next = first && Promise.resolve(first);
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode("retry: 1000\n\n")),
     pull: async (controller) => {

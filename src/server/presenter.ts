@@ -1,5 +1,5 @@
 import type { Question } from "../app/coding-session/question.ts";
-import { terminalText } from "../app/safe-text.ts";
+import { namedText } from "../app/safe-text.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { redactJson } from "../core/tool/redact-call.ts";
@@ -67,10 +67,8 @@ function remembering(redaction: Redaction): Redaction {
 }
 
 function visible(value: unknown): unknown {
-  if (typeof value === "string") return terminalText(value);
+  if (typeof value === "string") return namedText(value);
   if (Array.isArray(value)) return value.map(visible);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [terminalText(name), visible(field)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [namedText(name), visible(field)]));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OR_UNKEPT, sessionError } from "../session/session-error.ts";
+import { OR_UNKEPT, SESSION_REASONS, sessionError } from "../session/session-error.ts";
 import { refusalOf } from "./refusal.ts";
 
 /** As the file system refuses, wrapped by what was to be stored. */
@@ -20,10 +20,14 @@ test("a disk that takes nothing is told as such, and neither a copy nor a run wi
   ]);
 });
 
-test("a session that another process works on can be copied", () => {
-  expect(refusalOf(sessionError("The session is in use.")).problem).toMatchObject({
-    status: 409,
-    code: "journal",
-    fits: ["fork"],
+test("only a session that another process works on can be copied", () => {
+  const problems = [SESSION_REASONS.inUse, SESSION_REASONS.unreadable, undefined].map((reason) => {
+    const { problem } = refusalOf(sessionError(`No. Move it away${OR_UNKEPT}.`, { details: { reason } }));
+    return [problem.status, problem.fits, problem.detail];
   });
+  expect(problems).toEqual([
+    [409, ["fork"], "No. Move it away."],
+    [500, undefined, "No. Move it away."],
+    [409, [], "No. Move it away."],
+  ]);
 });

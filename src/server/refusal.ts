@@ -1,5 +1,5 @@
-import { isNanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { OR_UNKEPT } from "../session/session-error.ts";
+import { isNanoAgentError, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { SESSION_REASONS, withoutUnkept } from "../session/session-error.ts";
 import { systemCode } from "../system/system-error.ts";
 import type { Problem } from "./server-api.ts";
 
@@ -69,7 +69,7 @@ export function refusalOf(error: unknown): Refusal {
   if (!isNanoAgentError(error))
     return new Refusal(500, "internal", "The server failed at this request.", { cause: error });
   const { code, message } = toNanoAgentError(error);
-  if (code === "journal") return ofJournal(error, message);
+  if (code === "journal") return ofJournal(error);
   if (code === "missing_credentials" || code === "authentication")
     return new Refusal(409, code, message, { cause: error });
   if (BY_THE_REQUEST.has(code)) return new Refusal(400, code, message, { cause: error });
@@ -77,12 +77,16 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** A session that somebody else has can be copied; a disk that refuses refuses a copy too. */
-function ofJournal(error: unknown, message: string): Refusal {
-  const reason = systemCodeBehind(error);
-  if (reason === undefined || !/^E[A-Z0-9]+$/.test(reason))
-    return new Refusal(409, "journal", message, { cause: error, fits: ["fork"] });
+function ofJournal(error: NanoAgentError): Refusal {
   // A server has no sessions that are kept nowhere.
-  const detail = message.replaceAll(OR_UNKEPT, "");
+  const detail = withoutUnkept(error.message);
+  const told = error.details["reason"];
+  if (told === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
+  const reason = systemCodeBehind(error);
+  if (reason === undefined || !/^E[A-Z0-9]+$/.test(reason)) {
+    const fits = told === SESSION_REASONS.inUse ? ["fork"] : [];
+    return new Refusal(409, "journal", detail, { cause: error, fits });
+  }
   if (reason === "ENOENT") return new Refusal(404, "not_found", detail, { cause: error });
   return new Refusal(TAKES_NOTHING.has(reason) ? 507 : 500, "journal", detail, { cause: error });
 }

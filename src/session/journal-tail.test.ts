@@ -79,6 +79,26 @@ test("a line that is not ended yet is read once it is", async () => {
   }
 });
 
+test("a record that comes behind another one on its line is read too, wherever the reader was", async () => {
+  const path = join(tempFolder(), "s.jsonl");
+  const journal = await JsonlJournal.create(path, { sessionId: "s", cwd: "/" });
+  await journal.append(note("one"));
+  await journal.append(note("two"));
+  await journal.close();
+  const [header = "", one = "", two = ""] = readFileSync(path, "utf8").split("\n");
+  const merged = `${header}\n${one}${two}\n`;
+  const between = header.length + 1 + one.length;
+  for (let cut = between - 3; cut <= between + 3; cut++) {
+    writeFileSync(path, merged.slice(0, cut));
+    const tail = new JournalTail(path);
+    const seen: string[] = [];
+    read(tail, seen);
+    writeFileSync(path, merged);
+    read(tail, seen);
+    expect(seen).toEqual(["one", "two"]);
+  }
+});
+
 test("it goes on behind any entry, and begins anew behind one that is not there", async () => {
   const path = join(tempFolder(), "s.jsonl");
   const journal = await JsonlJournal.create(path, { sessionId: "s", cwd: "/" });

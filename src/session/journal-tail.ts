@@ -34,8 +34,8 @@ export class JournalTail {
     if (size === this.#offset) return;
     const descriptor = openSessionFile(this.#path, "read");
     try {
-      if (this.#isNew || size < this.#offset) yield* this.#readAll(descriptor);
-      else yield* this.#readOn(descriptor);
+      const isBehindLine = !this.#isNew && size > this.#offset && endsLine(descriptor, this.#offset);
+      yield* isBehindLine ? this.#readOn(descriptor) : this.#readAll(descriptor);
     } finally {
       closeSync(descriptor);
     }
@@ -78,6 +78,13 @@ interface EndedLine {
   readonly bytes: Uint8Array;
   /** Where the next one begins. */
   readonly end: number;
+}
+
+/** True where a line ends right before a place: else a record followed on the line of the last one. */
+function endsLine(descriptor: number, place: number): boolean {
+  if (place === 0) return true;
+  const byte = Buffer.alloc(1);
+  return readSync(descriptor, byte, 0, 1, place - 1) === 1 && byte[0] === 10;
 }
 
 /** The lines of a file from a place on, without one that has no end yet. */

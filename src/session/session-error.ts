@@ -10,8 +10,21 @@ export function sessionError(
   return new NanoAgentError("journal", message, options);
 }
 
-/** The way out that messages name for whoever can do without a session; a server takes it out of them. */
+/** The way out that messages name for whoever can do without a session. */
 export const OR_UNKEPT = ", or run with --no-session";
+
+/** A message for whoever cannot do without one. */
+export function withoutUnkept(message: string): string {
+  return message.replaceAll(OR_UNKEPT, "");
+}
+
+/** Reasons in the details of an error, for those that have to tell them apart. */
+export const SESSION_REASONS = {
+  /** Another process works on the session: it can be read and copied. */
+  inUse: "in_use",
+  /** The folder of sessions cannot be used at all. */
+  unreadable: "unreadable",
+} as const;
 
 /** The refusal of the file system, in words: `No space left on device (ENOSPC)`. */
 export function systemReason(error: unknown): string {

@@ -6,13 +6,14 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   type Stats,
 } from "node:fs";
 import { dirname } from "node:path";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { systemCode } from "../system/system-error.ts";
-import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
+import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
 /** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
 export type OpenMode = "read" | "append" | "create";
@@ -112,14 +113,35 @@ function makePrivate(path: string): boolean {
   return isNew;
 }
 
-/** True when there is a folder; throws `journal` for anything else in its place. */
+/** True when there is a folder; throws `journal` for anything else in its place, and where that is hidden. */
 export function isFolder(path: string): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = looked(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return false;
+  const details = { reason: SESSION_REASONS.unreadable };
   if (stats.isSymbolicLink())
     throw sessionError(
       `The session folder ${path} is a link, which is not followed. Put the folder itself there${OR_UNKEPT}.`,
+      { details },
     );
-  if (!stats.isDirectory()) throw sessionError(`${path} is not a folder. Move it away${OR_UNKEPT}.`);
+  if (!stats.isDirectory())
+    throw sessionError(`${path} is not a folder. Move it away${OR_UNKEPT}.`, { details });
   return true;
+}
+
+/** The names in a folder of sessions, folders among them or not. Throws `journal`. */
+export function namesIn(path: string, which: "all" | "folders" = "all"): readonly string[] {
+  const entries = looked(path, () => readdirSync(path, { withFileTypes: true }));
+  return entries.filter((entry) => which === "all" || entry.isDirectory()).map(({ name }) => name);
+}
+
+/** The result of looking at a folder of sessions. */
+function looked<T>(path: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    throw sessionError(
+      `The session folder ${path} cannot be read: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
+      { cause: error, details: { reason: SESSION_REASONS.unreadable } },
+    );
+  }
 }

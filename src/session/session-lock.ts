@@ -16,7 +16,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../system/process-identity.ts";
 import { systemCode } from "../system/system-error.ts";
-import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
+import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
 /** How a lock is taken. */
 export interface LockOptions {
@@ -193,13 +193,15 @@ function copying(file: string): string {
 function heldBy(path: string, holder: Holder | undefined): Error {
   const file = path.replace(/\.lock$/, ".jsonl");
   if (holder === undefined)
-    return sessionError(`The session ${file} is in use. Try again, or go on in a copy: ${copying(file)}.`);
+    return sessionError(`The session ${file} is in use. Try again, or go on in a copy: ${copying(file)}.`, {
+      details: { file, reason: SESSION_REASONS.inUse },
+    });
   const { pid, host } = holder;
   const isHere = processState(holder) !== "unknown";
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
   const otherwise = isHere ? "" : ` If that machine is no more, remove ${path}.`;
   return sessionError(
     `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy: ${copying(file)}.${otherwise}`,
-    { details: { pid, host, file } },
+    { details: { pid, host, file, reason: SESSION_REASONS.inUse } },
   );
 }

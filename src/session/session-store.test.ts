@@ -28,6 +28,14 @@ describe("SessionStore", () => {
     expect(statSync(root, { throwIfNoEntry: false })).toBeUndefined();
   });
 
+  it("says which folder cannot be read, and why", () => {
+    const file = join(tempFolder(), "state");
+    writeFileSync(file, "");
+    const root = join(file, "sessions");
+    const reading = (): unknown => new SessionStore(root).list();
+    expect(reading).toThrow(`${root} cannot be read: a part of the path is not a folder (ENOTDIR).`);
+  });
+
   it("opens a session by its id, whether it is there or not, and gives it back at the end of the block", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     const counts: number[] = [];

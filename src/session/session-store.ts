@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, lstatSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { assertIs } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
@@ -10,7 +10,7 @@ import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import type { SessionEntry } from "./record.ts";
 import { sessionError, systemReason } from "./session-error.ts";
-import { isFolder, makeSessionFolder, openSessionFile } from "./session-file.ts";
+import { isFolder, makeSessionFolder, namesIn, openSessionFile } from "./session-file.ts";
 import { assertSessionId, isSessionId } from "./session-id.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
@@ -104,9 +104,7 @@ export class SessionStore {
     if (!isFolder(this.root)) return [];
     const folders =
       cwd === undefined
-        ? readdirSync(this.root, { withFileTypes: true })
-            .filter((entry) => entry.isDirectory())
-            .map(({ name }) => join(this.root, name))
+        ? namesIn(this.root, "folders").map((name) => join(this.root, name))
         : [this.#folderOf(cwd)];
     const found = folders.flatMap((folder) => (isFolder(folder) ? sessionsIn(folder) : []));
     return cwd === undefined ? found.sort((left, right) => right.changedAt - left.changedAt) : found;
@@ -193,7 +191,7 @@ export function workspaceSlug(cwd: string): string {
 /** The sessions in a folder, links and what is not named like a session left out. */
 function sessionsIn(folder: string): SessionFile[] {
   const sessions: SessionFile[] = [];
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const sessionId = basename(name, ".jsonl");
     if (sessionId === name || !isSessionId(sessionId)) continue;
     const path = join(folder, name);

@@ -58,3 +58,25 @@ test("who sends on after the handler has had enough hears the answer, and the co
   await expect.poll(() => answers.join("").split("413").length - 1).toBe(2);
   socket.destroy();
 });
+
+test("what no handler can be asked is refused with a problem too", async () => {
+  const origin = await serving(async () => new Response("asked"));
+  const { hostname, port } = new URL(origin);
+  const answers = ["TRACE / HTTP/1.1\r\nHost: x", "GET http://user@x/ HTTP/1.1\r\nHost: x"].map(
+    async (head) => {
+      const socket = connect(Number(port), hostname).setEncoding("utf8");
+      socket.write(`${head}\r\n\r\n`);
+      let answer = "";
+      for await (const text of socket) answer += text;
+      return [
+        answer.slice(9, 12),
+        answer.includes("application/problem+json"),
+        /allow: (.*)\r/i.exec(answer)?.[1],
+      ];
+    },
+  );
+  expect(await Promise.all(answers)).toEqual([
+    ["405", true, "GET, HEAD, POST"],
+    ["400", true, undefined],
+  ]);
+});

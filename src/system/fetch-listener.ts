@@ -8,7 +8,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 /**
  * A listener for `node:http` that has a function of the web answer. The request is aborted when its
  * connection is gone; an answer is read as fast as it is taken. What cannot be read as a request is refused
- * with 400.
+ * with a problem: TRACE, which the web does not have, with 405, all else with 400.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
   return (incoming, outgoing) => {
@@ -27,8 +27,7 @@ async function respond(
     const body = new UnreadBody(incoming);
     const request = requestOf(incoming, body, signal);
     if (request === undefined) {
-      outgoing.writeHead(400, { "content-type": "text/plain", connection: "close" });
-      outgoing.end("This cannot be read as a request.\n");
+      refuse(outgoing, incoming.method === "TRACE" ? WRONG_METHOD : UNREADABLE);
       return;
     }
     outgoing.once("finish", () => body.passOver());
@@ -43,6 +42,38 @@ async function respond(
     // The other side is gone, or what was to be sent broke: it must not look whole.
     outgoing.destroy();
   }
+}
+
+const UNREADABLE = {
+  problem: {
+    type: "about:blank",
+    title: "Bad Request",
+    status: 400,
+    detail: "This cannot be read as a request.",
+    code: "invalid_request",
+  },
+  headers: {},
+} as const;
+
+/** No request of the web can have it. */
+const WRONG_METHOD = {
+  problem: {
+    type: "about:blank",
+    title: "Method Not Allowed",
+    status: 405,
+    detail: "Nothing here takes TRACE.",
+    code: "wrong_method",
+  },
+  headers: { allow: "GET, HEAD, POST" },
+} as const;
+
+function refuse(
+  outgoing: ServerResponse,
+  { problem, headers }: typeof UNREADABLE | typeof WRONG_METHOD,
+): void {
+  const type = "application/problem+json";
+  outgoing.writeHead(problem.status, { "content-type": type, connection: "close", ...headers });
+  outgoing.end(JSON.stringify(problem));
 }
 
 /** The request; `undefined` for one whose address names another place than its host. */

@@ -66,6 +66,15 @@ test("a linked folder of sessions: 60 in one plain sentence, and the way without
     `nano-agent: The session folder ${place.sessions} is a link, which is not followed. Put the folder itself there, or run with --no-session.\n`,
   ]);
   expect((await place.run(["-p", "--no-session", "go"], server)).code).toBe(0);
+  const others = [
+    ["sessions", "list"],
+    ["serve", "--port", "0"],
+  ].map((args) => place.run(args, server));
+  for (const other of await Promise.all(others))
+    expect([other.code, other.stderr]).toEqual([
+      60,
+      `nano-agent: The session folder ${place.sessions} is a link, which is not followed. Put the folder itself there.\n`,
+    ]);
 });
 
 test("sessions verify writes JSON lines whether or not they are asked for", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
@@ -164,7 +164,7 @@ test("keys in old journals are not shown, and direction marks in questions are",
   await followUntil(reader, id, passes("question"));
   const [question] = await reader.approvals();
   expect(JSON.stringify(question)).not.toContain("\u202E");
-  expect(question?.input).toEqual({ command: "touch a # \uFFFDtxt.exe" });
+  expect(question?.input).toEqual({ command: "touch a # ‹U+202E›txt.exe" });
   await reader.answer(question?.id ?? "", { choice: "no", reason: "Not like this" });
   await followUntil(reader, id, isRunEnd);
   const paths = ["", `/${id}`, `/${id}/changes`];
@@ -287,6 +287,26 @@ test("a session that cannot be read hides the questions of no other", async () =
   // A second name, by which it could change unseen.
   linkSync(path, join(cwd, "copy"));
   expect((await reader.approvals()).map(({ sessionId }) => sessionId)).toEqual([second]);
+  const lock = path.replace(first, second ?? "").replace(/jsonl$/, "lock");
+  rmSync(lock, { force: true });
+  mkdirSync(lock);
+  expect([await reader.approvals(), (await reader.sessions()).sessions.length]).toEqual([[], 2]);
+});
+
+test("a session that cannot be read is refused to whoever follows it, with the reason", async () => {
+  const home = tempFolder();
+  const store = sessionStore(userPaths({ HOME: home }));
+  const journal = await store.start("/work", { sessionId: "newer" });
+  const message = { role: "user", content: [{ type: "text", text: "Hello" }] } as const;
+  await journal.append({ type: "user_message", source: "input", message });
+  await journal.close();
+  const { path } = store.find("newer");
+  writeFileSync(path, readFileSync(path, "utf8").replaceAll('"v":1', '"v":99'));
+  const { reader } = await filesRoom([], { home });
+  await expect(followUntil(reader, "newer", () => false)).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringContaining("is of version 99"),
+  });
 });
 
 test("a search says when not all sessions were read for it yet, and finds the rest later", async () => {

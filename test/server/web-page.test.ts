@@ -73,6 +73,23 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     expect(page.faults).toEqual([]);
   });
 
+  test("a connection that is lost is told where a person reads, at the end of a long conversation", async () => {
+    const { origin, token, reader, close } = await room([says("A line.\n\n".repeat(200))]);
+    const { id } = await reader.start({ prompt: "One" });
+    const page = await openPage(program);
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.card a')");
+    await page.evaluate(`location.hash = "#/sessions/${id}"`);
+    await page.until("document.querySelector('.run-end')?.getBoundingClientRect().top < innerHeight");
+    await close();
+    await page.until("document.querySelector('.notes .warn')");
+    expect(
+      await page.evaluate(
+        "(({ top, bottom }) => [scrollY > 1000, top >= document.querySelector('.bar').offsetHeight, bottom <= innerHeight])(document.querySelector('.notes .warn').getBoundingClientRect())",
+      ),
+    ).toEqual([true, true, true]);
+  });
+
   test("without a token it says where to get one, in the language of the browser", async () => {
     const { origin } = await room([]);
     const page = await openPage(program, { language: "zh-CN" });

@@ -13,6 +13,7 @@ import {
 import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { listen } from "../../system/listen.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";
 
@@ -267,18 +268,15 @@ interface Callback {
 async function listenForCallback(port: number): Promise<Callback> {
   const arrived = Promise.withResolvers<URLSearchParams>();
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    if (url.pathname !== "/callback") return void response.writeHead(404).end();
+    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+    if (url?.pathname !== "/callback") return void response.writeHead(404).end();
     response.writeHead(200, { "content-type": "text/html; charset=utf-8", connection: "close" });
     response.end(
       "<!doctype html><title>nano-agent</title><p>You can close this page and go back to the terminal.",
     );
     arrived.resolve(url.searchParams);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
+  await listen(server, { host: "127.0.0.1", port });
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}/callback`,

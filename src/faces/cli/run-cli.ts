@@ -1,7 +1,8 @@
 import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { readEnvironment } from "../../app/config/env.ts";
 import { withGoneFolder } from "../../app/config/paths.ts";
-import { misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { withoutUnkept } from "../../session/session-error.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";
@@ -89,7 +90,14 @@ async function runCommand(
   const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
   const run = commands[command.name.replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())];
   if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
-  return run(context, call);
+  return run(context, call).catch(asOfCommand);
+}
+
+/** Only a run can do without a session. */
+function asOfCommand(thrown: unknown): never {
+  if (!isNanoAgentError(thrown, "journal")) throw thrown;
+  const { code, message, details } = thrown;
+  throw new NanoAgentError(code, withoutUnkept(message), { cause: thrown, details });
 }
 
 async function showHelp({ stdout }: CommandContext): Promise<number> {

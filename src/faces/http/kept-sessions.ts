@@ -124,9 +124,14 @@ export class KeptSessions {
     });
   }
 
-  /** True while another process, or a session of this one, writes to it. */
+  /** True while another process, or a session of this one, writes to it; also where nobody can tell. */
   isWritten({ path }: SessionFile): boolean {
-    return isLocked(lockPath(path));
+    try {
+      return isLocked(lockPath(path));
+    } catch {
+      // Whoever wants to write to it is told what is wrong with the lock.
+      return true;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import { hostname } from "node:os";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
@@ -8,6 +8,7 @@ import type { Settings } from "../../app/settings.ts";
 import { systemClock } from "../../core/base/clock.ts";
 import { createHandler } from "../../server/create-handler.ts";
 import { fetchListener } from "../../system/fetch-listener.ts";
+import { listen } from "../../system/listen.ts";
 import { CodingHost } from "./coding-host.ts";
 import { webAssets } from "./web-assets.ts";
 
@@ -44,7 +45,10 @@ const REQUEST_MS = 30_000;
 /** How often that is looked at. */
 const LOOK_MS = 2_000;
 
-/** Serves sessions and the page. Rejects when the port is taken, or the host is not one of this machine. */
+/**
+ * Serves sessions and the page. Throws `invalid_argument` when the port is taken or the host is not one of
+ * this machine, and `journal` when the folder of the sessions cannot be read.
+ */
 export async function serveSessions(options: ServeOptions): Promise<Serving> {
   const { settings, session, port, host, readOnly, page, onError } = options;
   const token = options.token ?? randomBytes(24).toString("base64url");
@@ -69,11 +73,12 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
     onError,
     signal: ending.signal,
   });
+  sessions.kept.store.list();
   const server = createServer(
     { requestTimeout: REQUEST_MS, connectionsCheckingInterval: LOOK_MS },
     fetchListener(handler),
   );
-  await listen(server, port, host);
+  await listen(server, { host, port });
   void sessions.kept.index().catch(onError);
   const { port: own } = server.address() as AddressInfo;
   return {
@@ -87,13 +92,6 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
       server.closeAllConnections();
     },
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
 }
 
 /** True for an address that only this machine reaches. */

@@ -8,6 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { fetchListener } from "../../system/fetch-listener.ts";
+import { listen } from "../../system/listen.ts";
 import type { AgentServer } from "./agent-server.ts";
 
 /** A server on the loopback interface. */
@@ -44,10 +45,7 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
       return refusal === undefined ? answer(request, { clients, newServer, newer }) : refuse(refusal);
     }),
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
+  await listen(server, { host: "127.0.0.1", port });
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}/mcp`,

@@ -2,6 +2,8 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { terminalText } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { ServerProblem } from "../../server/server-problem.ts";
+import type { Words } from "./language/english.ts";
 import { useWords } from "./language/language.ts";
 
 /** The outcome of something a person asked for, until they dismiss it. */
@@ -19,8 +21,14 @@ export interface Work {
   readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 }
 
+/** An error in words for a person at the page: a server that was started anew has another token. */
+export function faultText(error: unknown, words: Words): string {
+  return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
+}
+
 /** Work that a component has done for a person. */
 export function useWork(): Work {
+  const words = useWords();
   const [said, setSaid] = useState<Announcement>();
   return {
     said,
@@ -31,7 +39,7 @@ export function useWork(): Work {
       try {
         return await work();
       } catch (error) {
-        setSaid({ kind: "bad", text: errorMessage(error) });
+        setSaid({ kind: "bad", text: faultText(error, words) });
         return undefined;
       }
     },

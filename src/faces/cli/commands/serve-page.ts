@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { withoutUnkept } from "../../../session/session-error.ts";
 import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say, settingsHere } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
@@ -33,7 +34,7 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
         token,
         readOnly: call.has("--read-only"),
         page: fileURLToPath(new URL("../../web", import.meta.url)),
-        onError: (error) => say(context, `A request failed: ${errorMessage(error)}`),
+        onError: (error) => say(context, `A request failed: ${withoutUnkept(errorMessage(error))}`),
         session: {
           addDirs,
           environment,

@@ -27,7 +27,7 @@ interface ConversationProps {
 export function Conversation({ id, session, actions, work, entry }: ConversationProps): VNode {
   const words = useWords();
   const reader = useReader();
-  const { view, entries, state, questions, detail } = session;
+  const { view, entries, state, questions, detail, isConnected } = session;
   const place = useMemo(() => {
     const wanted = entries.find((each) => each.id === entry);
     return wanted === undefined ? undefined : itemOfEntry(view.items, wanted);
@@ -42,7 +42,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
       <TodoList session={session} />
       {detail?.readOnly !== true && (
         <div class="dock">
-          {view.run !== undefined && state === "running" && <RunLine run={view.run} />}
+          {view.run !== undefined && state === "running" && isConnected && <RunLine run={view.run} />}
           <Questions questions={questions} work={work} />
           <Queue session={session} />
           <Composer isRunning={state !== "idle"} send={send} stop={actions.stop} />

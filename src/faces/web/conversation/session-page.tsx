@@ -1,8 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { terminalLine } from "../../../app/safe-text.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
-import { useWork, type Work, WorkLine } from "../announce.tsx";
+import { faultText, useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
@@ -35,7 +34,7 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
   if (session.fault !== undefined)
     return (
       <p class="bad" role="alert">
-        {terminalLine(errorMessage(session.fault), 500)} <a href="#/">{words.backToSessions}</a>
+        {terminalLine(faultText(session.fault, words), 500)} <a href="#/">{words.backToSessions}</a>
       </p>
     );
   return (
@@ -52,12 +51,14 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
           </a>
         ))}
       </nav>
-      <WorkLine work={work} />
-      {!session.isConnected && (
-        <p class="warn" role="status">
-          {words.connectionLost}
-        </p>
-      )}
+      <div class="notes">
+        <WorkLine work={work} />
+        {!session.isConnected && (
+          <p class="announcement warn" role="status">
+            {words.connectionLost}
+          </p>
+        )}
+      </div>
       {session.isReady ? (
         <View route={route} session={session} actions={actions} work={work} />
       ) : (

@@ -67,7 +67,7 @@ export const ENGLISH_PICTURES = {
   context: "Context",
   contextOf: (turns: number): string => `What filled the model's window at each of ${turns} requests`,
   contextNote:
-    "The provider counts each request; what is new in it is divided by the length of the texts. Up to the dark line it came from the cache; a dot says that the conversation was shortened before.",
+    "The provider counts each request; what is new in it is divided by the length of the texts. Up to the line across it came from the cache; a dot says that the conversation was shortened before; the broken line is the window of the model.",
   parts: {
     fixed: "Instructions and tools",
     summary: "Summary of earlier parts",

@@ -1,0 +1,37 @@
+import type { Server } from "node:net";
+import { errorMessage, misuse } from "../core/base/errors.ts";
+import { systemCode } from "./system-error.ts";
+
+/** The place a server listens at. */
+export interface ListenPlace {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+}
+
+/** Resolves once a server listens. Throws `invalid_argument` for a place that cannot be had. */
+export function listen(server: Server, { host, port }: ListenPlace): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refused = (error: Error): void => reject(misuse(refusalText(error, { host, port })));
+    server.once("error", refused);
+    server.listen(port, host, () => {
+      server.off("error", refused);
+      resolve();
+    });
+  });
+}
+
+function refusalText(error: Error, { host, port }: ListenPlace): string {
+  switch (systemCode(error)) {
+    case "EADDRINUSE":
+      return `Port ${port} of ${host} is taken. Choose another one, or 0 for a free one.`;
+    case "EACCES":
+      return `Port ${port} of ${host} is not yours to take. Choose one above 1023, or 0 for a free one.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `This machine does not have the address ${host}.`;
+    default:
+      return `Nothing can listen at port ${port} of ${host}: ${errorMessage(error)}.`;
+  }
+}
