@@ -1,7 +1,10 @@
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand } from "./command.ts";
-import { obedient, place, suiteOf, twoTasks } from "./suite-room.ts";
+import { obedient, place, requestOf, suiteOf, twoTasks } from "./suite-room.ts";
 
 test("--list shows tasks and filters choose among them, without a model", async () => {
   const { run } = place();
@@ -40,6 +43,13 @@ test.each([
     ["--max-budget-usd", "1", "-m", "ollama/nobody-knows"],
     "needs prices",
   ],
+  [
+    { "a/task.md": "---\nlimits: { usd: 1 }\n---\nDo it.", "a/check": "" },
+    ["-m", "ollama/nobody-knows"],
+    "limits.usd of the task a needs prices",
+  ],
+  [{ "a/task.md": "Do it.", "a/check": "#!/bin/sh\r\nexit 1\r\n" }, [], "has the line ends of Windows"],
+  [{ "a/task.md": "/help me", "a/check": "" }, [], 'The task "a": There is no command /help'],
 ] as const)("%j with %j is refused with code 2 before any request", async (files, args, message) => {
   const server = await modelServer(obedient);
   const { run } = place(server);
@@ -55,4 +65,49 @@ test("a check that may not be executed, and two tasks of one name, are refused",
   expect([end.code, end.stderr]).toEqual([2, expect.stringContaining("check may not be executed: chmod +x")]);
   const twice = await runCommand(["eval", "validate", twoTasks(), twoTasks()], { cwd, env });
   expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('Two tasks have the name "one"')]);
+});
+
+test("a program that lies outside of its task is refused, for no hash tells when it was changed", async () => {
+  const { run } = place();
+  const suite = suiteOf({ "a/task.md": "Do it.", "shared/task.md": "Do it.", "shared/check": "" });
+  symlinkSync("../shared/check", join(suite, "a/check"));
+  const end = await run(suite);
+  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining("check is a link that leads out of")]);
+});
+
+test("a blank before a slash makes a prompt of it, and results in the suite are no tasks", async () => {
+  const server = await modelServer(() => says("I cannot help."));
+  const suite = suiteOf({ "a/task.md": "\n /help me\n", "a/check": "#!/bin/sh\nexit 0\n" });
+  const { run, env } = place(server);
+  const end = await runCommand(["eval", "."], { cwd: suite, env });
+  expect([end.code, readdirSync(suite).length]).toEqual([0, 2]);
+  expect(server.requests.map((request) => requestOf(request).prompt)).toEqual([
+    expect.stringContaining(" /help me"),
+  ]);
+  expect((await run(suite, "--list")).stdout).toBe("a\n");
+});
+
+test("what cannot be written ends the evaluation with 60, and says so without advice that does not hold", async () => {
+  const server = await modelServer(obedient);
+  const { cwd, env } = place(server);
+  const full = await runCommand(["eval", twoTasks(), "-o", "results"], { cwd, env, fileBlocks: 2 });
+  expect([full.code, full.stderr.includes("--no-session")]).toEqual([60, false]);
+  expect(full.stderr).toContain("Make room, and give the same command with -o ");
+});
+
+test("a page that cannot be written keeps nobody from the results", async () => {
+  const server = await modelServer(obedient);
+  const { run, results } = place(server);
+  const suite = twoTasks();
+  mkdirSync(join(results, "report.html/x"), { recursive: true });
+  const end = await run(suite);
+  expect([end.code, end.stdout]).toEqual([0, expect.stringContaining("100 %")]);
+  expect(end.stderr).toContain(`Results cannot be written to ${results}`);
+});
+
+test("a temporary folder that is not there is refused", async () => {
+  const { cwd, env } = place();
+  const TMPDIR = join(cwd, "nowhere");
+  const end = await runCommand(["eval", twoTasks()], { cwd, env: { ...env, TMPDIR } });
+  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining(`The temporary folder ${TMPDIR}`)]);
 });

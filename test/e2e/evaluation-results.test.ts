@@ -132,6 +132,16 @@ test("compare pairs models by name, and refuses what has nothing in common", asy
   expect([apart.code, apart.stderr]).toEqual([2, expect.stringContaining("no task in common")]);
 });
 
+test("of a task that was changed and not yet run again in full, compare takes the newest form alone", async () => {
+  const cwd = tempFolder();
+  const two = (name: string, hash: string): readonly RunRecord[] =>
+    [1, 2].map((repeat) => record(name, false, { repeat, hash }));
+  resultsOf(cwd, "a", [...two("x", "old"), record("x", true, { hash: "new" })]);
+  resultsOf(cwd, "b", [record("x", true, { hash: "new" })]);
+  const end = await runCommand(["eval", "compare", "a", "b"], { cwd });
+  expect([end.code, end.stdout]).toEqual([0, expect.stringContaining("solved 100 % → 100 %")]);
+});
+
 test("the example suite is good", async () => {
   const end = await runCommand(["eval", "validate", EXAMPLES, "--jobs", "3"]);
   expect(end).toMatchObject({ code: 0, stderr: "" });

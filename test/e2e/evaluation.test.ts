@@ -92,7 +92,7 @@ test("an evaluation that was killed goes on with what has no result, around a li
       ? replies({ answer: says("Partial words that never go on."), stall: 20 })
       : obedient(request),
   );
-  const { start, run, results } = place(server);
+  const { start, run, results, left } = place(server);
   const suite = twoTasks();
   const killed = start(suite, "--max-budget-usd", "5");
   await killed.says("one · openai/gpt-5 · 1 · solved");
@@ -108,8 +108,8 @@ test("an evaluation that was killed goes on with what has no result, around a li
   expect(end.stderr).toContain("cannot be read: 2");
   const text = readFileSync(join(results, "results.jsonl"), "utf8").trimEnd().split("\n");
   expect(text.map((line) => line.includes('"time"'))).toEqual([true, false, true]);
-  // The session of the run that was killed is still there.
-  expect([server.requests.length, sessionsIn(results).length]).toEqual([5, 3]);
+  // The session of the run that was killed is still there, its scratch folder is not.
+  expect([server.requests.length, sessionsIn(results).length, left()]).toEqual([5, 3, []]);
 });
 
 test("SIGINT ends with 130 all that runs, and what is known by then stays", async () => {
@@ -209,19 +209,6 @@ test("the check is out of the agent's reach, sees no key, and gets the answer", 
   expect(output).toContain("answer: The answer is 42.");
   expect(output).toContain("PATH=");
   expect(output.includes(TEST_KEY)).toBe(false);
-});
-
-test("an agent that changes the suite itself ends the evaluation", async () => {
-  const suite = twoTasks();
-  const server = await modelServer((request) =>
-    requestOf(request).isAnswered
-      ? says("Done.")
-      : calls("bash", { command: `echo 'exit 0' >${suite}/one/check` }),
-  );
-  const { run, results, left } = place(server);
-  const end = await run(suite, "--yolo", "--permission-mode", "bypassPermissions");
-  expect([end.code, linesIn(results), left()]).toEqual([2, [], []]);
-  expect(end.stderr).toContain('The task "one" was changed while it was evaluated');
 });
 
 test("a check that takes too long is ended with all it started, and counts as not solved", async () => {
@@ -325,7 +312,12 @@ test("only one evaluation writes to a folder", async () => {
   const first = start(suite);
   await expect.poll(() => server.requests.length).toBe(1);
   const second = await run(suite);
-  expect([second.code, second.stderr]).toEqual([2, expect.stringContaining("Another evaluation writes to")]);
+  expect([second.code, second.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /Another evaluation writes to \S+results\. Wait until it has ended, or name another/,
+    ),
+  ]);
   first.child.kill("SIGTERM");
   expect((await first.end).code).toBe(143);
   mkdirSync(join(results, "more"));

@@ -1,16 +1,17 @@
-import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { SharedBudget } from "../../core/model/shared-budget.ts";
-import { takeLock } from "../../session/session-lock.ts";
+import { OR_UNKEPT } from "../../session/session-error.ts";
+import { isLocked, takeLock } from "../../session/session-lock.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
 import { spentByInterrupted } from "./interrupted-runs.ts";
 import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
+import type { SuiteTasks } from "./read-suites.ts";
 import { newestOfEach, type ResultsFolder } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
-import type { Task } from "./task.ts";
+import { removeLeftScratch } from "./task-scratch.ts";
 
 /** The tasks and models of an evaluation, and how its runs are made. */
-export interface EvaluationOptions {
-  readonly tasks: readonly Task[];
+export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
   /** Names of models, each once. */
   readonly models: readonly string[];
   /** Runs of each task with each model. */
@@ -20,7 +21,7 @@ export interface EvaluationOptions {
   readonly folder: ResultsFolder;
   /** US dollars that all runs together may cost, those made before included. */
   readonly maxUsd: number | undefined;
-  readonly place: Pick<RunPlace, "session" | "config" | "env" | "onScratch">;
+  readonly place: Pick<RunPlace, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
   /** The options that decide how runs go: all runs of a folder have the same. */
   readonly conditions: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
@@ -63,9 +64,14 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   const { folder, tasks, onEvent } = options;
   folder.make();
   const lock = await takeLock(folder.lock).catch((error: unknown) => {
-    throw misuse(`Another evaluation writes to ${folder.path}: ${errorMessage(error)}`, { cause: error });
+    if (!isLocked(folder.lock)) throw error;
+    throw misuse(
+      `Another evaluation writes to ${folder.path}. Wait until it has ended, or name another folder with -o.`,
+      { cause: error },
+    );
   });
   try {
+    await removeLeftScratch(folder.scratchPrefix);
     folder.assertOptions(options.conditions);
     const { records, damaged } = folder.read();
     const hashes = new Map(tasks.map(({ name, hash }) => [name, hash]));
@@ -130,6 +136,17 @@ function sharedBudget(
   return new SharedBudget(maxUsd, { spentUsd });
 }
 
+/** Says how to go on when a run cannot be kept; one that need not be kept, as sessions say, there is not. */
+function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
+  if (!isNanoAgentError(error, "journal")) return error;
+  const why = error.message.replace(OR_UNKEPT, "");
+  return new NanoAgentError(
+    "journal",
+    `${why} Make room, and give the same command with -o ${path}: what is known by now is kept.`,
+    { cause: error },
+  );
+}
+
 class Evaluation {
   readonly #options: EvaluationOptions;
   readonly #place: RunPlace;
@@ -145,7 +162,11 @@ class Evaluation {
     const signal = AbortSignal.any([options.signal, this.#failed.signal]);
     const watcher = createProcessWatcher();
     const live: RunPlace["live"] = new Set();
-    this.#place = { ...options.place, shared, signal, watcher, live };
+    const { closed: results, scratchPrefix: own } = options.folder;
+    const closed = [...options.suites, ...results];
+    // What a person asked for is not removed with what a killed command has left.
+    const scratchPrefix = options.place.keepsScratch ? "nano-agent-kept-" : own;
+    this.#place = { ...options.place, shared, signal, watcher, live, closed, scratchPrefix };
     options.onLive(() => {
       for (const session of live) session.killNow();
     });
@@ -184,7 +205,7 @@ class Evaluation {
       onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });
     } catch (error) {
       // A run that was told to end may end with an error; it is still to be made.
-      if (!this.#options.signal.aborted) this.#failed.abort(error);
+      if (!this.#options.signal.aborted) this.#failed.abort(withAdvice(error, this.#options.folder));
       throw error;
     }
   }

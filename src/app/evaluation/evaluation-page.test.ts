@@ -77,7 +77,7 @@ test("a page shows figures, comparison, tasks and runs", () => {
     "$0.5000",
     "unknown",
     "not solved",
-    "completed, 1 calls refused",
+    "completed, 1 call refused",
   ])
     expect(text).toContain(part);
 });

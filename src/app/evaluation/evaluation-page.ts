@@ -110,6 +110,6 @@ function runRow(record: RunRecord): Html {
       : record.solved
         ? ["ok", "solved"]
         : ["bad", "not solved"];
-  const refused = record.refused === 0 ? undefined : `, ${record.refused} calls refused`;
+  const refused = record.refused === 0 ? undefined : `, ${counted(record.refused, "call")} refused`;
   return html`<tr><td>${record.model}</td><td>${record.repeat}</td><td class="${kind}">${word}</td><td dir="auto">${record.reason}</td><td>${record.stop}${refused}</td><td>${record.turns}</td><td>${record.inputTokens}</td><td>${record.outputTokens}</td><td>${dollars(record.costUsd ?? undefined)}</td><td>${describeDuration(record.ms)}</td><td><code>${record.session}</code></td></tr>`;
 }

@@ -45,6 +45,7 @@ export async function judge(
   { scratch, answer }: { readonly scratch: TaskScratch; readonly answer: string },
   place: JudgePlace,
 ): Promise<Verdict> {
+  if (!scratch.isUsable()) return WITHOUT_FOLDER;
   const end = await program(task, { name: "check", input: answer, scratch }, place);
   const { output, durationMs } = end;
   const said = lastLine(end);
@@ -59,6 +60,15 @@ export async function judge(
     ...(isUnable(end) && { error: `${how}${said === "" ? "" : `: ${said}`}` }),
   };
 }
+
+/** An agent that took its own working folder away has solved nothing. */
+const WITHOUT_FOLDER: Verdict = {
+  solved: false,
+  reason: "the working folder is gone, or may not be entered",
+  isTimeout: false,
+  output: "",
+  durationMs: 0,
+};
 
 interface ProgramCall {
   readonly name: "setup" | "check";

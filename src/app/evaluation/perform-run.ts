@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { ErrorCode } from "../../core/base/errors.ts";
+import { type ErrorCode, misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { SharedBudget } from "../../core/model/shared-budget.ts";
 import type { CodingSession, CodingSessionOptions } from "../coding-session/coding-session.ts";
@@ -27,8 +27,14 @@ export interface RunPlace extends JudgePlace {
   /** Settings from the command line. */
   readonly config: ConfigFile;
   readonly shared: SharedBudget | undefined;
-  /** Leaves the scratch folder of each run, and is told where it is. */
-  readonly onScratch: ((folder: string) => void) | undefined;
+  /** How the names of scratch folders begin. */
+  readonly scratchPrefix: string;
+  /** True to leave the scratch folder of each run. */
+  readonly keepsScratch: boolean;
+  /** Is told of each scratch folder that stays, be it that this user may not remove it. */
+  readonly onScratch: (folder: string) => void;
+  /** Absolute paths of suites and results: an agent sees neither references nor what others did before it. */
+  readonly closed: readonly string[];
   /** Sessions and scratch folders at work, for the moment before the process ends. */
   readonly live: Set<Pick<PreparedSession, "killNow">>;
 }
@@ -43,17 +49,17 @@ export interface JudgedRun {
 }
 
 /**
- * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was
- * interrupted, or that the money of the evaluation did not pay for to its end, has no result.
- * Throws for what would be wrong with every run: settings, credentials, a model that does not exist, a task
- * that was changed.
+ * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was interrupted, or that the money
+ * of the evaluation did not pay for to its end, has no result. Throws for what would be wrong with every run:
+ * settings, credentials, a model that does not exist, a session that cannot be kept; and for a task that was
+ * changed.
  */
 export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
   const { source: task } = run;
   const sessionId = newUuid();
-  const scratch = await TaskScratch.make(task);
+  const scratch = await TaskScratch.make(task, place.scratchPrefix);
   const left = { killNow: () => scratch.removeNow() };
-  if (place.onScratch === undefined) place.live.add(left);
+  if (!place.keepsScratch) place.live.add(left);
   try {
     const problem = await setUp(task, scratch, place);
     if (place.signal.aborted) return "interrupted";
@@ -61,15 +67,14 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     const outcome = await runAgent(run, { folder: scratch.folder, sessionId }, place);
     if (place.signal.aborted) return "interrupted";
     if (isOutOfMoney(outcome, place, task)) return "out_of_money";
-    const failure = failureOf(outcome);
+    const failure = failureOf(outcome, task);
     if (failure !== undefined)
       return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
     const verdict = await judge(task, { scratch, answer: outcome.text }, place);
     if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {
-    if (place.onScratch === undefined) await scratch.remove();
-    else place.onScratch(scratch.folder);
+    if (place.keepsScratch || !(await scratch.remove())) place.onScratch(scratch.folder);
     place.live.delete(left);
   }
 }
@@ -82,14 +87,15 @@ interface AgentPlace {
 async function runAgent(
   { source: task, model }: PlannedRun,
   { folder: cwd, sessionId }: AgentPlace,
-  { session: options, config, shared, signal, live }: RunPlace,
+  place: RunPlace,
 ): Promise<Outcome> {
+  const { session: options, shared, signal, live } = place;
   const prepared = await prepareCodingSession({
     ...options,
     cwd,
     model,
     sessionId,
-    settings: boundedBy(task, config),
+    settings: settingsOf(task, place),
     // What one run has learned must not help another.
     remembers: false,
     budget: defined({ tokens: task.limits.tokens, shared }),
@@ -105,12 +111,16 @@ async function runAgent(
   }
 }
 
-/** The settings of a run: of two limits the smaller. */
-function boundedBy({ limits }: Task, config: ConfigFile): ConfigFile {
-  const { maxTurns, maxWallTime, maxBudgetUsd } = config;
+/** The settings of a run: of two limits the smaller, and nothing of what judges it within reach. */
+function settingsOf({ limits, folder }: Task, { config, closed }: RunPlace): ConfigFile {
+  const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
   const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  const paths = [...new Set([folder, ...closed])];
+  const rules = paths.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
   return {
     ...config,
+    disallowedTools: [...disallowedTools, ...rules],
+    sandbox: { ...config.sandbox, denyRead: paths },
     maxWallTime: `${smaller(asked, limits.timeMs) ?? limits.timeMs}ms`,
     ...defined({
       maxTurns: smaller(maxTurns, limits.turns),
@@ -141,22 +151,23 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   "network",
   "timeout",
   "invalid_response",
-  "journal",
   "checkpoint",
   "internal",
 ]);
-/** Errors that every run would have. */
+/** Errors that every run would have: a session that cannot be kept means a disk that is full. */
 const LASTING: ReadonlySet<ErrorCode> = new Set([
-  "invalid_argument",
   "invalid_config",
   "unknown_provider",
   "unknown_model",
   "missing_credentials",
   "authentication",
+  "journal",
 ]);
 
-function failureOf({ stopReason, error }: Outcome): string | undefined {
+function failureOf({ stopReason, error }: Outcome, { name }: Task): string | undefined {
   if (stopReason !== "error" || error === undefined) return undefined;
+  if (error.code === "invalid_argument")
+    throw misuse(`The task ${JSON.stringify(name)}: ${error.message}`, { cause: error });
   if (LASTING.has(error.code)) throw error;
   return PASSING.has(error.code) ? error.message : undefined;
 }

@@ -1,9 +1,10 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import { existingFolder } from "../config/paths.ts";
 import { readTask, TASK_FILE } from "./read-task.ts";
+import { ResultsFolder } from "./results-folder.ts";
 import type { Task, TaskFault } from "./task.ts";
 
 /** Which tasks are meant; without names and tags, all. */
@@ -15,6 +16,8 @@ export interface TaskFilter {
 
 /** The tasks of some suites, in the order of suites and names, and the folders that cannot be used as one. */
 export interface SuiteTasks {
+  /** The folders that were named, links resolved. */
+  readonly suites: readonly string[];
   readonly tasks: readonly Task[];
   readonly faults: readonly TaskFault[];
 }
@@ -25,25 +28,28 @@ export interface SuiteTasks {
  * that leaves none.
  */
 export async function readSuites(paths: readonly string[], filter: TaskFilter): Promise<SuiteTasks> {
-  const folders = [...new Set(paths.flatMap(taskFolders))];
+  const suites = paths.map((path) => existingFolder(path, "The suite"));
+  const folders = [...new Set(suites.flatMap(taskFolders))];
   const read = await Promise.all(folders.map(readTask));
   assertUnique(read);
   const faults = read.filter((each): each is TaskFault => "faults" in each);
   const tasks = read.filter((each): each is Task => !("faults" in each));
   const isMeant = meant(filter, tasks, faults);
   return {
+    suites,
     tasks: tasks.filter(isMeant),
     faults: faults.filter(({ name }) => filter.names.length === 0 || filter.names.includes(name)),
   };
 }
 
-function taskFolders(path: string): readonly string[] {
-  const suite = existingFolder(path, "The suite");
-  if (statSync(join(suite, TASK_FILE), { throwIfNoEntry: false }) !== undefined) return [suite];
+function taskFolders(suite: string): readonly string[] {
+  if (existsSync(join(suite, TASK_FILE))) return [suite];
   const names = readdirSync(suite, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith("."))
     .map(({ name }) => name)
     .filter((name) => statSync(join(suite, name), { throwIfNoEntry: false })?.isDirectory() === true)
+    // Who gives the command in the suite finds the folders of results there.
+    .filter((name) => !existsSync(new ResultsFolder(join(suite, name)).results))
     .sort();
   if (names.length > 0) return names.map((name) => realpathSync(join(suite, name)));
   throw misuse(

@@ -1,4 +1,13 @@
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage } from "../../core/base/errors.ts";
@@ -7,6 +16,7 @@ import { didYouMean } from "../../core/base/text.ts";
 import { namesIn, textField } from "../../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { DURATION_FORM, parseDuration } from "../config/duration.ts";
 import type { Task, TaskFault, TaskLimits } from "./task.ts";
 import { hashFolder } from "./task-hash.ts";
@@ -37,9 +47,9 @@ export async function readTask(folder: string): Promise<Task | TaskFault> {
     setup: programs.setup === "",
     reference: hasFolder(folder, "reference", faults),
   };
-  const hashes = hashesOf(folder, faults);
-  if (head === undefined || hashes === undefined || faults.length > 0) return { name, folder, faults };
-  return { name, folder, has, ...head, ...hashes, referenceAnswer: readAnswer(folder) };
+  const hash = hashOf(folder, faults);
+  if (head === undefined || hash === undefined || faults.length > 0) return { name, folder, faults };
+  return { name, folder, has, ...head, hash, referenceAnswer: readAnswer(folder) };
 }
 
 type Head = Pick<Task, "title" | "tags" | "prompt" | "limits">;
@@ -56,7 +66,8 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
     return undefined;
   }
   const { fields, body } = read;
-  const prompt = body.trim();
+  // A blank before a slash says that it begins no command.
+  const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
   assertKnown(fields, { known: FIELDS, what: "field", faults });
   const title = textField(fields, "title") ?? basename(folder);
@@ -121,11 +132,26 @@ function programFault(folder: string, name: "check" | "setup"): string | undefin
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (!stats.isFile()) return `${name} is not a file: make it a program`;
+  if (!isWithin(realpathSync(path), realpathSync(folder)))
+    return `${name} is a link that leads out of the task: put the program there itself`;
+  if (/^#!.*\r\n/.test(beginning(path)))
+    return `${name} has the line ends of Windows, with which no system finds its interpreter: save it with those of Unix`;
   try {
     accessSync(path, constants.X_OK);
     return "";
   } catch {
     return `${name} may not be executed: chmod +x ${path}`;
+  }
+}
+
+/** As much of a file as a system reads to find its interpreter. */
+function beginning(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(256);
+    return bytes.toString("latin1", 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -136,18 +162,13 @@ function hasFolder(folder: string, name: string, faults: string[]): boolean {
   return stats?.isDirectory() === true;
 }
 
-function hashesOf(folder: string, faults: string[]): Pick<Task, "hash" | "judgeHash"> | undefined {
+function hashOf(folder: string, faults: string[]): string | undefined {
   try {
-    return { hash: hashFolder(folder), judgeHash: hashOfJudge(folder) };
+    return hashFolder(folder);
   } catch (error) {
     faults.push(`cannot be read: ${errorMessage(error)}`);
     return undefined;
   }
-}
-
-/** The hash of what judges a task: everything in its folder but what the agent, or its model, brings. */
-export function hashOfJudge(folder: string): string {
-  return hashFolder(folder, ["files", "reference"]);
 }
 
 function readAnswer(folder: string): string | undefined {

@@ -72,7 +72,7 @@ test("lines of another form are named and left out", () => {
 
 test("of several lines of a run the newest counts", () => {
   const runs = [record({ error: "down" }), record({ repeat: 2 }), record({ solved: false })];
-  expect(newestOfEach(runs)).toEqual([record({ solved: false }), record({ repeat: 2 })]);
+  expect(newestOfEach(runs)).toEqual([record({ repeat: 2 }), record({ solved: false })]);
 });
 
 test("other options than those it was begun with are named, and their values are not kept", () => {
@@ -92,6 +92,15 @@ test("a place that cannot be written is refused with what to do", () => {
   const root = tempFolder({ file: "" });
   expect(() => new ResultsFolder(join(root, "file/results")).make()).toThrow("Name another one with -o.");
   const gone = new ResultsFolder(join(root, "nowhere"));
-  expect(() => gone.append(record())).toThrow("what is known by now is kept");
+  expect(() => gone.append(record())).toThrow("Results cannot be written to");
   expect(() => gone.read()).toThrow("holds no results.jsonl");
+});
+
+test("two new folders of one moment are two", () => {
+  const parent = tempFolder();
+  const now = new Date("2026-01-02T03:04:05.678Z");
+  const made = [ResultsFolder.fresh(parent, now), ResultsFolder.fresh(parent, now)];
+  expect(made.map(({ path }) => path)).toEqual(
+    ["evaluation-20260102-030405", "evaluation-20260102-030405-2"].map((name) => join(parent, name)),
+  );
 });

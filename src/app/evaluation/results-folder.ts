@@ -4,6 +4,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -14,8 +15,9 @@ import { join } from "node:path";
 import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
+import { realPath } from "../../system/real-path.ts";
 import { replaceFile } from "../../system/replace-file.ts";
-import { isAbsent } from "../../system/system-error.ts";
+import { isAbsent, systemCode } from "../../system/system-error.ts";
 import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
 
 /** The lines of a results file. */
@@ -35,6 +37,18 @@ export class ResultsFolder {
     this.path = path;
   }
 
+  /** Makes a new one in a folder, named after the time; of two commands at once each gets its own. */
+  static fresh(parent: string, now: Date): ResultsFolder {
+    const stamp = now
+      .toISOString()
+      .replaceAll(/[-:]|\..*$/g, "")
+      .replace("T", "-");
+    const base = join(parent, `evaluation-${stamp}`);
+    let path = base;
+    for (let count = 2; !isNew(path); count++) path = `${base}-${count}`;
+    return new ResultsFolder(path);
+  }
+
   get results(): string {
     return join(this.path, "results.jsonl");
   }
@@ -52,10 +66,24 @@ export class ResultsFolder {
     return join(this.path, "lock");
   }
 
+  get checks(): string {
+    return join(this.path, "checks");
+  }
+
+  /** How the names of scratch folders begin that belong to it, in the temporary folder of the system. */
+  get scratchPrefix(): string {
+    return `nano-agent-eval-${digest(realPath(this.path))}-`;
+  }
+
+  /** The paths in it that tell of runs, links resolved. */
+  get closed(): readonly string[] {
+    return [this.results, this.history, this.checks].map(realPath);
+  }
+
   /** Makes it. Throws `invalid_argument` where that cannot be done. */
   make(): void {
     try {
-      makePrivateFolders(join(this.path, "checks"));
+      makePrivateFolders(this.checks);
       const file = openSync(this.results, "a", 0o600);
       closeSync(file);
     } catch (error) {
@@ -93,25 +121,37 @@ export class ResultsFolder {
    * Throws `journal` where it cannot be written.
    */
   append(record: RunRecord): void {
-    let file: number | undefined;
+    this.#write(() => {
+      const file = openSync(this.results, "a+", 0o600);
+      try {
+        writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    });
+  }
+
+  /** Keeps what a check wrote, under the name of its session. Throws `journal` where it cannot be written. */
+  keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
+    this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
+  }
+
+  /** Writes the page about it. Throws `journal` where that cannot be done. */
+  writePage(page: string): void {
+    this.#write(() => replaceFile(this.page, page));
+  }
+
+  #write(work: () => void): void {
     try {
-      file = openSync(this.results, "a+", 0o600);
-      writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
-      fsyncSync(file);
+      work();
     } catch (error) {
       throw new NanoAgentError(
         "journal",
-        `${this.results} cannot be written: ${errorMessage(error)}. Put that right, and give the same command with -o ${this.path}: what is known by now is kept.`,
+        `Results cannot be written to ${this.path}: ${errorMessage(error)}.`,
         { cause: error },
       );
-    } finally {
-      if (file !== undefined) closeSync(file);
     }
-  }
-
-  /** Keeps what a check wrote, under the name of its session. */
-  keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
-    writeFileSync(join(this.path, "checks", `${session}.txt`), output, { mode: 0o600 });
   }
 
   /**
@@ -128,7 +168,7 @@ export class ResultsFolder {
     );
     const before = optionsIn(path);
     if (before === undefined) {
-      replaceFile(path, `${JSON.stringify({ v: 1, options: now })}\n`, { isSynced: true });
+      this.#write(() => replaceFile(path, `${JSON.stringify({ v: 1, options: now })}\n`, { isSynced: true }));
       return;
     }
     const names = new Set([...Object.keys(before), ...Object.keys(now)]);
@@ -140,9 +180,24 @@ export class ResultsFolder {
   }
 }
 
-/** Of several lines of one run the newest, in the order of the first. */
+/** Of several lines of one run the newest, in the order of writing. */
 export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
-  return [...new Map(records.map((record) => [keyOf(record), record])).values()];
+  const newest = new Map<string, RunRecord>();
+  for (const record of records) {
+    newest.delete(keyOf(record));
+    newest.set(keyOf(record), record);
+  }
+  return [...newest.values()];
+}
+
+/** Makes a folder; false where there is one. Other faults show when it is written to. */
+function isNew(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    return systemCode(error) !== "EEXIST";
+  }
+  return true;
 }
 
 function endsTorn(file: number): boolean {

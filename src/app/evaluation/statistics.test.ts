@@ -33,6 +33,12 @@ test("the interval holds the shares that a score test does not refuse", () => {
   );
 });
 
+test("where all, or none, are solved the interval ends there exactly", () => {
+  const counts = Array.from({ length: 500 }, (_none, at) => at + 1);
+  expect(counts.filter((count) => wilsonInterval(0, count).low !== 0)).toEqual([]);
+  expect(counts.filter((count) => wilsonInterval(1, count).high !== 1)).toEqual([]);
+});
+
 test("known intervals", () => {
   const { low, high } = wilsonInterval(0.8, 10);
   expect([low.toFixed(4), high.toFixed(4)]).toEqual(["0.4902", "0.9433"]);

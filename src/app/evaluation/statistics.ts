@@ -13,7 +13,9 @@ export function wilsonInterval(share: number, count: number): ShareEstimate {
   const spread = Z ** 2 / count;
   const middle = (share + spread / 2) / (1 + spread);
   const half = (Z / (1 + spread)) * Math.sqrt((share * (1 - share)) / count + spread / (4 * count));
-  return { share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+  // At the ends a bound is the end itself, whatever rounding makes of it.
+  const low = share === 0 ? 0 : Math.max(0, middle - half);
+  return { share, low, high: share === 1 ? 1 : Math.min(1, middle + half) };
 }
 
 /**

@@ -5,30 +5,22 @@ import { misuse } from "../../core/base/errors.ts";
 
 /**
  * SHA-256, in hexadecimal, of everything in a folder: names, contents, targets of links, and what may be
- * executed. `except`: names directly in it that do not count. Throws `invalid_argument` for what is neither
- * file, folder nor link.
+ * executed. Throws `invalid_argument` for what is neither file, folder nor link.
  */
-export function hashFolder(folder: string, except: readonly string[] = []): string {
+export function hashFolder(folder: string): string {
   const hash = createHash("sha256");
-  addFolder(hash, { folder, inside: "", except: new Set(except) });
+  addFolder(hash, folder, "");
   return hash.digest("hex");
 }
 
-interface FolderPlace {
-  readonly folder: string;
-  readonly inside: string;
-  readonly except: ReadonlySet<string>;
-}
-
-function addFolder(hash: Hash, { folder, inside, except }: FolderPlace): void {
+function addFolder(hash: Hash, folder: string, inside: string): void {
   const entries = readdirSync(folder, { withFileTypes: true });
   for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
-    if (except.has(entry.name)) continue;
     const path = join(folder, entry.name);
     const name = `${inside}${entry.name}`;
     if (entry.isDirectory()) {
       add(hash, "folder", name);
-      addFolder(hash, { folder: path, inside: `${name}/`, except: new Set() });
+      addFolder(hash, path, `${name}/`);
     } else if (entry.isSymbolicLink()) add(hash, "link", name, readlinkSync(path));
     else if (entry.isFile()) addFile(hash, path, name);
     else

@@ -24,8 +24,6 @@ export interface Task {
   readonly folder: string;
   /** SHA-256 of everything in the folder. */
   readonly hash: string;
-  /** The same of what judges: everything but `files` and `reference`. */
-  readonly judgeHash: string;
   /** The optional parts that are there. */
   readonly has: { readonly files: boolean; readonly setup: boolean; readonly reference: boolean };
   /** An answer that solves it, as `check` gets it on standard input. */

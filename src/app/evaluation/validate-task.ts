@@ -39,7 +39,7 @@ async function verdictOn(
   { withReference }: { readonly withReference: boolean },
   place: JudgePlace,
 ): Promise<Verdict | string> {
-  const scratch = await TaskScratch.make(task);
+  const scratch = await TaskScratch.make(task, "nano-agent-validate-");
   try {
     const problem = await setUp(task, scratch, place);
     if (problem !== undefined) return problem;

@@ -8,8 +8,8 @@ import type { RunRecord } from "../../../app/evaluation/run-record.ts";
 import { counts, summarize } from "../../../app/evaluation/summarize.ts";
 import type { Task } from "../../../app/evaluation/task.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
+import { errorMessage } from "../../../core/base/errors.ts";
 import { counted, shellArgument } from "../../../core/base/text.ts";
-import { replaceFile } from "../../../system/replace-file.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { type Style, styleFor } from "../style.ts";
@@ -71,13 +71,20 @@ export class EvaluationTeller {
     this.#context.stderr.write(`${dim(`[${place}]`)} ${name} · ${word}${why} · ${dim(figures)}\n`);
   }
 
-  /** Writes the page, and puts together what is said about the results. */
+  /**
+   * Writes the page, and puts together what is said about the results. Where the page cannot be written, they
+   * are told all the same.
+   */
   report({ records, open, spentUsd }: EvaluationEnd): EvaluationReport {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
     const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
     const title = `Evaluation ${basename(this.#folder.path)}`;
-    replaceFile(this.#folder.page, evaluationPage({ title, records, summaries, comparisons, titles, open }));
+    try {
+      this.#folder.writePage(evaluationPage({ title, records, summaries, comparisons, titles, open }));
+    } catch (error) {
+      this.say(errorMessage(error));
+    }
     const style = styleFor(this.#context.stdout.isTerminal, this.#context.environment);
     const parts = [
       taskText(records, style),
@@ -118,7 +125,7 @@ export class EvaluationTeller {
     const refused = records.reduce((sum, record) => sum + record.refused, 0);
     if (refused > 0)
       this.say(
-        `${counted(refused, "tool call")} refused, for nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
+        `${counted(refused, "tool call")} refused, by a rule or for nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
       );
     this.say(
       `Page: ${page}. What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,

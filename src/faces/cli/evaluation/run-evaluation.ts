@@ -33,18 +33,22 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
     repeats: countOf(call, "--repeat", MOST_REPEATS),
   };
   const flags = runFlagsOf(call);
-  const { tasks, faults } = await tasksOf(call);
+  const { suites, tasks, faults } = await tasksOf(call);
   if (faults.length > 0) return tellFaults(context, faults);
   if (call.has("--list")) return listTasks(context, call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
   const settings = await scratchSettings(context, { ...flags, config });
-  const models = await modelsOf(context, call, settings);
+  const models = await modelsOf(context, call, { tasks, settings });
   const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
-  const folder = new ResultsFolder(call.text("--output") === undefined ? newFolder() : folderOf(call));
+  const folder =
+    call.text("--output") === undefined
+      ? ResultsFolder.fresh(currentFolder(), new Date())
+      : new ResultsFolder(folderOf(call));
   const teller = new EvaluationTeller(context, { folder, tasks });
   const { maxBudgetUsd, ...others } = config;
   const { configs, strict } = flags.mcp;
   const asked = {
+    suites,
     tasks,
     models,
     ...counts,
@@ -59,9 +63,8 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
     place: {
       config,
       env: commandVariables(settings.environment, settings.config.values),
-      onScratch: call.has("--keep")
-        ? (path: string) => teller.say(`The scratch folder stays: ${path}`)
-        : undefined,
+      keepsScratch: call.has("--keep"),
+      onScratch: (path: string) => teller.say(`The scratch folder stays: ${path}`),
     },
   };
   const session = { environment: context.environment, addDirs, mcp: flags.mcp, keepIn: folder.history };
@@ -77,7 +80,7 @@ interface Asking {
 
 type AskedOptions = Pick<
   EvaluationOptions,
-  "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
+  "suites" | "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
 > & { readonly place: Omit<EvaluationOptions["place"], "session"> };
 
 async function perform(
@@ -137,18 +140,23 @@ function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
 async function modelsOf(
   context: CommandContext,
   call: CommandCall,
-  { config, environment }: Settings,
+  { tasks, settings }: { readonly tasks: readonly Task[]; readonly settings: Settings },
 ): Promise<readonly string[]> {
+  const { config, environment } = settings;
   const onNotice = (message: string): void => say(context, message);
   const named = call.list("--model");
   const names =
     named.length > 0 ? [...new Set(named)] : [(await chooseModel({ config, environment, onNotice })).name];
-  const { maxBudgetUsd } = config.values;
+  const limited = tasks.find(({ limits }) => limits.usd !== undefined);
+  const limit =
+    config.values.maxBudgetUsd === undefined
+      ? limited && `limits.usd of the task ${limited.name}`
+      : "--max-budget-usd";
   for (const name of names) {
     const { info } = await openModel(name, { environment, config: config.values, onNotice });
-    if (maxBudgetUsd !== undefined && info?.price === undefined)
+    if (limit !== undefined && info?.price === undefined)
       throw misuse(
-        `--max-budget-usd needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave the budget out.`,
+        `${limit} needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave that out.`,
       );
   }
   return names;
@@ -157,17 +165,6 @@ async function modelsOf(
 function folderOf(call: CommandCall): string {
   const path = resolve(currentFolder(), call.text("--output") ?? "");
   return existsSync(path) ? realpathSync(path) : path;
-}
-
-function newFolder(): string {
-  const stamp = new Date()
-    .toISOString()
-    .replaceAll(/[-:]|\..*$/g, "")
-    .replace("T", "-");
-  const base = resolve(currentFolder(), `evaluation-${stamp}`);
-  let path = base;
-  for (let count = 2; existsSync(path); count++) path = `${base}-${count}`;
-  return path;
 }
 
 function listTasks(context: CommandContext, call: CommandCall, tasks: readonly Task[]): number {

@@ -1,7 +1,7 @@
-import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import type { ConfigFile } from "../../../app/config/config-schema.ts";
+import { existingFolder } from "../../../app/config/paths.ts";
 import { readSuites, type SuiteTasks } from "../../../app/evaluation/read-suites.ts";
 import type { TaskFault } from "../../../app/evaluation/task.ts";
 import { loadSettings, type McpSources, type Settings } from "../../../app/settings.ts";
@@ -27,7 +27,12 @@ export function scratchSettings(
   { environment }: CommandContext,
   { config = {}, mcp }: { readonly config?: ConfigFile; readonly mcp?: McpSources } = {},
 ): Promise<Settings> {
-  return loadSettings({ environment, cwd: realpathSync(tmpdir()), flags: config, mcp });
+  return loadSettings({
+    environment,
+    cwd: existingFolder(tmpdir(), "The temporary folder"),
+    flags: config,
+    mcp,
+  });
 }
 
 /** Says what keeps folders from being tasks. Resolves to the exit code for it. */
