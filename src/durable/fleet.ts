@@ -82,9 +82,12 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   });
   try {
     const runs = new RunStore(database, schema);
-    await patiently(() => migrate(database, schema), { maxMs: CALL_PATIENCE_MS, onWarning });
     const isWorking = concurrency > 0 && Object.keys(agents).length > 0;
-    const queue = await RunQueue.open({ store: runs, supervises: isWorking, onWarning });
+    const open = async (): Promise<RunQueue> => {
+      await migrate(database, schema);
+      return RunQueue.open({ store: runs, supervises: isWorking, onWarning });
+    };
+    const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
     const fleet = new OpenFleet(options, { runs, queue, onWarning });
     if (isWorking) await fleet.work(concurrency);
     return fleet;

@@ -101,6 +101,9 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
     expect((await about("retry", "never")).stdout).toBe("never is handed out again.\n");
     expect((await fleet.run("never").result()).stopReason).toBe("completed");
     expect((await about("retry", "yes")).code).toBe(2);
+    expect((await about("cancel", "yes")).stdout).toBe(
+      "yes had ended before (completed): there is nothing to cancel.\n",
+    );
 
     worker.child.kill("SIGTERM");
     const end = await worker.end;
