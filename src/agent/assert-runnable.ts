@@ -35,8 +35,8 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
 }
 
 /**
- * Throws `invalid_argument` unless it is the model's turn, or the run's to end; `history` counts where nothing
- * else is there.
+ * Throws `invalid_argument` unless it is the model's turn, or the run has only to end; `history` counts where
+ * nothing else is there.
  */
 function assertResumable({ transcript, progress }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);

@@ -1,5 +1,5 @@
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
-import { misuse, NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
@@ -93,7 +93,10 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     return fleet;
   } catch (error) {
     await database.close().catch(() => undefined);
-    throw error;
+    if (!isNanoAgentError(error, "journal")) throw error;
+    throw invalidConfig(`${error.message}. Look at the address of the database, and whether it is there.`, {
+      cause: error,
+    });
   }
 }
 

@@ -240,8 +240,9 @@ function hasEnded(row: RunRow): NanoAgentError {
   );
 }
 
-function assertFailed({ id, state, seq, version, ...row }: RunRow): void {
-  const report = reportOf({ id, state, seq, version, ...row });
+function assertFailed(row: RunRow): void {
+  const { id, state, seq, version } = row;
+  const report = reportOf(row);
   if (state === "queued" && seq > 0 && version !== null) return;
   if (state === "ended" && report !== undefined && !endedByItself(report.stopReason)) return;
   const stands = report === undefined ? state : report.stopReason;
