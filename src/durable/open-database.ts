@@ -45,6 +45,11 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
       const within = sqlOf((text, values) => client.query(text, values));
       clients.set(within, client);
       let broken: Error | undefined;
+      // As long as it is out of the pool nobody else listens, and an error would end the process.
+      const onError = (error: Error): void => {
+        broken = error;
+      };
+      client.on("error", onError);
       try {
         await client.query("begin");
         const done = await work(within);
@@ -56,6 +61,7 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
         });
         throw error;
       } finally {
+        client.off("error", onError);
         client.release(broken);
       }
     },

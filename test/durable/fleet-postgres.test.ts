@@ -2,6 +2,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/core/base/clock.ts";
 import { createFleet } from "../../src/durable/index.ts";
+import { openDatabase } from "../../src/durable/open-database.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -58,6 +59,21 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
       places.map((place) => createFleet({ ...place, concurrency: 0 }).then((fleet) => fleet.close())),
     );
     expect(opened.filter(({ status }) => status === "rejected")).toEqual([]);
+  });
+
+  test("a connection that breaks between two statements of a transaction ends no process", async () => {
+    const database = await openDatabase({ databaseUrl, connections: 1, onWarning: () => undefined });
+    onTestFinished(() => database.close());
+    const broken = database.transaction(async (sql) => {
+      const [row] = await sql.query<{ readonly pid: number }>("select pg_backend_pid() as pid");
+      await inDatabase(databaseUrl, "select pg_terminate_backend($1)", [row?.pid]);
+      for (;;) {
+        await sql.query("select 1");
+        await soon();
+      }
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await database.query("select 1 as one")).toEqual([{ one: 1 }]);
   });
 
   /** A connection that sends requests within a limit of two an hour; what they would wait is noted. */
