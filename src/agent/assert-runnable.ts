@@ -34,10 +34,15 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   if (!hasSteering) assertResumable(state, history);
 }
 
-/** Throws `invalid_argument` unless it is the model's turn; `history` counts where nothing else is there. */
-function assertResumable({ transcript }: SessionState, history: readonly Message[] = []): void {
+/**
+ * Throws `invalid_argument` unless it is the model's turn, or the run has only to end; `history` counts where
+ * nothing else is there.
+ */
+function assertResumable({ transcript, progress }: SessionState, history: readonly Message[] = []): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
+  // The run was cut behind its answer, and has only to end.
+  if (progress.isOpen && progress.answer !== undefined) return;
   throw misuse("There is nothing for the model to answer: pass an input.");
 }
 

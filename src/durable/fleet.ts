@@ -1,6 +1,6 @@
 import { assertBudget } from "../agent/assert-budget.ts";
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
-import { misuse, NanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
@@ -82,15 +82,21 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   });
   try {
     const runs = new RunStore(database, schema);
-    await patiently(() => migrate(database, schema), { maxMs: CALL_PATIENCE_MS, onWarning });
     const isWorking = concurrency > 0 && Object.keys(agents).length > 0;
-    const queue = await RunQueue.open({ store: runs, supervises: isWorking, onWarning });
+    const open = async (): Promise<RunQueue> => {
+      await migrate(database, schema);
+      return RunQueue.open({ store: runs, supervises: isWorking, onWarning });
+    };
+    const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
     const fleet = new OpenFleet(options, { runs, queue, onWarning });
     if (isWorking) await fleet.work(concurrency);
     return fleet;
   } catch (error) {
     await database.close().catch(() => undefined);
-    throw error;
+    if (!isNanoAgentError(error, "journal")) throw error;
+    throw invalidConfig(`${error.message}. Look at the address of the database, and whether it is there.`, {
+      cause: error,
+    });
   }
 }
 

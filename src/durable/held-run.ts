@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import type { JournalEntry, RunEndEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
@@ -10,16 +10,9 @@ import type { GivenMessage } from "../core/message/given-message.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import type { Model } from "../core/model/model.ts";
-import { type EntryStore, entriesIn } from "./entry-store.ts";
+import { type EntryBatch, type EntryStore, entriesIn, type StoredRecord } from "./entry-store.ts";
 import type { DurableAgent } from "./fleet-options.ts";
-import {
-  endEntry,
-  foldOf,
-  type OutsideEnd,
-  overdueEnd,
-  reportOfCompletion,
-  reportOfEnd,
-} from "./run-ending.ts";
+import { endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
 import { RunJournal } from "./run-journal.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
@@ -35,10 +28,10 @@ export interface HeldRunHost {
   readonly onStored: (run: string) => void;
 }
 
-/** How work on a run came to an end. */
+/** How work on a run came to an end. `end`: the entry about that, which is still to be stored. */
 export type HeldOutcome =
-  | { readonly type: "result"; readonly result: RunResult }
-  | { readonly type: "ended"; readonly report: StoredReport }
+  | { readonly type: "result"; readonly result: RunResult; readonly end: EntryBatch | undefined }
+  | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
   /** It waits as before: nothing that was sent to it was an answer. */
   | { readonly type: "waiting"; readonly state: SessionState }
   | { readonly type: "released" }
@@ -115,8 +108,8 @@ export class HeldRun {
 
   async #work(): Promise<HeldOutcome> {
     const { row } = this;
-    const { runs, entries, patiently } = this.#host;
-    const records = await patiently(() => entries.read(runs.database, row.id));
+    const { runs, patiently } = this.#host;
+    const records = await this.#records();
     const signals = await patiently(() => runs.waitingSignals(row.id));
     const known = entriesIn(records);
     const state = foldOf(known);
@@ -126,9 +119,6 @@ export class HeldRun {
     const answers = answersIn(signals, state);
     await patiently(() => runs.dropSignals(answers.stale));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
-    const completed = completionIn(known);
-    if (completed !== undefined && signals.length === 0)
-      return { type: "ended", report: reportOfCompletion(state, completed) };
     try {
       this.#agent = await this.#makeAgent(journal);
       await this.#agent.ready();
@@ -152,13 +142,20 @@ export class HeldRun {
         approvals: answers.approvals,
         signal: this.#abort.signal,
       });
-      await journal.flush();
-      return { type: "result", result };
+      return { type: "result", result, end: await journal.end() };
     } catch (error) {
-      if (error instanceof MaxIterationsError) return { type: "result", result: error.result };
+      if (error instanceof MaxIterationsError)
+        return { type: "result", result: error.result, end: await journal.end() };
       if (this.#isReleased || isNanoAgentError(error, "journal")) throw error;
-      return this.#end(journal, foldOf([...known]), { stopReason: "error", error: toNanoAgentError(error) });
+      await journal.flush();
+      const now = foldOf(entriesIn(await this.#records()));
+      return this.#end(journal, now, { stopReason: "error", error: toNanoAgentError(error) });
     }
+  }
+
+  #records(): Promise<readonly StoredRecord[]> {
+    const { runs, entries, patiently } = this.#host;
+    return patiently(() => entries.read(runs.database, this.row.id));
   }
 
   #open(known: readonly JournalEntry[], seq: number): RunJournal {
@@ -197,7 +194,7 @@ export class HeldRun {
 
   async #end(journal: RunJournal, state: SessionState, end: OutsideEnd): Promise<HeldOutcome> {
     await journal.append(endEntry(state, end));
-    return { type: "ended", report: reportOfEnd(state, end) };
+    return { type: "ended", report: reportOfEnd(state, end), end: await journal.end() };
   }
 
   async #makeAgent(journal: RunJournal): Promise<Agent> {
@@ -287,15 +284,9 @@ function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonl
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
 }
 
-/** The end that a run came to by itself, when its worker was lost before the row said so. */
-function completionIn(known: readonly JournalEntry[]): RunEndEntry | undefined {
-  const last = known.at(-1);
-  return last?.type === "run_end" && last.stopReason === "completed" ? last : undefined;
-}
-
-/** True when nobody has said anything since the last answer. */
-function isAnswered({ transcript }: SessionState): boolean {
-  return !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
+/** True when it has ended and nobody has said anything since: somebody wants it to go on all the same. */
+function isAnswered({ transcript, progress }: SessionState): boolean {
+  return !progress.isOpen && !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
 }
 
 function joined(first: () => void, second: () => void): () => void {

@@ -45,6 +45,11 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
       const within = sqlOf((text, values) => client.query(text, values));
       clients.set(within, client);
       let broken: Error | undefined;
+      // As long as it is out of the pool nobody else listens, and an error would end the process.
+      const onError = (error: Error): void => {
+        broken = error;
+      };
+      client.on("error", onError);
       try {
         await client.query("begin");
         const done = await work(within);
@@ -56,6 +61,7 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
         });
         throw error;
       } finally {
+        client.off("error", onError);
         client.release(broken);
       }
     },
@@ -116,7 +122,9 @@ async function lockFolder(dataDir: string): Promise<SessionLock> {
     return await takeLock(`${folder}.lock`);
   } catch (error) {
     const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;
-    const why = pid === undefined ? errorMessage(error) : `process ${String(pid)} has it open`;
+    // What a lock says of sessions is no advice for databases.
+    const reason = isNanoAgentError(error) ? (error.cause ?? error) : error;
+    const why = pid === undefined ? errorMessage(reason) : `process ${String(pid)} has it open`;
     throw notOpened(dataDir, why, error);
   }
 }
@@ -140,7 +148,7 @@ async function opened<T>(dataDir: string | undefined, open: () => Promise<T>): P
 
 function notOpened(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
   return invalidConfig(
-    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why}. Name a folder of its own that can be written and that no other process uses.`,
+    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why.replace(/\.$/, "")}. Name a folder of its own that can be written and that no other process uses.`,
     { cause },
   );
 }

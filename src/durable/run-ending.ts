@@ -1,14 +1,14 @@
-import type { JournalEntry, RunEndEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entry.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { SessionState } from "../core/agent/session-state.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
-import { messageText } from "../core/message/message.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { Sql } from "./database.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";
+import { lineOf } from "./run-journal.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import type { RunStore } from "./run-store.ts";
 
@@ -60,21 +60,6 @@ export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport 
     iterations: state.progress.iterations,
     usage: state.run.usage,
     cost: state.run.costUsd,
-  };
-}
-
-/** The part that is kept of a run whose journal says that it is completed. */
-export function reportOfCompletion(
-  { progress, run, transcript }: SessionState,
-  { iterations }: RunEndEntry,
-): StoredReport {
-  const last = transcript.messages.at(-1);
-  return {
-    text: last?.role === "assistant" ? messageText(last) : progress.lastText,
-    stopReason: "completed",
-    iterations,
-    usage: run.usage,
-    cost: run.costUsd,
   };
 }
 
@@ -136,7 +121,7 @@ export async function endIdle(
     epoch: row.epoch,
     after: row.seq,
     ids: [base.id],
-    records: [Buffer.from(bytes).toString().trimEnd()],
+    records: [lineOf(bytes)],
     isProgress: true,
     took: [],
   });

@@ -10,6 +10,7 @@ import { endedByItself } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import { spokenMessages } from "../core/message/input-messages.ts";
 import { writeSessionFile } from "../session/write-session-file.ts";
+import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";
 import { endIdle, foldOf, resultOfReport } from "./run-ending.ts";
@@ -30,6 +31,15 @@ export interface RunHandleHost {
 }
 
 type Message = Pick<Signal, "kind" | "call"> & { readonly data: unknown };
+
+/** A message to a call. */
+interface Reply extends Message {
+  /** True for a conversation in which the call waits for it. */
+  readonly isOpen: (state: SessionState) => boolean;
+}
+
+/** Throws for something that must not be sent, as the run stands now. */
+type SignalCheck = (sql: Sql, signal: Pick<Signal, "id">) => Promise<void> | undefined;
 
 /** A run, wherever it is worked on. */
 export class RunHandle implements DurableRun {
@@ -76,20 +86,26 @@ export class RunHandle implements DurableRun {
 
   async approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void> {
     assertChoice(choice);
-    const isAsked = ({ approvals }: SessionState): boolean => approvals.has(callId);
-    if (!isAsked(foldOf(await this.#entries()))) await this.#assertWaits(callId, isAsked, "approval");
-    await this.#send({ kind: "approve", call: callId, data: choice });
+    await this.#reply({
+      kind: "approve",
+      call: callId,
+      data: choice,
+      isOpen: ({ approvals }) => approvals.has(callId),
+    });
   }
 
   async answer(callId: string, value: unknown): Promise<void> {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const text = typeof value === "string" ? value : jsonOf(value);
     if (text === undefined)
       throw misuse("The answer cannot be written as JSON: pass a text, a number, an object or a list.");
-    const isOpen = (state: SessionState): boolean =>
-      state.isWaiting &&
-      pendingCalls(state).some((call) => call.callId === callId && call.waitsFor === "result");
-    await this.#assertWaits(callId, isOpen, "a result");
-    await this.#send({ kind: "answer", call: callId, data: text });
+    await this.#reply({
+      kind: "answer",
+      call: callId,
+      data: text,
+      isOpen: (state) =>
+        state.isWaiting &&
+        pendingCalls(state).some((call) => call.callId === callId && call.waitsFor === "result"),
+    });
   }
 
   async steer(message: string | readonly UserBlock[]): Promise<void> {
@@ -161,22 +177,34 @@ export class RunHandle implements DurableRun {
     );
   }
 
-  /** The calls a run waits for are known when no worker is about to go on with it. */
-  async #assertWaits(callId: string, fits: (state: SessionState) => boolean, what: string): Promise<void> {
-    await this.#host.watch.when(this.id, {
-      isThere: ({ state }) => state === "waiting" || state === "ended",
+  /** Answers a call, or refuses to: one answer is all that a call takes. */
+  async #reply({ isOpen, ...message }: Reply): Promise<void> {
+    const { runs, entries, watch } = this.#host;
+    // While a worker goes on with it, what it is going to wait for is not known yet.
+    if (!isOpen(foldOf(await this.#entries())))
+      await watch.when(this.id, { isThere: ({ state }) => state === "waiting" || state === "ended" });
+    await this.#send(message, async (sql, { id }) => {
+      const state = foldOf(entriesIn(await entries.read(sql, this.id)));
+      const sent = await runs.waitingSignals(this.id, sql);
+      const isAnswered = sent.some((signal) => signal.call === message.call && signal.id !== id);
+      if (isAnswered || !isOpen(state)) throw this.#doesNotWait(message, state, isAnswered);
     });
-    const state = foldOf(await this.#entries());
-    if (fits(state)) return;
-    const open = state.isWaiting ? pendingCalls(state) : [];
-    const waiting = open.map((call) => `${call.name} (${call.callId}) for ${call.waitsFor}`).join(", ");
-    throw misuse(
-      `The call ${JSON.stringify(callId)} of the run ${this.id} does not wait for ${what}. Waiting: ${waiting === "" ? "none" : waiting}.`,
+  }
+
+  #doesNotWait({ kind, call }: Message, state: SessionState, isAnswered: boolean): NanoAgentError {
+    const waiting = (state.isWaiting ? pendingCalls(state) : []).map(
+      (open) => `${open.name} (${open.callId}) for ${open.waitsFor}`,
+    );
+    const why = isAnswered
+      ? "has been answered already"
+      : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
+    return misuse(
+      `The call ${JSON.stringify(call)} of the run ${this.id} ${why}. Waiting: ${waiting.length === 0 ? "none" : waiting.join(", ")}.`,
     );
   }
 
   /** Sends something, and has a run that waits for it taken up again. */
-  async #send({ kind, call, data }: Message): Promise<void> {
+  async #send({ kind, call, data }: Message, check: SignalCheck = () => undefined): Promise<void> {
     const { runs, queue, patiently, onChanged } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), kind, call, data: JSON.stringify(data) };
@@ -186,6 +214,7 @@ export class RunHandle implements DurableRun {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
         if (row.state === "ended") throw hasEnded(row);
+        await check(sql, signal);
         await runs.signal(sql, this.id, signal);
         if (row.state !== "waiting" || kind === "steer") return;
         await runs.requeue(sql, this.id, row.version);
@@ -196,14 +225,24 @@ export class RunHandle implements DurableRun {
   }
 }
 
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // A circle, or a BigInt.
+    return undefined;
+  }
+}
+
 function hasEnded(row: RunRow): NanoAgentError {
   return misuse(
     `The run ${row.id} has ended (${reportOf(row)?.stopReason ?? "unknown"}): nothing can be said to it any more. Start another one.`,
   );
 }
 
-function assertFailed({ id, state, seq, version, ...row }: RunRow): void {
-  const report = reportOf({ id, state, seq, version, ...row });
+function assertFailed(row: RunRow): void {
+  const { id, state, seq, version } = row;
+  const report = reportOf(row);
   if (state === "queued" && seq > 0 && version !== null) return;
   if (state === "ended" && report !== undefined && !endedByItself(report.stopReason)) return;
   const stands = report === undefined ? state : report.stopReason;

@@ -39,7 +39,8 @@ interface PendingRecord {
 /**
  * The journal of a run on one worker. Entries that come together are stored together: an answer and the
  * intents it leads to are one insert. The first failure ends it, with the same error for all that follows;
- * a worker whose run was taken over can store nothing more.
+ * a worker whose run was taken over can store nothing more. The end of the run is held back, for
+ * {@link RunJournal.end}.
  */
 export class RunJournal implements Journal {
   readonly sessionId: string;
@@ -51,6 +52,8 @@ export class RunJournal implements Journal {
   #newest: string | null;
   #stored: number;
   #unstored: PendingRecord[] = [];
+  /** The end of the run, where it is the newest entry. */
+  #end: PendingRecord | undefined;
   #storing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -83,14 +86,14 @@ export class RunJournal implements Journal {
     const stored = encoded.entry;
     this.#newest = stored.id;
     this.#count(stored);
-    this.#unstored.push({
-      entry: stored,
-      record: Buffer.from(
-        encoded.bytes.buffer,
-        encoded.bytes.byteOffset,
-        encoded.bytes.length - 1,
-      ).toString(),
-    });
+    if (this.#end !== undefined) this.#unstored.push(this.#end);
+    this.#end = undefined;
+    const pending = { entry: stored, record: lineOf(encoded.bytes) };
+    if (stored.type === "run_end" && stored.scope === undefined) {
+      this.#end = pending;
+      return stored;
+    }
+    this.#unstored.push(pending);
     return UNHURRIED.has(entry.type) ? stored : this.flush().then(() => stored);
   }
 
@@ -106,6 +109,15 @@ export class RunJournal implements Journal {
     this.#assertWhole();
   }
 
+  /**
+   * Stores everything but the end of the run, which is given back to be stored together with how the run
+   * stands then: a worker that dies in between would leave a run that has ended and not ended.
+   */
+  async end(): Promise<EntryBatch | undefined> {
+    await this.flush();
+    return this.#end && this.#batchOf([this.#end]);
+  }
+
   /** Nothing more is taken: whoever holds the run has let go of it. */
   close(error: unknown): void {
     this.#failure ??= { error };
@@ -114,28 +126,31 @@ export class RunJournal implements Journal {
   async #store(): Promise<void> {
     // Calls of one answer begin in the same turn of the event loop: their intents are one insert.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    const batch = this.#unstored;
+    const batch = this.#batchOf(this.#unstored);
     try {
       this.#assertWhole();
-      const entries = batch.map(({ entry }) => entry);
       this.#unstored = [];
-      const isProgress = entries.some(comesFurther);
-      const signals = await this.#options.store({
-        run: this.#options.run,
-        epoch: this.#options.epoch,
-        after: this.#stored,
-        ids: entries.map(({ id }) => id),
-        records: batch.map(({ record }) => record),
-        isProgress,
-        took: entries.flatMap((entry) => this.#taken(entry)),
-      });
-      this.#stored += batch.length;
-      this.#options.onStored({ isProgress, signals });
+      const signals = await this.#options.store(batch);
+      this.#stored += batch.ids.length;
+      this.#options.onStored({ isProgress: batch.isProgress, signals });
     } catch (error) {
       this.#failure ??= { error };
     } finally {
       this.#storing = undefined;
     }
+  }
+
+  #batchOf(records: readonly PendingRecord[]): EntryBatch {
+    const entries = records.map(({ entry }) => entry);
+    return {
+      run: this.#options.run,
+      epoch: this.#options.epoch,
+      after: this.#stored,
+      ids: entries.map(({ id }) => id),
+      records: records.map(({ record }) => record),
+      isProgress: entries.some(comesFurther),
+      took: entries.flatMap((entry) => this.#taken(entry)),
+    };
   }
 
   #assertWhole(): void {
@@ -160,6 +175,11 @@ function addresseeOf(entry: JournalEntry): string | undefined {
   if (entry.type === "user_message") return entry.steeringId;
   const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
   return isCall && entry.parentCallId === undefined ? entry.callId : undefined;
+}
+
+/** The record of an entry, without the end of its line. */
+export function lineOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length - 1).toString();
 }
 
 /** True for what does not come back when a run is begun again: a result of a call, an end. */

@@ -5,6 +5,7 @@ import { newUuid } from "../core/base/ids.ts";
 import type { Sql } from "./database.ts";
 import type { RunRow } from "./run-row.ts";
 import type { RunStore } from "./run-store.ts";
+import { queueSchema } from "./run-tables.ts";
 
 /** Seconds without a sign of life after which a worker counts as lost: the least that the queue takes. */
 const LEASE_SECONDS = 10;
@@ -53,7 +54,9 @@ export class RunQueue {
     const { database } = store;
     const boss = new database.Queue({
       db: database.forQueue(),
-      schema: `${store.schema}_queue`,
+      schema: queueSchema(store.schema),
+      // Two that make it at the same moment are in each other's way; it is made with ours.
+      createSchema: false,
       ...(database.isEmbedded && { backend: "pglite" }),
       schedule: false,
       supervise: supervises,

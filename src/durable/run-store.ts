@@ -1,4 +1,5 @@
 import type { PendingCall } from "../core/agent/result.ts";
+import { storableJson } from "../session/record.ts";
 import type { Database, Sql } from "./database.ts";
 import type { DurableState } from "./durable-run.ts";
 import { RUN_COLUMNS, type RunRow, type StoredReport } from "./run-row.ts";
@@ -157,7 +158,8 @@ export class RunStore {
     await sql.query(
       `update ${this.schema}.runs set state = 'ended', worker = null, pending = null, report = $2,
          changed_at = now(), ended_at = now() where id = $1`,
-      [id, JSON.stringify(report)],
+      // The value of a tool that ends a run may be anything.
+      [id, storableJson(report)],
     );
     await sql.query(`update ${this.schema}.signals set taken = true where run = $1 and not taken`, [id]);
   }

@@ -79,7 +79,8 @@ export async function migrate(database: Database, schema: string): Promise<void>
   await assertUnicode(database);
   await database.transaction(async (sql) => {
     await sql.query("select pg_advisory_xact_lock(hashtext($1))", [`nano-agent ${schema}`]);
-    await sql.query(`create schema if not exists ${schema}`);
+    await makeSchema(sql, schema);
+    await makeSchema(sql, queueSchema(schema));
     await sql.query(`create table if not exists ${schema}.version (number int not null)`);
     const [row] = await sql.query<{ readonly number: number }>(`select number from ${schema}.version`);
     const found = row?.number ?? 0;
@@ -92,6 +93,17 @@ export async function migrate(database: Database, schema: string): Promise<void>
     await sql.query(`delete from ${schema}.version`);
     await sql.query(`insert into ${schema}.version values ($1)`, [STEPS.length]);
   });
+}
+
+/** The schema of the queue's tables. */
+export function queueSchema(schema: string): string {
+  return `${schema}_queue`;
+}
+
+/** `if not exists` asks for the right to create one although there is one. */
+async function makeSchema(sql: Sql, name: string): Promise<void> {
+  const found = await sql.query("select from pg_namespace where nspname = $1", [name]);
+  if (found.length === 0) await sql.query(`create schema ${name}`);
 }
 
 async function assertUnicode(sql: Sql): Promise<void> {

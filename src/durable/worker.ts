@@ -254,11 +254,12 @@ export class Worker {
 
   /** Keeps how the work on a run came to an end, unless another worker has it by now. */
   async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
-    const { runs, queue, version } = this.#options;
+    const { runs, entries, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(id, sql);
       if (row?.epoch !== epoch || row.state !== "working") return;
+      if ("end" in outcome && outcome.end !== undefined) await entries.append(sql, outcome.end);
       const next = await this.#nextOf(row, outcome, sql);
       if (next === "ended") await queue.finish(job, sql);
       else {

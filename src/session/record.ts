@@ -49,7 +49,7 @@ export function encodeRecord<E extends EntryBase & { readonly type: string }>(en
   const record = { v: RECORD_VERSION, id, parent, time, type, ...fields };
   const text = plainJson(record);
   if (text !== undefined) return { bytes: toLine(text, type), entry };
-  const careful = JSON.stringify(plain(record, []));
+  const careful = carefulJson(record);
   const { v: _version, ...stored } = JSON.parse(careful) as E & { readonly v: unknown };
   return { bytes: toLine(careful, type), entry: stored as unknown as E };
 }
@@ -69,6 +69,15 @@ function plainJson(record: object): string | undefined {
     // A cycle, a BigInt, a throwing toJSON: the careful conversion deals with it.
     return undefined;
   }
+}
+
+/** The JSON text of a value, with characters and parts replaced that JSON or UTF-8 cannot hold. */
+export function storableJson(value: object): string {
+  return plainJson(value) ?? carefulJson(value);
+}
+
+function carefulJson(value: object): string {
+  return JSON.stringify(plain(value, []));
 }
 
 function toLine(text: string, type: string): Uint8Array {

@@ -17,6 +17,7 @@ const SCHEMA = "attacked";
 export interface Room {
   readonly database: Database;
   readonly runs: RunStore;
+  readonly store: EntryStore;
   /** Puts runs of the agent `clerk` into the queue. */
   readonly add: (...ids: readonly string[]) => Promise<void>;
   readonly send: (run: string, signal: Pick<Signal, "kind" | "call"> & { data: unknown }) => Promise<void>;
@@ -49,6 +50,7 @@ export async function openRoom(
   return {
     database,
     runs,
+    store: entries,
     add: (...ids) =>
       database.transaction(async (sql) => {
         const input = JSON.stringify([{ role: "user", content: [{ type: "text", text: "Go." }] }]);

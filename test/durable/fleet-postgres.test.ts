@@ -1,6 +1,8 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/core/base/clock.ts";
+import { createFleet } from "../../src/durable/index.ts";
+import { openDatabase } from "../../src/durable/open-database.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -42,6 +44,36 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     await first.client.query("commit");
     await asking;
     expect(waits).toEqual([]);
+  });
+
+  test("many open an empty database at the same moment, also where both schemas were made for their user", async () => {
+    const own = (await server?.createDatabase()) ?? "";
+    await inDatabase(own, "create role plain login");
+    for (const schema of ["made", "made_queue"])
+      await inDatabase(own, `create schema ${schema} authorization plain`);
+    const places = [
+      ...Array.from({ length: 4 }, () => ({ databaseUrl: own, schema: "empty" })),
+      ...Array.from({ length: 4 }, () => ({ databaseUrl: own.replace("nano@", "plain@"), schema: "made" })),
+    ];
+    const opened = await Promise.allSettled(
+      places.map((place) => createFleet({ ...place, concurrency: 0 }).then((fleet) => fleet.close())),
+    );
+    expect(opened.filter(({ status }) => status === "rejected")).toEqual([]);
+  });
+
+  test("a connection that breaks between two statements of a transaction ends no process", async () => {
+    const database = await openDatabase({ databaseUrl, connections: 1, onWarning: () => undefined });
+    onTestFinished(() => database.close());
+    const broken = database.transaction(async (sql) => {
+      const [row] = await sql.query<{ readonly pid: number }>("select pg_backend_pid() as pid");
+      await inDatabase(databaseUrl, "select pg_terminate_backend($1)", [row?.pid]);
+      for (;;) {
+        await sql.query("select 1");
+        await soon();
+      }
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await database.query("select 1 as one")).toEqual([{ one: 1 }]);
   });
 
   /** A connection that sends requests within a limit of two an hour; what they would wait is noted. */

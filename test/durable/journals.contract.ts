@@ -243,6 +243,19 @@ function describeCuts(place: () => FleetPlace): void {
     }
   });
 
+  it("ends a run whose value JSON cannot say with what JSON can say of it", async () => {
+    const around: { self?: unknown } = {};
+    around.self = around;
+    const finish = noteTool([], {
+      name: "hand_in",
+      execute: () => ({ content: "ok", finish: { text: "All.", output: { big: 10n, around } } }),
+    });
+    const agent = agentOf([calls("hand_in", { n: 5 })], { tools: [finish] });
+    const fleet = await openFleet(place(), { agents: { clerk: agent } });
+    const { stopReason, output } = await (await fleet.start("clerk", "Go.")).result();
+    expect([stopReason, output]).toEqual(["finish_tool", { big: "10", around: { self: "[circular]" } }]);
+  });
+
   it("brings back the value of a run that ends by a tool, after a cut too", async () => {
     const where = place();
     const finish = noteTool([], {

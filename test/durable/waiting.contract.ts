@@ -61,6 +61,44 @@ export function describeWaiting(place: () => FleetPlace): void {
     expect([asked, result.text, result.iterations, noted]).toEqual([["one"], "Done.", 2, [1]]);
   });
 
+  it("takes one answer to each call that waits while nobody works, and no second one", async () => {
+    const where = place();
+    const noted: unknown[] = [];
+    const agent = agentOf(
+      [[calls("note", { n: 1 }, "yes"), calls("ask_outside", {}, "out")], says("Done.")],
+      {
+        tools: [noteTool(noted, { needsApproval: true }), ASK_OUTSIDE],
+      },
+    );
+    const first = await openFleet(where, { agents: { clerk: agent } });
+    await whenWaiting(await first.start("clerk", "Go.", { id: "asked" }));
+    await first.close();
+    const second = await openFleet(where, { concurrency: 0 });
+    const run = second.run("asked");
+    const said = await Promise.allSettled([
+      run.approve("yes", true),
+      run.approve("yes", false),
+      run.answer("out", "one"),
+      run.answer("out", "two"),
+    ]);
+    expect(said.map(({ status }) => status).toSorted()).toEqual([
+      "fulfilled",
+      "fulfilled",
+      "rejected",
+      "rejected",
+    ]);
+    for (const answer of said)
+      if (answer.status === "rejected")
+        expect(answer.reason).toMatchObject({
+          code: "invalid_argument",
+          message: expect.stringContaining("answered already"),
+        });
+    await second.close();
+    const third = await openFleet(where, { agents: { clerk: agent } });
+    expect((await third.run("asked").result()).text).toBe("Done.");
+    expect(noted).toEqual(said[0]?.status === "fulfilled" ? [1] : []);
+  });
+
   it("takes the answer to a call of a tool that somebody outside does, as text or as a value", async () => {
     const asking = [calls("ask_outside", { q: "a" }, "a"), calls("ask_outside", { q: "b" }, "b")];
     const agent = agentOf([asking, says("Done.")], { tools: [ASK_OUTSIDE] });

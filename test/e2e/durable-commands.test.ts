@@ -101,6 +101,9 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
     expect((await about("retry", "never")).stdout).toBe("never is handed out again.\n");
     expect((await fleet.run("never").result()).stopReason).toBe("completed");
     expect((await about("retry", "yes")).code).toBe(2);
+    expect((await about("cancel", "yes")).stdout).toBe(
+      "yes had ended before (completed): there is nothing to cancel.\n",
+    );
 
     worker.child.kill("SIGTERM");
     const end = await worker.end;
@@ -123,8 +126,12 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
     expect(await said(["runs", "list"], {})).toEqual([2, expect.stringContaining("NANO_AGENT_DATABASE_URL")]);
     expect(await said(["runs", "show", "nowhere"])).toEqual([2, expect.stringContaining('no run "nowhere"')]);
     expect(await said(["runs", "list", "--limit", "0"])).toEqual([2, expect.stringContaining("--limit")]);
+    expect(await said(["runs", "list", "--database", databaseUrl.replace("/room_1", "/none")])).toEqual([
+      52,
+      expect.stringContaining('"none" does not exist'),
+    ]);
     expect(await said(["runs", "list", "--database", gone])).toEqual([
-      expect.any(Number),
+      52,
       expect.stringMatching(/ECONNREFUSED|cannot be reached|failed/),
     ]);
     expect(await said(["runs", "approve", "a", "b", "--reason", "x"])).toEqual([

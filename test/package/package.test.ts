@@ -84,6 +84,16 @@ describe("each entry of the packed package", () => {
     );
   });
 
+  test("says which packages durable runs need where they are not installed", () => {
+    const text = `import { createFleet } from "nano-agent/durable";
+for (const place of [{}, { databaseUrl: "postgres://nowhere/x" }])
+  await createFleet(place).catch(({ code, message }) => console.log(code, message));`;
+    expect(runModule(text).trim().split("\n")).toEqual([
+      expect.stringMatching(/^invalid_config .*npm install @electric-sql\/pglite pg-boss /),
+      expect.stringMatching(/^invalid_config .*npm install pg pg-boss /),
+    ]);
+  });
+
   test("loads on an engine below the floor, and an agent says there what is missing", () => {
     const text = `
       for (const [owner, name] of [[Promise, "withResolvers"], [Map, "groupBy"], [Object, "groupBy"], [Array, "fromAsync"]])

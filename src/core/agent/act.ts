@@ -10,7 +10,7 @@ import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import { redactResult, redactUpdates, type Updates } from "../tool/redact-call.ts";
 import { Scheduler } from "../tool/schedule.ts";
-import type { ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import type { Finish, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
 import { type Admission, admit, madeCall } from "./admit.ts";
 import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
@@ -23,9 +23,6 @@ import { withCheckpoint } from "./with-checkpoint.ts";
 const DEFAULT_ABORT_GRACE_MS = 500;
 
 type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
-
-/** The answer of a tool that ends the run. */
-export type Finish = NonNullable<ToolResult["finish"]>;
 
 /**
  * Runs the admitted calls of one answer, together where they do not conflict, and records one result for each
@@ -94,9 +91,21 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
     status: settled.status,
     result: toBlock(call.id, result, run.maxToolResultChars),
     durationMs: Math.round(run.clock.elapsed() - startedAt),
-    ...defined({ title, metadata, fingerprint, parentCallId }),
+    ...defined({ title, metadata, fingerprint, parentCallId, finish: storable(run, result) }),
   });
   return settled;
+}
+
+/** The answer of a tool that ends the run, unless there are secrets in it: nothing takes them out of it. */
+function storable({ redact }: RunContext, { finish, isError }: ToolResult): Finish | undefined {
+  if (finish === undefined || isError === true || redact === undefined) return isError ? undefined : finish;
+  try {
+    const text = JSON.stringify(finish);
+    return redact.text(text) === text ? finish : undefined;
+  } catch {
+    // What JSON cannot say cannot be searched.
+    return undefined;
+  }
 }
 
 /** How an admitted call ends: it is run, or has an end already. */

@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, UserMessage } from "../message/message.
 import type { Usage } from "../message/usage.ts";
 import type { BudgetLimit } from "../model/ledger.ts";
 import type { Effort, FinishReason } from "../model/model.ts";
+import type { Finish } from "../tool/tool.ts";
 import type { FileChange, Omission } from "./file-change.ts";
 import type { DecisionCode } from "./gate.ts";
 
@@ -212,6 +213,8 @@ export interface ToolResultEntry extends EntryBase {
   readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
+  /** The answer of a tool that ends the run: one that was cut behind it ends so when it goes on. */
+  readonly finish?: Finish;
 }
 
 /** The cost of a model request beside the conversation. `costUsd` is absent when the price is unknown. */

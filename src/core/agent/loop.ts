@@ -5,7 +5,8 @@ import { clipped } from "../base/text.ts";
 import type { ToolUseBlock } from "../message/block.ts";
 import { messageText, toolCallsOf } from "../message/message.ts";
 import type { FinishReason, Model, ToolChoice } from "../model/model.ts";
-import { act, type Finish } from "./act.ts";
+import type { Finish } from "../tool/tool.ts";
+import { act } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
 import type { NewEntry } from "./entry.ts";
@@ -33,7 +34,7 @@ const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 const MAX_NUDGES = 3;
 
-type AnsweredTurn = Extract<RequestOutcome, { readonly type: "answer" }>;
+type Answer = Omit<Extract<RequestOutcome, { readonly type: "answer" }>, "type">;
 
 /**
  * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or
@@ -41,11 +42,8 @@ type AnsweredTurn = Extract<RequestOutcome, { readonly type: "answer" }>;
  * reason, which {@link endRun} records.
  */
 export async function runTurns(run: RunContext): Promise<Ending> {
-  const open = run.state.transcript.pending;
-  if (open.length > 0) {
-    const ending = await afterCalls(run, open, await act(run, await admitOpen(run)));
-    if (ending !== undefined) return ending;
-  }
+  const ending = await afterCut(run);
+  if (ending !== undefined) return ending;
   for (;;) {
     const iteration = run.state.progress.iterations + 1;
     for (const message of steeringOf(run)) await record(run, message);
@@ -69,6 +67,19 @@ export async function runTurns(run: RunContext): Promise<Ending> {
         : await afterText(run, answer);
     if (ending !== undefined) return ending;
   }
+}
+
+/** The rest of a turn in which the run was cut, or waited. Undefined when it is the model's turn. */
+async function afterCut(run: RunContext): Promise<Ending | undefined> {
+  const { transcript, progress } = run.state;
+  const open = transcript.pending;
+  if (open.length > 0) {
+    const finish = await act(run, await admitOpen(run));
+    return afterCalls(run, open, progress.finish ?? finish);
+  }
+  if (progress.finish !== undefined) return afterCalls(run, [], progress.finish);
+  const { answer } = progress;
+  return answer === undefined ? undefined : afterText(run, answer);
 }
 
 /** There is no answer. Undefined when the model was told why and may try again. */
@@ -119,7 +130,7 @@ function waiting({ state }: RunContext): Ending {
 }
 
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
-async function afterText(run: RunContext, answer: AnsweredTurn): Promise<Ending | undefined> {
+async function afterText(run: RunContext, answer: Answer): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
   const steering = steeringOf(run);
   for (const message of steering) await record(run, message);
@@ -169,7 +180,7 @@ function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
   return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
 }
 
-function answered(run: RunContext, { finishReason, message }: AnsweredTurn): Ending {
+function answered(run: RunContext, { finishReason, message }: Answer): Ending {
   const text = messageText(message);
   const { unified, raw, detail } = finishReason;
   if (unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };

@@ -1,5 +1,6 @@
 import { type Message, messageText, textOf, toolCallsOf } from "../message/message.ts";
 import type { Effort } from "../model/model.ts";
+import type { Finish } from "../tool/tool.ts";
 import type { AssistantEntry, JournalEntry, RunResumeEntry, RunStartEntry, UserEntry } from "./entry.ts";
 
 /** How far the newest run of a conversation has come: the fold of its entries, and what it was asked with. */
@@ -20,6 +21,10 @@ export class RunProgress {
   effort: Effort | undefined;
   /** True when it has begun and has no end. */
   isOpen = false;
+  /** The answer without calls that nothing was said behind. */
+  answer: AssistantEntry | undefined;
+  /** The answer of a tool that ends the run, of the newest calls. */
+  finish: Finish | undefined;
   #called: string[] = [];
   #activeMs = 0;
   #activeSince = 0;
@@ -39,10 +44,11 @@ export class RunProgress {
   apply(entry: JournalEntry, wasWaiting: boolean): void {
     if (entry.type === "run_start") this.#begin(entry, wasWaiting);
     else if (entry.type === "run_resume") this.#work(entry);
-    else if (entry.type === "history") this.#ask(entry.messages);
+    else if (entry.type === "history") this.#take(entry.messages);
     else if (entry.type === "user_message") this.#hear(entry);
     else if (entry.type === "assistant_message") this.#answer(entry);
     else if (entry.type === "model_change") this.#choose(entry);
+    else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.finish ??= entry.finish;
     this.#lastTime = entry.time;
     if (entry.type !== "run_end") return;
     this.#activeMs = this.activeMs;
@@ -50,6 +56,7 @@ export class RunProgress {
   }
 
   #begin(entry: RunStartEntry, wasWaiting: boolean): void {
+    this.#leaveTurn();
     // The earlier question of a run that waited has no answer yet.
     if (!wasWaiting) this.asked = [];
     this.iterations = 0;
@@ -74,10 +81,22 @@ export class RunProgress {
     this.effort = effort;
   }
 
+  /** Something follows the newest answer and its calls. */
+  #leaveTurn(): void {
+    this.answer = undefined;
+    this.finish = undefined;
+  }
+
   #hear({ source, code, message }: UserEntry): void {
+    this.#leaveTurn();
     if (source === "input" || source === "steering") this.#ask([message]);
     if (code === "nudge") this.nudges += 1;
     if (code === "unreadable") this.unreadable += 1;
+  }
+
+  #take(messages: readonly Message[]): void {
+    this.#leaveTurn();
+    this.#ask(messages);
   }
 
   /** Takes up the words behind the last answer. */
@@ -88,8 +107,11 @@ export class RunProgress {
     }
   }
 
-  #answer({ message }: AssistantEntry): void {
+  #answer(entry: AssistantEntry): void {
+    const { message } = entry;
     const calls = toolCallsOf(message);
+    this.#leaveTurn();
+    if (calls.length === 0 && entry.interrupted !== true) this.answer = entry;
     if (calls.length > 0)
       this.unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.unreadable + 1 : 0;
     for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);

@@ -21,7 +21,13 @@ export interface ToolResult {
    */
   readonly essence?: string;
   /** Unless `isError`: ends the run after this turn, this text being the answer (`finish_tool`). */
-  readonly finish?: { readonly text: string; readonly output?: unknown };
+  readonly finish?: Finish;
+}
+
+/** The answer of a tool that ends the run. */
+export interface Finish {
+  readonly text: string;
+  readonly output?: unknown;
 }
 
 /** Progress of a running tool, for people and programs: text added since the last update. */

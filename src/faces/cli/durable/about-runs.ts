@@ -43,8 +43,11 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
     });
   },
   cancel: async (call) => {
-    await call.fleet.run(idOf(call)).cancel(call.text("--reason"));
-    call.context.stdout.write(`Cancelled ${idOf(call)}.\n`);
+    const run = call.fleet.run(idOf(call));
+    const { state, stopReason } = await run.status();
+    await run.cancel(call.text("--reason"));
+    const ended = `${run.id} had ended before (${stopReason ?? "unknown"}): there is nothing to cancel.`;
+    call.context.stdout.write(`${state === "ended" ? ended : `Cancelled ${run.id}.`}\n`);
   },
   retry: async (call) => {
     await call.fleet.run(idOf(call)).retry();
