@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
 import type { Database, Sql } from "../../src/durable/database.ts";
@@ -8,16 +8,16 @@ import { openDatabase } from "../../src/durable/open-database.ts";
 import { RunQueue } from "../../src/durable/run-queue.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
-import { migrate } from "../../src/durable/run-tables.ts";
+import { migrate, queueSchema } from "../../src/durable/run-tables.ts";
 import { Worker } from "../../src/durable/worker.ts";
-
-const SCHEMA = "attacked";
 
 /** The parts of a fleet on one embedded database, each of which a test can have fail. */
 export interface Room {
   readonly database: Database;
   readonly runs: RunStore;
   readonly store: EntryStore;
+  /** The table of the queue's jobs. */
+  readonly jobs: string;
   /** Puts runs of the agent `clerk` into the queue. */
   readonly add: (...ids: readonly string[]) => Promise<void>;
   readonly send: (run: string, signal: Pick<Signal, "kind" | "call"> & { data: unknown }) => Promise<void>;
@@ -29,28 +29,41 @@ export interface Room {
   readonly entries: (run: string) => Promise<readonly JournalEntry[]>;
 }
 
-/** Makes a room. `storeOf` makes a store whose methods fail as a test wants it. */
-export async function openRoom(
-  storeOf: (database: Database, schema: string) => RunStore = (database, schema) =>
-    new RunStore(database, schema),
+type StoreMaker = (database: Database, schema: string) => RunStore;
+
+/**
+ * Makes rooms for the tests of a file, each with tables of its own in one database, for a new database takes
+ * seconds. `storeOf` makes a store whose methods fail as a test wants it.
+ */
+export function roomMaker(): (storeOf?: StoreMaker) => Promise<Room> {
+  let opening: Promise<Database> | undefined;
+  let rooms = 0;
+  afterAll(async () => (await opening)?.close());
+  return async (storeOf = (database, schema) => new RunStore(database, schema)) => {
+    opening ??= openDatabase({ connections: 1, onWarning: () => undefined });
+    const schema = `room_${++rooms}`;
+    return openRoom(storeOf(await opening, schema), { database: await opening, schema });
+  };
+}
+
+async function openRoom(
+  runs: RunStore,
+  { database, schema }: { readonly database: Database; readonly schema: string },
 ): Promise<Room> {
-  const onWarning = (): void => undefined;
-  const database = await openDatabase({ connections: 1, onWarning });
-  const runs = storeOf(database, SCHEMA);
-  await migrate(database, SCHEMA);
-  const queue = await RunQueue.open({ store: runs, supervises: true, onWarning });
-  const entries = new EntryStore(SCHEMA);
+  await migrate(database, schema);
+  const queue = await RunQueue.open({ store: runs, supervises: true, onWarning: () => undefined });
+  const entries = new EntryStore(schema);
   const workers: Worker[] = [];
   onTestFinished(async () => {
     for (const worker of workers) await worker.close(0);
     await queue.close();
-    await database.close();
   });
   await queue.prepare([{ agent: "clerk", version: null }]);
   return {
     database,
     runs,
     store: entries,
+    jobs: `${queueSchema(schema)}.job`,
     add: (...ids) =>
       database.transaction(async (sql) => {
         const input = JSON.stringify([{ role: "user", content: [{ type: "text", text: "Go." }] }]);

@@ -7,8 +7,10 @@ import { createFleet, type HostOptions } from "../../src/durable/index.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";
 import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
-import { openRoom } from "./attack-room.ts";
+import { roomMaker } from "./attack-room.ts";
 import { agentOf, noteTool, resultsIn } from "./fleet-room.ts";
+
+const openRoom = roomMaker();
 
 const hasEnded = ({ state }: RunRow): boolean => state === "ended";
 const stopReasonOf = ({ report }: RunRow): unknown =>
@@ -59,14 +61,14 @@ test("a worker that comes back to a lease that ran out goes on with what it was 
   await begun;
   const job = async () => {
     const [row] = await room.database.query<{ readonly retry_count: number; readonly state: string }>(
-      "select retry_count, state from attacked_queue.job where data->>'run' = 'held'",
+      `select retry_count, state from ${room.jobs} where data->>'run' = 'held'`,
     );
     return row;
   };
   for (let taken = await job(); taken?.state !== "active" || taken.retry_count === 0; taken = await job()) {
     if (taken?.retry_count === 0)
       await room.database.query(
-        "update attacked_queue.job set heartbeat_on = now() - interval '1 hour' where retry_count = 0",
+        `update ${room.jobs} set heartbeat_on = now() - interval '1 hour' where retry_count = 0`,
       );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -227,7 +229,7 @@ test("an embedded database hands out at once what a process held that ended with
   await room.add("orphan");
   // As it was left: taken from the queue, claimed, and its worker gone.
   await room.database.query(
-    "update attacked_queue.job set state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'",
+    `update ${room.jobs} set state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'`,
   );
   const job = (await room.runs.find("orphan"))?.job ?? "";
   await room.runs.claim("orphan", { job, worker: "gone", version: "1", isAlone: false });

@@ -10,9 +10,11 @@ import type { RunRow, StoredReport } from "../../src/durable/run-row.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
-import { openRoom, type Room } from "./attack-room.ts";
+import { type Room, roomMaker } from "./attack-room.ts";
 import { faultsOf } from "./crew.ts";
 import { noteTool } from "./fleet-room.ts";
+
+const openRoom = roomMaker();
 
 /** Calls and requests of all runs: lines of run and call, or of run and `asked`. */
 type Diary = string[];
@@ -80,12 +82,12 @@ interface Cut {
   readonly whole: RunResult;
 }
 
-async function leave({ add, runs, database, store }: Room, { id, entries }: Cut): Promise<void> {
+async function leave({ add, runs, database, jobs, store }: Room, { id, entries }: Cut): Promise<void> {
   await add(id);
   const { job } = (await runs.find(id)) ?? {};
   await runs.claim(id, { job: job ?? "", worker: "dead", version: "1", isAlone: false });
   await database.query(
-    "update attacked_queue.job set state = 'active', started_on = now(), heartbeat_on = now() where id = $1",
+    `update ${jobs} set state = 'active', started_on = now(), heartbeat_on = now() where id = $1`,
     [job],
   );
   if (entries.length === 0) return;
