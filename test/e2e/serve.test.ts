@@ -97,7 +97,7 @@ test("serve for other machines needs a token, and says what that means", async (
 test("serve says which port is taken, and what a port is", async () => {
   const { port } = new URL(await onLoopback(createServer()));
   const taken = await runCommand(["serve", "--port", port]);
-  expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(port)]);
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining(port)]);
   const wrong = await runCommand(["serve", "--port", "70000"]);
   expect(wrong.code).toBe(2);
 });
