@@ -16,8 +16,9 @@ import {
   within,
 } from "../core/base/check-option.ts";
 import { misuse } from "../core/base/errors.ts";
+import { assertBudget } from "../core/model/assert-budget.ts";
 import { EFFORTS } from "../core/model/model.ts";
-import { assertBudget } from "./assert-budget.ts";
+
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for an option that nobody knows or that cannot work. */

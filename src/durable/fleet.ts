@@ -1,4 +1,3 @@
-import { assertBudget } from "../agent/assert-budget.ts";
 import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
 import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
@@ -6,6 +5,7 @@ import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import type { Input } from "../core/message/given-message.ts";
 import { runMessages } from "../core/message/input-messages.ts";
+import { assertBudget } from "../core/model/assert-budget.ts";
 import type { Budget } from "../core/model/ledger.ts";
 import { assertSessionId } from "../session/session-id.ts";
 import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";

@@ -1,8 +1,8 @@
-import { assertKnown, type Check, hasMethods } from "../core/base/check-option.ts";
-import { misuse } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { assertKnown, type Check, hasMethods } from "../base/check-option.ts";
+import { misuse } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 
-/** Throws `invalid_argument` for what is no budget. */
+/** Throws `invalid_argument` for what is no budget. Agents and durable runs both ask. */
 export const assertBudget: Check = (budget) => {
   if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd }, { tokens } or { wallTimeMs }.");
   assertKnown(budget, ["usd", "tokens", "wallTimeMs", "shared"], "limit of a budget");
