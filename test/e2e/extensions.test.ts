@@ -130,3 +130,28 @@ test("what nobody's extension threw ends the program as ever", async () => {
   });
   expect([code, stderr]).toEqual([1, expect.stringMatching(/stray\.mjs:1\n[^]*Error: not yours\n +at /)]);
 });
+
+test("an extension imports the package that runs it, wherever it lies, and adds what defineTool made", async () => {
+  const extension = (from: string): string => `
+    import { defineTool } from ${JSON.stringify(from)};
+    import { applyEdits } from "nano-agent/tools";
+    export default (agent) => {
+      const execute = ({ text }) => applyEdits(text, [{ old_string: "a", new_string: "b" }]).after;
+      const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+      agent.tool(defineTool({ name: "turn", description: "Turns a into b.", parameters, execute }));
+    };`;
+  const home = tempFolder({
+    ".config/nano-agent/extensions/bad.mjs": extension("nano-agent/none"),
+    ".config/nano-agent/extensions/good.mjs": extension("nano-agent"),
+  });
+  const server = await modelServer([calls("turn", { text: "cat" }), says("done")]);
+  const { code, stderr } = await runCommand(["-p", "--allowed-tools", "turn", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd: tempFolder({}),
+  });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("bad.mjs is not used: Package subpath './none'"),
+  ]);
+  expect(JSON.stringify(server.requests[1]?.body)).toContain("cbt");
+});

@@ -1,10 +1,10 @@
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/block.ts";
-import type { ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
+import type { Tool, ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
 import type { HookEvent, HookInput } from "../command-hooks/hook-event.ts";
 
-/** A tool the model may call. Anything `defineTool` takes works too. */
+/** A tool the model may call. What `defineTool` takes, and what it makes, works too. */
 export interface ExtensionTool {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
@@ -75,7 +75,7 @@ export type HookFunction = (
 export interface ExtensionApi {
   /** The working folder of the session. */
   readonly cwd: string;
-  tool(tool: ExtensionTool | ToolDefinition<JsonSchema>): void;
+  tool(tool: ExtensionTool | ToolDefinition<JsonSchema> | Tool): void;
   command(command: ExtensionCommand): void;
   /** `matcher`: a regular expression over the name of the tool, for the events of tools. */
   hook(event: HookEvent, handler: HookFunction, options?: { readonly matcher?: string }): void;

@@ -6,11 +6,13 @@ import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/block.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
+import { assertTool } from "../../core/tool/registry.ts";
 import type { Tool, ToolDefinition } from "../../core/tool/tool.ts";
 import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
 import type { Finding } from "../markdown/origin.ts";
-import type { ExtensionApi, ExtensionCommand, ExtensionProvider, ExtensionTool } from "./extension-api.ts";
+import type { ExtensionApi, ExtensionCommand, ExtensionProvider } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
+import { lendOwnPackage } from "./own-package.ts";
 import { isThrownBy } from "./thrown-by.ts";
 
 /** One extension that was loaded. */
@@ -49,6 +51,7 @@ export async function loadExtensions(
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
+  const takeBack = lendOwnPackage();
   for (const file of files) {
     try {
       const load = () => loadExtension(file, options);
@@ -58,6 +61,7 @@ export async function loadExtensions(
       findings.push({ path: file.path, level: "fault", message });
     }
   }
+  takeBack();
   return { extensions, findings };
 }
 
@@ -128,7 +132,11 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 }
 
 /** Throws `invalid_argument` for what cannot be a tool. */
-function toTool(given: ExtensionTool | ToolDefinition<JsonSchema>): Tool {
+function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
+  if ("schema" in given && !("parameters" in given)) {
+    assertTool(given);
+    return given;
+  }
   if (!("inputSchema" in given)) return defineTool(given as ToolDefinition<JsonSchema>);
   const { inputSchema: parameters, ...rest } = given;
   return defineTool({ ...rest, ...(parameters && { parameters }) } as ToolDefinition<JsonSchema>);
