@@ -332,6 +332,7 @@ test("sessions verify says for each file whether it is whole", async () => {
   const good = await place.run(["sessions", "verify", file]);
   expect(good).toMatchObject({ code: 0, stderr: "" });
   expect(JSON.parse(good.stdout)).toEqual({ file, ok: true, records: 5, damaged: [], session_id: "s" });
+  expect((await place.run(["sessions", "verify", "s"])).stdout).toBe(good.stdout);
   const bad = join(tempFolder(), "bad.jsonl");
   writeFileSync(bad, readFileSync(file, "utf8").replace('"one"', '"two"'));
   const mixed = await place.run(["sessions", "verify", file, bad]);
@@ -345,5 +346,6 @@ test("sessions verify says for each file whether it is whole", async () => {
     { ok: true },
     { file: bad, ok: false, records: 4, damaged: [{ line: 4, reason: "wrong checksum" }], session_id: "s" },
   ]);
-  expect((await place.run(["sessions", "verify", file, join(place.state, "nowhere")])).code).toBe(2);
+  for (const nowhere of [join(place.state, "nowhere"), "nowhere"])
+    expect((await place.run(["sessions", "verify", file, nowhere])).code).toBe(2);
 });

@@ -73,7 +73,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     }),
     action(
       "verify FILE…",
-      "Check session files and write one JSON line each. Exit 1 where damage is found.",
+      "Check session files, or sessions by their ids, and write one JSON line each. Exit 1 where damage is found.",
       JSON_OPTION,
     ),
     action("rm ID", "Remove a session, and the files kept for its undo."),

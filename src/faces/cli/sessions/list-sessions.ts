@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
+import { isSessionId } from "../../../session/session-id.ts";
 import { verifySession } from "../../../session/verify-session.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, listTime, say } from "../command-context.ts";
@@ -31,14 +33,16 @@ export function listSessions(call: SessionCall): number {
 }
 
 /**
- * Checks session files and writes one JSON line each; a file that cannot be read is named on standard error.
- * Returns 0 when all are whole, 1 when damage was found, 2 when a file could not be read.
+ * Checks session files, named by their paths or ids, and writes one JSON line each; a file that cannot be
+ * read is named on standard error. Returns 0 when all are whole, 1 when damage was found, 2 when a file could
+ * not be read.
  */
-export function verifySessions({ context, words: files }: SessionCall): number {
+export function verifySessions({ context, words, store, cwd }: SessionCall): number {
   let code: number = EXIT.done;
-  for (const file of files) {
+  for (const word of words) {
     try {
-      const check = verifySession(file);
+      const isId = isSessionId(word) && !existsSync(word);
+      const check = verifySession(isId ? store.find(word, cwd).path : word);
       context.stdout.write(`${JSON.stringify(check)}\n`);
       if (!check.ok && code === EXIT.done) code = EXIT.failed;
     } catch (error) {
