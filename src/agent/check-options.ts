@@ -18,7 +18,6 @@ import {
 import { misuse } from "../core/base/errors.ts";
 import { assertBudget } from "../core/model/assert-budget.ts";
 import { EFFORTS } from "../core/model/model.ts";
-
 import type { AgentOptions, ResolvedOptions, RunOptions } from "./options.ts";
 
 /** Throws `invalid_argument` for an option that nobody knows or that cannot work. */

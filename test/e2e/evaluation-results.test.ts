@@ -70,7 +70,7 @@ test("compare says which tasks changed, by how much, and that it is more than ch
       .map((name) => `${name} (0 % → 100 %)`)
       .join(", ")}`,
     "  cost × 0.50, time × 3.00, tokens × 1.00, turns × 1.00",
-    "  left out, for only one side has them: gone",
+    "  left out, because only one side has them: gone",
     "  left out, because they were changed in between: other",
     "",
   ]);

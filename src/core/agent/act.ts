@@ -98,7 +98,8 @@ async function settle(run: RunContext, admission: Admission, parentCallId?: stri
 
 /** The answer of a tool that ends the run, unless there are secrets in it: nothing takes them out of it. */
 function storable({ redact }: RunContext, { finish, isError }: ToolResult): Finish | undefined {
-  if (finish === undefined || isError === true || redact === undefined) return isError ? undefined : finish;
+  if (finish === undefined || isError === true) return undefined;
+  if (redact === undefined) return finish;
   try {
     const text = JSON.stringify(finish);
     return redact.text(text) === text ? finish : undefined;

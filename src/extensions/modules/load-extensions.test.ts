@@ -155,3 +155,11 @@ test("one that fails later is told once and switched off", async () => {
     ["the extension late.mjs failed and is switched off: boom"],
   ]);
 });
+
+test("a schema under a name of another library is no tool that is made already: the name to use is told", async () => {
+  const { problems } = await load({
+    "other.mjs":
+      "export default (agent) => agent.tool({ name: 'x', description: 'd', schema: { type: 'object' }, execute() {} });",
+  });
+  expect(problems).toEqual([expect.stringContaining('Tool "x" has schema, which is parameters here')]);
+});

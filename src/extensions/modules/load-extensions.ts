@@ -133,13 +133,18 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
-  if ("schema" in given && !("parameters" in given)) {
+  if (isMade(given)) {
     assertTool(given);
     return given;
   }
   if (!("inputSchema" in given)) return defineTool(given as ToolDefinition<JsonSchema>);
   const { inputSchema: parameters, ...rest } = given;
   return defineTool({ ...rest, ...(parameters && { parameters }) } as ToolDefinition<JsonSchema>);
+}
+
+/** True for what `defineTool` made: its schema is compiled. */
+function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
+  return "schema" in given && typeof given.schema?.validate === "function";
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {

@@ -125,7 +125,7 @@ export class EvaluationTeller {
     const refused = records.reduce((sum, record) => sum + record.refused, 0);
     if (refused > 0)
       this.say(
-        `${counted(refused, "tool call")} refused, by a rule or for nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
+        `${counted(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
       );
     this.say(
       `Page: ${page}. What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,

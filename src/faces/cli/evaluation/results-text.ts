@@ -58,7 +58,7 @@ export function comparisonText(comparison: Comparison, style: Style): string {
     ...(better.length === 0 ? [] : [line(`better: ${changeText(better)}`)]),
     ...(worse.length === 0 ? [] : [line(`worse: ${changeText(worse)}`)]),
     ...(ratioText(comparison) === "" ? [] : [line(ratioText(comparison))]),
-    ...named("left out, for only one side has them", missing),
+    ...named("left out, because only one side has them", missing),
     ...named("left out, because they were changed in between", changed),
   ];
   return lines.map((each) => `${each}\n`).join("");

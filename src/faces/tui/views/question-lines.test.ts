@@ -39,14 +39,20 @@ test("in a small window each answer still shows how its rule begins", () => {
 
 test("edits that do not fit their file are shown line by line, with all that was asked", () => {
   const { diff: _, ...plain } = askedToWrite("");
-  const asked = (edits: unknown): readonly string[] =>
-    texts(wholeQuestion({ ...plain, tool: "edit", input: { path: "a.js", edits } }, CONTEXT)).slice(1, -1);
+  const asked = (edits: unknown, path = "a.js"): readonly string[] =>
+    texts(wholeQuestion({ ...plain, tool: "edit", input: { path, edits } }, CONTEXT)).slice(1, -1);
   const edits = [
     { old_string: "a\nb", new_string: "c" },
     { old_string: "d", new_string: "", replace_all: true },
   ];
-  expect([asked(edits), asked([{ old_string: 1 }]).slice(0, 2)]).toEqual([
+  const hidden = [{ old_string: "a\r- b", new_string: "c" }];
+  expect([
+    asked(edits),
+    asked([{ old_string: 1 }]).slice(0, 2),
+    asked(hidden, "a.js\n+ d").slice(0, 3),
+  ]).toEqual([
     ["│ a.js", "│ - a", "│ - b", "│ + c", "│ - d", "│ + ", '│ {"replace_all":true}'],
     ["│ a.js", "│ {"],
+    ["│ a.js‹U+000A›+ d", "│ - a‹U+000D›- b", "│ + c"],
   ]);
 });

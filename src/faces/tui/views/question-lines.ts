@@ -151,7 +151,9 @@ function textRows(text: string, width: number): readonly Line[] {
 
 function subjectOf({ type, tool, input = {}, reason }: Question): string {
   if (type !== "permission") return reason;
-  const { command, path, url, ...rest } = input;
+  const { command, path: written, url, ...rest } = input;
+  // On one line, whatever it holds: what follows would look like a part of the change.
+  const path = typeof written === "string" ? written.replaceAll("\n", "‹U+000A›") : written;
   const edits = tool === "edit" ? editTexts(rest) : undefined;
   if (typeof path === "string" && edits !== undefined) return `${path}\n${edits.join("\n")}`;
   const others = Object.keys(rest).length === 0 ? "" : `\n${JSON.stringify(rest, undefined, 1)}`;
