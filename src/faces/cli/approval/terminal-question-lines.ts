@@ -1,9 +1,9 @@
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { defined } from "../../../core/base/defined.ts";
-import { isRecord } from "../../../core/base/json.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { wrapColumns } from "../../terminal/columns.ts";
+import { editsText, markedText, pathLine } from "../../terminal/edit-text.ts";
 import type { Style } from "../style.ts";
 
 /** How a question is put on a terminal. */
@@ -107,25 +107,16 @@ export function keyLine(question: Question, { style, width, whole }: QuestionLoo
 }
 
 function subjectOf(tool: string, input: ToolInput): string {
-  const { path, command, url } = input;
+  const { path: written, command, url } = input;
+  const path = typeof written === "string" ? pathLine(written) : written;
   if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);
   if (tool === "write" && typeof path === "string" && typeof input["content"] === "string")
-    return `${path}\n${prefixed("+ ", input["content"])}`;
-  if (tool === "edit" && typeof path === "string" && Array.isArray(input["edits"]))
-    return `${path}\n${input["edits"].map(editText).join("\n")}`;
+    return `${path}\n${markedText("+", input["content"])}`;
+  const edited = tool === "edit" ? editsText(input["edits"]) : undefined;
+  if (typeof path === "string" && edited !== undefined) return `${path}\n${edited}`;
   if (typeof path === "string") return path + others(input, ["path"]);
   if (typeof url === "string") return url + others(input, ["url"]);
   return JSON.stringify(input, null, 2);
-}
-
-function editText(edit: unknown): string {
-  if (!isRecord(edit)) return JSON.stringify(edit) ?? "";
-  const all = edit["replace_all"] === true ? "\n(everywhere in the file)" : "";
-  return `${prefixed("- ", String(edit["old_string"] ?? ""))}\n${prefixed("+ ", String(edit["new_string"] ?? ""))}${all}`;
-}
-
-function prefixed(prefix: string, text: string): string {
-  return prefix + text.replaceAll("\n", `\n${prefix}`);
 }
 
 function others(input: ToolInput, known: readonly string[]): string {

@@ -233,6 +233,16 @@ test("edits are shown as what goes and what comes, and a star in a rule is expla
   ]);
 });
 
+test("a path with a line feed in it begins no row that looks like a part of the change", () => {
+  const edits = [{ old_string: "one", new_string: "two" }];
+  const asked = question({ tool: "edit", input: { path: "a.ts\n+ three", edits }, parts: ["a.ts"] });
+  expect(questionLines(asked, { style: STYLE, width: 80, whole: false }).slice(1, 4)).toEqual([
+    "│ a.ts‹U+000A›+ three",
+    "│ - one",
+    "│ + two",
+  ]);
+});
+
 test("a question of a subagent says whose it is", () => {
   const asked = question({ agent: "general" });
   expect(questionLines(asked, { style: STYLE, width: 80, whole: true })[0]).toBe(

@@ -51,7 +51,7 @@ test("edits that do not fit their file are shown line by line, with all that was
     asked([{ old_string: 1 }]).slice(0, 2),
     asked(hidden, "a.js\n+ d").slice(0, 3),
   ]).toEqual([
-    ["│ a.js", "│ - a", "│ - b", "│ + c", "│ - d", "│ + ", '│ {"replace_all":true}'],
+    ["│ a.js", "│ - a", "│ - b", "│ + c", "│ - d", "│ + ", "│ (everywhere in the file)"],
     ["│ a.js", "│ {"],
     ["│ a.js‹U+000A›+ d", "│ - a‹U+000D›- b", "│ + c"],
   ]);

@@ -1,8 +1,7 @@
 import { homedir } from "node:os";
 import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
-import { isRecord } from "../../../core/base/json.ts";
-import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { editsText, pathLine } from "../../terminal/edit-text.ts";
 import {
   cutLine,
   fitLine,
@@ -152,28 +151,16 @@ function textRows(text: string, width: number): readonly Line[] {
 function subjectOf({ type, tool, input = {}, reason }: Question): string {
   if (type !== "permission") return reason;
   const { command, path: written, url, ...rest } = input;
-  // On one line, whatever it holds: what follows would look like a part of the change.
-  const path = typeof written === "string" ? written.replaceAll("\n", "‹U+000A›") : written;
-  const edits = tool === "edit" ? editTexts(rest) : undefined;
-  if (typeof path === "string" && edits !== undefined) return `${path}\n${edits.join("\n")}`;
+  const path = typeof written === "string" ? pathLine(written) : written;
+  const { edits, ...more } = rest;
+  // Edits that cannot be shown in their file, because what they replace is not there.
+  const edited = tool === "edit" && Object.keys(more).length === 0 ? editsText(edits) : undefined;
+  if (typeof path === "string" && edited !== undefined) return `${path}\n${edited}`;
   const others = Object.keys(rest).length === 0 ? "" : `\n${JSON.stringify(rest, undefined, 1)}`;
   if (tool === "bash" && typeof command === "string") return `${command}${others}`;
   if (typeof path === "string") return `${path}${others}`;
   if (typeof url === "string") return `${url}${others}`;
   return JSON.stringify(input, undefined, 1);
-}
-
-/** Edits that cannot be shown in their file, for what they replace is not there: as they are written. */
-function editTexts({ edits, ...rest }: ToolInput): readonly string[] | undefined {
-  if (!Array.isArray(edits) || Object.keys(rest).length > 0) return undefined;
-  const marked = (mark: string, text: string): string => `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;
-  const texts = edits.flatMap((edit) => {
-    const { old_string: old, new_string: replacement, ...more } = isRecord(edit) ? edit : {};
-    if (typeof old !== "string" || typeof replacement !== "string") return [];
-    const others = Object.keys(more).length === 0 ? [] : [JSON.stringify(more)];
-    return [[marked("-", old), marked("+", replacement), ...others].join("\n")];
-  });
-  return texts.length === edits.length && texts.length > 0 ? texts : undefined;
 }
 
 function factLines(question: Question, context: ViewContext): readonly Line[] {

@@ -1,0 +1,26 @@
+import { isRecord } from "../../core/base/json.ts";
+
+/** A path on one line, whatever it holds: else what follows it would look like a part of the change. */
+export function pathLine(path: string): string {
+  return path.replaceAll("\n", "‹U+000A›");
+}
+
+/** A text with a mark in front of each of its lines. */
+export function markedText(mark: string, text: string): string {
+  return `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;
+}
+
+/** Edits as a call gives them, what goes and what comes line by line; `undefined` for what are no edits. */
+export function editsText(edits: unknown): string | undefined {
+  const texts = Array.isArray(edits) ? edits.map(editText) : [];
+  return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join("\n");
+}
+
+function editText(edit: unknown): string | undefined {
+  const { old_string, new_string, replace_all, ...more } = isRecord(edit) ? edit : {};
+  if (typeof old_string !== "string" || typeof new_string !== "string") return undefined;
+  const lines = [markedText("-", old_string), markedText("+", new_string)];
+  if (replace_all === true) lines.push("(everywhere in the file)");
+  if (Object.keys(more).length > 0) lines.push(JSON.stringify(more));
+  return lines.join("\n");
+}
