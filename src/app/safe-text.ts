@@ -15,6 +15,11 @@ export function namedText(text: string): string {
   return withUnsafe(text, withHiddenShown);
 }
 
+/** A path on one line, whatever it holds: else its second line would look like more of what is asked. */
+export function pathLine(path: string): string {
+  return path.replaceAll("\n", "‹U+000A›");
+}
+
 function withUnsafe(text: string, shown: (char: string) => string): string {
   if (SAFE.test(text)) return text;
   return text.replaceAll("\r\n", "\n").toWellFormed().replaceAll(UNSAFE, shown);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
@@ -109,6 +109,31 @@ test("what is asked about shows characters that turn a text round", async () => 
   });
   await prompt(editor, await newSession(editor), "Make it");
   expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
+});
+
+test("a question is titled with all that its call would do, and a path cannot begin a line of it", async () => {
+  const inputs = [
+    ["write", { path: "a.sh\n- harmless", content: "x" }],
+    ["edit", { path: "b.sh", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }],
+    ["bash", { command: "touch x", background: true }],
+  ] as const;
+  const answers = inputs.flatMap(([tool, input]) => [calls(tool, input), says("ok")]);
+  const titles: unknown[] = [];
+  const editor = await startEditor({
+    server: await modelServer(answers),
+    answer: ({ toolCall, options }) => {
+      titles.push(toolCall.title);
+      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
+    },
+  });
+  writeFileSync(join(editor.cwd, "b.sh"), "a a");
+  const id = await newSession(editor);
+  for (const _ of inputs) await prompt(editor, id, "Go on");
+  expect(titles).toEqual([
+    "write a.sh‹U+000A›- harmless",
+    'edit b.sh {"edits":[{"old_string":"a","new_string":"b","replace_all":true}]}',
+    'bash touch x {"background":true}',
+  ]);
 });
 
 test("an answer that was not offered is a no, whatever number it may be read as", async () => {

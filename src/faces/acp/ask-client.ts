@@ -12,10 +12,11 @@ import type {
   QuestionReply,
 } from "../../app/coding-session/question.ts";
 import { defined } from "../../core/base/defined.ts";
+import { pathLine } from "../../app/safe-text.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
-import { diffContent, toolFacts } from "./tool-facts.ts";
+import { diffContent, isShownAsDiff, toolFacts } from "./tool-facts.ts";
 
 /** Whom to ask, and about what. */
 export interface QuestionPlace {
@@ -72,10 +73,16 @@ async function askPermission(
 /** A longer text stands below the title as well. */
 const MAX_TITLE = 300;
 
-function subjectOf({ input = {} }: Question): string {
-  const { command, path, url } = input;
-  const what = [command, path, url].find((value) => typeof value === "string");
-  return typeof what === "string" ? what : JSON.stringify(input);
+/** What a call would do. What no diff shows of it is not left out. */
+function subjectOf({ tool = "", input = {} }: Question): string {
+  const key = tool === "bash" ? "command" : typeof input["path"] === "string" ? "path" : "url";
+  const { [key]: main, ...others } = input;
+  if (typeof main !== "string") return JSON.stringify(input);
+  const rest = Object.entries(others).filter(
+    ([name, value]) => value !== undefined && !isShownAsDiff(tool, name, value),
+  );
+  const more = rest.length === 0 ? "" : ` ${JSON.stringify(Object.fromEntries(rest))}`;
+  return `${key === "command" ? main : pathLine(main)}${more}`;
 }
 
 /** The end of a command is always shown: it is what runs last. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import type { ToolItem } from "../../app/coding-session/view.ts";
-import { ownValue } from "../../core/base/json.ts";
+import { isRecord, ownValue } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 
 /** Facts that an editor shows of a call beside its title and state. */
@@ -44,6 +44,17 @@ export function diffContent(name: string, input: ToolInput, cwd: string): ToolCa
   return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
     const { old_string: oldText, new_string: newText } = (edit ?? {}) as { readonly [key: string]: unknown };
     return typeof oldText === "string" && typeof newText === "string" ? [{ ...place, oldText, newText }] : [];
+  });
+}
+
+/** Whether {@link diffContent} shows all of an argument. An edit of every place says so in words only. */
+export function isShownAsDiff(tool: string, argument: string, value: unknown): boolean {
+  if (tool === "write") return argument === "content" && typeof value === "string";
+  if (tool !== "edit" || argument !== "edits" || !Array.isArray(value)) return false;
+  return value.every((edit) => {
+    const { old_string, new_string, ...more } = isRecord(edit) ? edit : {};
+    const isPair = typeof old_string === "string" && typeof new_string === "string";
+    return isPair && Object.keys(more).length === 0;
   });
 }
 

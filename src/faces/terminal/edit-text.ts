@@ -1,10 +1,5 @@
 import { isRecord } from "../../core/base/json.ts";
 
-/** A path on one line, whatever it holds: else what follows it would look like a part of the change. */
-export function pathLine(path: string): string {
-  return path.replaceAll("\n", "‹U+000A›");
-}
-
 /** A text with a mark in front of each of its lines. */
 export function markedText(mark: string, text: string): string {
   return `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;

@@ -1,9 +1,10 @@
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
+import { pathLine } from "../../../app/safe-text.ts";
 import { defined } from "../../../core/base/defined.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { wrapColumns } from "../../terminal/columns.ts";
-import { editsText, markedText, pathLine } from "../../terminal/edit-text.ts";
+import { editsText, markedText } from "../../terminal/edit-text.ts";
 import type { Style } from "../style.ts";
 
 /** How a question is put on a terminal. */

@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
 import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
+import { pathLine } from "../../../app/safe-text.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { editsText, pathLine } from "../../terminal/edit-text.ts";
+import { editsText } from "../../terminal/edit-text.ts";
 import {
   cutLine,
   fitLine,
