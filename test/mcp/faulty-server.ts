@@ -51,6 +51,8 @@ export interface FaultPlan {
   readonly tools?: readonly object[];
   /** Descriptions of its prompts; each says its own name and its arguments. */
   readonly prompts?: readonly { readonly name: string }[];
+  /** What `ask_person` asks instead of its own question. */
+  readonly asks?: object;
   /** Ignores the end of its input and requests to end, and starts a process that does so too. */
   readonly stubborn?: boolean;
 }
@@ -121,7 +123,9 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
         answer(textResult("there is a new one"));
       } else if (name in QUESTIONS) {
         asked = { id, voice };
-        voice.send({ jsonrpc: "2.0", id: "question-1", ...QUESTIONS[name as QuestionName] });
+        const question = QUESTIONS[name as QuestionName];
+        const own = name === "ask_person" && plan.asks !== undefined ? { params: plan.asks } : {};
+        voice.send({ jsonrpc: "2.0", id: "question-1", ...question, ...own });
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };

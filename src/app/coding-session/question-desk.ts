@@ -15,6 +15,7 @@ import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
+import { misfit } from "./value-form.ts";
 
 /** Options of a {@link QuestionDesk}. */
 export interface QuestionDeskOptions {
@@ -222,11 +223,8 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
 }
 
 function assertFits(schema: Question["schema"], value: Json): void {
-  if (schema === undefined) return;
-  const checked = compileSchema(schema).validate(value);
-  if (checked instanceof Promise || checked.ok) return;
-  const faults = checked.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  throw misuse(`The value does not fit what was asked for: ${faults.join("; ")}.`);
+  const fault = schema === undefined ? undefined : misfit(schema, value);
+  if (fault !== undefined) throw misuse(`The value does not fit what was asked for: ${fault}.`);
 }
 
 /**
@@ -252,7 +250,8 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     return {
       type: "elicitation",
       reason: `${server} asks: ${message}`,
-      schema: (schema ?? { type: "object" }) as JsonSchema,
+      // A schema that cannot be used fails here, where the server hears of it.
+      schema: compileSchema((schema ?? { type: "object" }) as JsonSchema).jsonSchema,
     };
   const page = URL.parse(url);
   if (page === null || !/^https?:$/.test(page.protocol)) return undefined;

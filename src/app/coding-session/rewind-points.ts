@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { FileChange } from "../../core/agent/file-change.ts";
 import { textOf } from "../../core/message/message.ts";
 import {
   checkpointHistory,
@@ -12,8 +13,13 @@ export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindP
   const history = checkpointHistory(journal);
   return history.messages.map(({ run, turn, entry: { id, time, message } }) => {
     const paths = stepsFrom(history, { run, turn }).flatMap(({ entry }) =>
-      entry.changes.map(({ path }) => path),
+      entry.changes.filter(isOfFile).map(({ path }) => path),
     );
     return { entryId: id, text: textOf(message.content), time, run, turn, files: [...new Set(paths)] };
   });
+}
+
+/** A folder that a file needed is nothing a person would count. */
+function isOfFile({ before, after }: FileChange): boolean {
+  return [before, after].some((version) => version !== null && version.type !== "folder");
 }

@@ -1,11 +1,13 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
-import { defined } from "../../core/base/defined.ts";
+import { fieldHint, ValueForm } from "../../app/coding-session/value-form.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { InputLine } from "./input-line.ts";
 import { type Line, line, shownText } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
+import { offeredReply } from "./panels/offered-reply.ts";
 import type { Panel } from "./panels/panel.ts";
-import { QUIET_MS } from "./panels/question-panel.ts";
+import { QUIET_MS } from "./panels/quiet.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 import { wholeQuestion } from "./views/question-lines.ts";
@@ -14,6 +16,9 @@ import type { ViewContext } from "./views/view-context.ts";
 
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;
+
+/** What is no value, even where one is asked for. */
+const SCREEN_COMMANDS = /^\/(?:stop|quit|exit)\s*$/;
 
 /**
  * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are
@@ -35,6 +40,8 @@ export class PlainScreen implements ScreenFace {
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
   #asked: Question | undefined;
+  /** What the question wants to know, where it is no choice. */
+  #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;
   #panel: Panel | undefined;
@@ -140,18 +147,34 @@ export class PlainScreen implements ScreenFace {
     const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
     this.#write(final);
     const [question] = session?.questions ?? [];
-    if (question !== undefined && question.id !== this.#asked?.id) {
-      this.#askedAt = this.#options.clock.elapsed();
-      this.#write([
-        ...wholeQuestion(question, this.context),
-        line("Number (for a refusal with a reason: its number, a blank, the reason):"),
-      ]);
-    }
+    if (question !== undefined && question.id !== this.#asked?.id) this.#ask(question);
     this.#asked = question;
     const isWorking = session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
     this.#isWorking = isWorking;
     this.#promptSoon();
+  }
+
+  #ask(question: Question): void {
+    this.#askedAt = this.#options.clock.elapsed();
+    const { type, schema = {} } = question;
+    this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
+    const whole = wholeQuestion(
+      type === "elicitation" ? { ...question, choices: [] } : question,
+      this.context,
+    );
+    if (this.#form === undefined)
+      this.#write([...whole, line("Number (for a refusal with a reason: its number, a blank, the reason):")]);
+    else
+      this.#write([...whole, line("(/no refuses, /back goes back to the field before)"), ...this.#fieldRows]);
+  }
+
+  get #fieldRows(): readonly Line[] {
+    const field = this.#form?.field;
+    if (field === undefined) return [line("An empty line says yes:")];
+    const notes = [field.note, fieldHint(field)].filter((each) => each !== undefined);
+    const text = `${field.label}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}:`;
+    return [line(withHiddenShown(text).replaceAll(/\s+/g, " "))];
   }
 
   /** Asks for a line once nothing more comes: what was typed last may have begun something. */
@@ -203,33 +226,42 @@ export class PlainScreen implements ScreenFace {
       if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
         panel.choices.choose(index);
       else panel.handle({ type: "key", key: "escape" });
-    } else if (question !== undefined && !text.startsWith("/")) this.#answer(question, text.trim());
+    } else if (question !== undefined && this.#form !== undefined && !SCREEN_COMMANDS.test(text))
+      this.#fill(question, this.#form, text);
+    else if (question !== undefined && !text.startsWith("/")) this.#answer(question, text.trim());
     else {
       this.input.replace(text);
       this.#options.onAction("send", "");
     }
   }
 
+  /** True when a line was on its way before the question could be read. */
+  #isTooSoon(): boolean {
+    const isTooSoon = this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
+    return isTooSoon;
+  }
+
+  #fill(question: Question, form: ValueForm, text: string): void {
+    if (this.#isTooSoon()) return;
+    const word = text.trim();
+    const taken = word === "/back" || word === "/no" ? undefined : form.take(text);
+    if (word === "/back") form.back();
+    if (word === "/no") this.#session?.answer(question.id, { choice: "no" });
+    else if (taken !== undefined && "value" in taken) this.#session?.answer(question.id, taken);
+    else
+      this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
+  }
+
   #answer(question: Question, text: string): void {
-    if (this.#options.clock.elapsed() - this.#askedAt < QUIET_MS) {
-      this.#write([line("(this came too soon to be an answer: write it again)")]);
-      return;
-    }
+    if (this.#isTooSoon()) return;
     const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
-    const at = Number(number) - 1;
+    const reply = offeredReply(question, Number(number) - 1);
+    const takesWords = question.type === "permission" && reply !== undefined && "choice" in reply;
     // A sentence that begins with a number may be meant for the model: only a no takes words.
-    const choice = question.choices.find(
-      (each, index) => index === at && (reason === "" || each.choice === "no"),
-    );
-    const option = reason === "" ? question.options?.[at] : undefined;
-    if (choice !== undefined)
-      this.#session?.answer(question.id, {
-        choice: choice.choice,
-        ...defined({ rule: choice.rule }),
-        ...(choice.choice === "no" && reason !== "" ? { reason } : {}),
-      });
-    else if (option !== undefined) this.#session?.answer(question.id, { value: option.value });
-    else this.#write([line("(write the number of one of the answers)")]);
+    if (reply === undefined || (reason !== "" && !(takesWords && reply.choice === "no")))
+      this.#write([line("(write the number of one of the answers)")]);
+    else this.#session?.answer(question.id, reason === "" ? reply : { choice: "no", reason });
   }
 
   #write(rows: readonly Line[]): void {

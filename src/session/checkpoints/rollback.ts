@@ -290,7 +290,7 @@ function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: Turn
     last === 0
       ? "The session has none."
       : `The session has ${last === 1 ? "turn 1 alone" : `the turns 1 to ${last}`}.`;
-  throw misuse(`There is no turn ${run}. ${known} See nano-agent undo --list.`);
+  throw misuse(`There is no turn ${run}. ${known}`);
 }
 
 function byRoot(

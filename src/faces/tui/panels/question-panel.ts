@@ -1,6 +1,5 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { defined } from "../../../core/base/defined.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
@@ -9,10 +8,9 @@ import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import { questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
+import { offeredReply } from "./offered-reply.ts";
 import type { Panel, PanelRows } from "./panel.ts";
-
-/** A question takes keys only after so long without one: nothing typed for something else is an answer. */
-export const QUIET_MS = 200;
+import { Quiet } from "./quiet.ts";
 
 /** Options of a {@link QuestionPanel}. */
 export interface QuestionPanelOptions {
@@ -32,14 +30,14 @@ export interface QuestionPanelOptions {
 export class QuestionPanel implements Panel {
   readonly #options: QuestionPanelOptions;
   #marked: number | undefined;
-  /** When it became visible, or a key came too early. */
-  #quietSince: number | undefined;
+  readonly #quiet: Quiet;
   #reason: Editor | undefined;
   /** True when the window has room for the question: a yes covers what was shown. */
   #isShown = true;
 
   constructor(options: QuestionPanelOptions) {
     this.#options = options;
+    this.#quiet = new Quiet(options.now);
   }
 
   get question(): Question {
@@ -47,7 +45,7 @@ export class QuestionPanel implements Panel {
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quietSince ??= this.#options.now();
+    this.#quiet.begin();
     const reason = this.#reason;
     if (reason === undefined) {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
@@ -73,7 +71,7 @@ export class QuestionPanel implements Panel {
 
   /** A key came for something else: the quiet begins anew. */
   disturb(): void {
-    if (this.#quietSince !== undefined) this.#quietSince = this.#options.now();
+    this.#quiet.disturb();
   }
 
   handle(event: TerminalEvent): void {
@@ -82,16 +80,14 @@ export class QuestionPanel implements Panel {
       this.#typeReason(this.#reason, event);
       return;
     }
-    const since = this.#quietSince;
-    const now = this.#options.now();
-    const isQuiet = since !== undefined && now - since >= QUIET_MS;
+    const { isOver: isQuiet } = this.#quiet;
     if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
     else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
       this.#choose(Number(event.text) - 1);
     else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
     else {
       // Somebody writes something else: a digit in it is no answer.
-      this.#quietSince = now;
+      this.#quiet.disturb();
       if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
     }
   }
@@ -108,17 +104,11 @@ export class QuestionPanel implements Panel {
 
   #choose(index: number): void {
     const { question } = this;
-    if (!this.#isShown) return;
-    if (question.type === "choice") {
-      const option = question.options?.[index];
-      if (option !== undefined) this.#answer({ value: option.value });
-      else if (index === question.options?.length) this.#answer({ choice: "no" });
-      return;
-    }
-    const offered = question.choices[index];
-    if (offered === undefined) return;
-    if (offered.choice === "no") this.#reason = EMPTY_EDITOR;
-    else this.#answer({ choice: offered.choice, ...defined({ rule: offered.rule }) });
+    const reply = this.#isShown ? offeredReply(question, index) : undefined;
+    if (reply === undefined) return;
+    const isRefusal = "choice" in reply && reply.choice === "no";
+    if (isRefusal && question.type === "permission") this.#reason = EMPTY_EDITOR;
+    else this.#answer(reply);
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {

@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
 import type { QuestionReply } from "../../../app/coding-session/question.ts";
 import { marksOf } from "../paint/theme.ts";
+import type { TerminalEvent } from "../terminal/key.ts";
+import { QUIET_MS } from "./quiet.ts";
 import { ValuePanel } from "./value-panel.ts";
 
 const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
 
 function opened() {
   const replies: QuestionReply[] = [];
+  const clock = { now: 0 };
+  const early: TerminalEvent[] = [];
   const schema = {
     type: "object",
     properties: {
@@ -20,6 +24,8 @@ function opened() {
   const panel = new ValuePanel({
     question: { id: "q", type: "elicitation", time: 0, reason: "Who\u001B[2J are you?", choices: [], schema },
     answer: (_id, reply) => replies.push(reply),
+    onTyped: (event) => early.push(event),
+    now: () => clock.now,
   });
   const type = (...texts: readonly string[]): void => {
     for (const text of texts) {
@@ -32,11 +38,16 @@ function opened() {
       .draw(CONTEXT, 20)
       .rows.map((row) => row.map(({ text }) => text).join(""))
       .join("\n");
-  return { panel, replies, type, shown };
+  const seen = (): void => {
+    shown();
+    clock.now += QUIET_MS;
+  };
+  return { panel, replies, type, shown, seen, early };
 }
 
 test("each field is asked for, what does not fit is said, and what is left out stays out", () => {
-  const { replies, type, shown, panel } = opened();
+  const { replies, type, shown, panel, seen } = opened();
+  seen();
   type("");
   expect(shown()).toContain("A value is needed here.");
   type("Ann", "old");
@@ -50,9 +61,30 @@ test("each field is asked for, what does not fit is said, and what is left out s
 });
 
 test("Escape refuses", () => {
-  const { panel, replies } = opened();
+  const { panel, replies, seen } = opened();
+  seen();
   panel.handle({ type: "key", key: "escape" });
   expect(replies).toEqual([{ choice: "no" }]);
+});
+
+test("what was on its way when the question came is none of its values", () => {
+  const { replies, type, early, seen, panel } = opened();
+  type("early");
+  seen();
+  panel.handle({ type: "key", key: "escape" });
+  expect([early, replies]).toEqual([[{ type: "text", text: "early" }], [{ choice: "no" }]]);
+});
+
+test("up goes back to what was written into the field before", () => {
+  const { replies, type, shown, seen, panel } = opened();
+  seen();
+  type("Ann", "7");
+  panel.handle({ type: "key", key: "up" });
+  panel.handle({ type: "key", key: "up" });
+  expect(shown()).toContain("name ❯ Ann");
+  panel.handle({ type: "text", text: "a" });
+  type("", "", "L", "");
+  expect(replies).toEqual([{ value: { name: "Anna", age: 7, size: "L" } }]);
 });
 
 test("who asks stays on the screen, however much is said", () => {
@@ -60,6 +92,8 @@ test("who asks stays on the screen, however much is said", () => {
   const panel = new ValuePanel({
     question: { id: "q", type: "elicitation", time: 0, reason, choices: [], schema: {} },
     answer: () => undefined,
+    onTyped: () => undefined,
+    now: () => 0,
   });
   const rows = panel.draw(CONTEXT, 10).rows.map((row) => row.map(({ text }) => text).join(""));
   expect([rows.length, rows[0]?.startsWith("? docs asks: x"), rows[7]?.endsWith("for you:")]).toEqual([

@@ -1,9 +1,7 @@
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import type { Json } from "../../../core/base/errors.ts";
-import { type Fields, isRecord } from "../../../core/base/json.ts";
-import type { JsonSchema } from "../../../core/base/schema.ts";
+import { fieldHint, ValueForm } from "../../../app/coding-session/value-form.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
+import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
 import { line, span, wrapLine } from "../paint/line.ts";
@@ -11,135 +9,119 @@ import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
-
-interface Field {
-  /** Undefined: the value itself, which is no object. */
-  readonly name: string | undefined;
-  readonly label: string;
-  readonly type: string;
-  readonly options: readonly string[];
-  readonly isRequired: boolean;
-}
+import { Quiet } from "./quiet.ts";
 
 /** Options of a {@link ValuePanel}. */
 export interface ValuePanelOptions {
   readonly question: Question;
   readonly answer: (id: string, reply: QuestionReply) => void;
+  /** Takes what was on its way before the question could be seen. */
+  readonly onTyped: (event: TerminalEvent) => void;
+  /** Milliseconds from some moment on. */
+  readonly now: () => number;
 }
 
-/** Asks for a value that fits a schema, one field after the other. Escape refuses. */
+/** Asks for a value that fits a schema, one field after the other. Escape refuses, up goes back. */
 export class ValuePanel implements Panel {
   readonly question: Question;
-  readonly #answer: ValuePanelOptions["answer"];
-  readonly #fields: readonly Field[];
-  readonly #values: { [name: string]: Json } = {};
-  #at = 0;
+  readonly #options: ValuePanelOptions;
+  readonly #quiet: Quiet;
+  /** True once a key was for the question: from then on all are. */
+  #isTaken = false;
+  readonly #form: ValueForm;
+  /** What was written into each field. */
+  readonly #texts: string[] = [];
   #editor: Editor = EMPTY_EDITOR;
   #fault = "";
 
-  constructor({ question, answer }: ValuePanelOptions) {
-    this.question = question;
-    this.#answer = answer;
-    this.#fields = fieldsOf(question.schema ?? {});
+  constructor(options: ValuePanelOptions) {
+    this.#options = options;
+    this.question = options.question;
+    this.#quiet = new Quiet(options.now);
+    this.#form = new ValueForm(this.question.schema ?? {});
   }
 
   draw({ width, marks }: ViewContext, maxRows: number): PanelRows {
-    const field = this.#fields[this.#at];
+    this.#quiet.begin();
+    const { field, at, fields } = this.#form;
     const head = wrapLine([span(withHiddenShown(this.question.reason), { role: "warning", bold: true })], {
       width,
       first: line("? "),
     });
-    const options =
-      field === undefined || field.options.length === 0
+    const hint = field === undefined ? undefined : fieldHint(field);
+    const notes = [field?.note, hint].flatMap((note) =>
+      note === undefined
         ? []
-        : [line(`  one of: ${withHiddenShown(field.options.join(", "))}`, { role: "muted" })];
-    const fault = this.#fault === "" ? [] : [line(`  ${this.#fault}`, { role: "bad" })];
-    const prompt = span(`${withHiddenShown(field?.label ?? "")} ${marks.prompt} `, { role: "accent" });
+        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: line("  ") }),
+    );
+    const fault =
+      this.#fault === ""
+        ? []
+        : wrapLine([span(withHiddenShown(this.#fault), { role: "bad" })], { width, first: line("  ") });
+    const label = withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL);
     const { rows, caret } = editorRows(this.#editor, {
       width,
       maxRows: 4,
-      prompt,
-      placeholder: field?.isRequired === true ? "" : "empty: leave it out",
+      prompt: span(`${label} ${marks.prompt} `, { role: "accent" }),
+      placeholder: field === undefined ? "enter says yes" : "",
       marks,
     });
     // Who asks stays, however long the text of a server is.
-    const [first = [], ...more] = [...head, ...options, ...fault];
+    const [first = [], ...more] = [...head, ...notes, ...fault];
     const room = Math.max(0, maxRows - rows.length - 2);
     const above = [first, ...more.slice(Math.max(0, more.length - room))];
-    const place = `${this.#at + 1} of ${this.#fields.length}`;
-    const keys = keysLine([place, "enter goes on", "esc refuses"], { marks, width });
+    const place = fields.length < 2 ? [] : [`${at + 1} of ${fields.length}`];
+    const back = at === 0 ? [] : ["up goes back"];
+    const keys = keysLine([...place, "enter goes on", ...back, "esc refuses"], { marks, width });
     return {
       rows: [...above, ...rows, keys],
       caret: { row: above.length + caret.row, column: caret.column },
     };
   }
 
-  /** Keys are typed into a field here; none of them lets anything run. */
   disturb(): void {
-    this.#fault = "";
+    this.#quiet.disturb();
   }
 
   handle(event: TerminalEvent): void {
+    this.#isTaken ||= this.#quiet.isOver;
+    if (!this.#isTaken) {
+      this.#quiet.disturb();
+      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
+      return;
+    }
     const key = event.type === "key" ? event.key : "";
-    if (key === "escape" || key === "ctrl+c") this.#answer(this.question.id, { choice: "no" });
+    if (key === "escape" || key === "ctrl+c") this.#answer({ choice: "no" });
     else if (key === "enter") this.#take();
+    else if (key === "up" && this.#form.at > 0) this.#back();
     else this.#editor = editLine(this.#editor, event);
   }
 
   #take(): void {
-    const field = this.#fields[this.#at];
-    if (field === undefined) return;
-    const read = valueOf(this.#editor.text.trim(), field);
-    this.#fault = "fault" in read ? read.fault : "";
-    if ("fault" in read) return;
-    if (field.name === undefined) {
-      this.#answer(this.question.id, { value: read.value ?? "" });
-      return;
-    }
-    if (read.value !== undefined) this.#values[field.name] = read.value;
-    this.#editor = EMPTY_EDITOR;
-    this.#at++;
-    if (this.#at === this.#fields.length) this.#answer(this.question.id, { value: this.#values });
+    const { at } = this.#form;
+    const { text } = this.#editor;
+    this.#texts[at] = text;
+    const taken = this.#form.take(text);
+    this.#fault = taken !== undefined && "fault" in taken ? taken.fault : "";
+    if (taken !== undefined && "value" in taken) this.#answer(taken);
+    else if (this.#form.at !== at) this.#show();
+  }
+
+  #answer(reply: QuestionReply): void {
+    this.#options.answer(this.question.id, reply);
+  }
+
+  #back(): void {
+    this.#texts[this.#form.at] = this.#editor.text;
+    this.#form.back();
+    this.#fault = "";
+    this.#show();
+  }
+
+  /** What was written into the field that is due, if it was there before. */
+  #show(): void {
+    this.#editor = insertText(EMPTY_EDITOR, this.#texts[this.#form.at] ?? "");
   }
 }
 
-function fieldsOf(schema: JsonSchema): readonly Field[] {
-  const { properties, required } = schema;
-  if (!isRecord(properties) || Object.keys(properties).length === 0)
-    return [fieldOf(undefined, schema, true)];
-  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
-  return Object.entries(properties).map(([name, property]) =>
-    fieldOf(name, isRecord(property) ? property : {}, needed.includes(name)),
-  );
-}
-
-function fieldOf(name: string | undefined, property: Fields, isRequired: boolean): Field {
-  const { type, title, description } = property;
-  const values: readonly unknown[] = Array.isArray(property["enum"]) ? property["enum"] : [];
-  const label = [title, description, name, "Value"].find((each) => typeof each === "string" && each !== "");
-  return {
-    name,
-    label: withHiddenShown(String(label)).slice(0, 60),
-    type: typeof type === "string" ? type : "string",
-    options: values.map(String),
-    isRequired,
-  };
-}
-
-function valueOf(
-  text: string,
-  { type, options, isRequired }: Field,
-): { readonly value: Json | undefined } | { readonly fault: string } {
-  if (text === "") return isRequired ? { fault: "A value is needed here." } : { value: undefined };
-  if (options.length > 0 && !options.includes(text)) return { fault: `Write one of: ${options.join(", ")}.` };
-  if (type === "boolean")
-    return /^(?:y|yes|true|n|no|false)$/i.test(text)
-      ? { value: /^[yt]/i.test(text) }
-      : { fault: "Write yes or no." };
-  if (type !== "number" && type !== "integer") return { value: text };
-  const number = Number(text);
-  const fits = Number.isFinite(number) && (type === "number" || Number.isInteger(number));
-  return fits
-    ? { value: number }
-    : { fault: type === "integer" ? "Write a whole number." : "Write a number." };
-}
+const MAX_LABEL = 60;

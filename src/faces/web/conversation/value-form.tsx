@@ -1,12 +1,11 @@
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
-import type { Json } from "../../../core/base/errors.ts";
-import { safeParse } from "../../../core/base/json.ts";
+import { type ValueField, valueFields } from "../../../app/coding-session/value-fields.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
-import { type SchemaField, schemaFields, valueOfFields } from "./schema-fields.ts";
+import { type GivenValues, initialValues, offeredTexts, readValues } from "./given-values.ts";
 
 /** Options of {@link ValueForm}. */
 interface FormProps {
@@ -14,36 +13,28 @@ interface FormProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-/** Asks for a value: field by field where it is a flat object, else as JSON. */
+/** Asks for a value, field by field. */
 export function ValueForm({ schema, send }: FormProps): VNode {
   const words = useWords();
-  const fields = schemaFields(schema);
-  const [given, setGiven] = useState<{ readonly [name: string]: string }>({});
-  const [json, setJson] = useState("");
+  const fields = valueFields(schema);
+  const [given, setGiven] = useState<GivenValues>(() => initialValues(fields));
   const [fault, setFault] = useState("");
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (fields !== undefined) return send({ choice: "once", value: { ...valueOfFields(fields, given) } });
-    const parsed = safeParse(json);
-    if (parsed.ok) send({ choice: "once", value: parsed.value as Json });
+    const read = readValues(fields, given);
+    if (read.ok) send({ choice: "once", value: read.value });
     else setFault(words.notJson);
   };
   return (
     <form class="form" onSubmit={submit}>
-      {fields?.map((field) => (
+      {fields.map((field, index) => (
         <FieldInput
-          key={field.name}
+          key={index}
           field={field}
-          value={given[field.name] ?? ""}
-          change={(value) => setGiven({ ...given, [field.name]: value })}
+          value={given[index] ?? []}
+          change={(value) => setGiven(given.with(index, value))}
         />
       ))}
-      {fields === undefined && (
-        <label>
-          {words.jsonValue}
-          <textarea value={json} onInput={({ currentTarget }) => setJson(currentTarget.value)} />
-        </label>
-      )}
       {fault !== "" && (
         <p class="bad" role="alert">
           {fault}
@@ -60,33 +51,68 @@ export function ValueForm({ schema, send }: FormProps): VNode {
 }
 
 interface FieldProps {
-  readonly field: SchemaField;
-  readonly value: string;
-  readonly change: (value: string) => void;
+  readonly field: ValueField;
+  readonly value: readonly string[];
+  readonly change: (value: readonly string[]) => void;
 }
 
-function FieldInput({ field: { label, kind, options, isRequired }, value, change }: FieldProps): VNode {
+function FieldInput({ field, value, change }: FieldProps): VNode {
+  const words = useWords();
   const id = useId();
-  const common = { id, required: isRequired, value };
+  const { label, note, kind, isRequired } = field;
+  const [text = ""] = value;
+  const common = { id, required: isRequired };
   const onInput = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }): void =>
-    change(currentTarget.value);
+    change([currentTarget.value]);
   return (
     <>
-      <label for={id}>{withHiddenShown(label)}</label>
-      {kind === "options" || kind === "boolean" ? (
-        <select {...common} onInput={onInput}>
+      <label for={id}>
+        {withHiddenShown(note === undefined ? label : `${label}: ${note}`)}
+        {kind === "json" && ` (${words.asJson})`}
+      </label>
+      {kind === "option" || kind === "boolean" ? (
+        <select {...common} value={text} onInput={onInput}>
           <option value="">–</option>
-          {(kind === "boolean" ? ["true", "false"] : options).map((each) => (
-            <option key={each} value={each}>
-              {withHiddenShown(each)}
-            </option>
-          ))}
+          <Choices field={field} />
         </select>
-      ) : kind === "number" ? (
-        <input {...common} type="number" step="any" onInput={onInput} />
+      ) : kind === "options" ? (
+        <select
+          {...common}
+          multiple
+          onInput={({ currentTarget }) =>
+            change(Array.from(currentTarget.selectedOptions, (option) => option.value))
+          }
+        >
+          <Choices field={field} chosen={value} />
+        </select>
+      ) : kind === "json" ? (
+        <textarea {...common} value={text} onInput={onInput} />
       ) : (
-        <input {...common} onInput={onInput} />
+        <input
+          {...common}
+          value={text}
+          {...(kind === "number" && { type: "number", step: "any" })}
+          onInput={onInput}
+        />
       )}
+    </>
+  );
+}
+
+function Choices({
+  field,
+  chosen,
+}: {
+  readonly field: ValueField;
+  readonly chosen?: readonly string[];
+}): VNode {
+  return (
+    <>
+      {offeredTexts(field).map(([value, label]) => (
+        <option key={value} value={value} {...(chosen !== undefined && { selected: chosen.includes(value) })}>
+          {withHiddenShown(label)}
+        </option>
+      ))}
     </>
   );
 }

@@ -127,7 +127,7 @@ export const CHINESE: Words = {
   noneOfThese: "都不是",
   sendValue: "发送",
   refuse: "拒绝",
-  jsonValue: "值（JSON）",
+  asJson: "JSON",
   notJson: "这不是 JSON。",
   message: "消息",
   messageHint: "Enter 发送，Shift+Enter 换行",

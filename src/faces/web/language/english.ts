@@ -127,7 +127,7 @@ export const ENGLISH = {
   noneOfThese: "None of these",
   sendValue: "Send",
   refuse: "Refuse",
-  jsonValue: "Value, as JSON",
+  asJson: "as JSON",
   notJson: "This is not JSON.",
   message: "Message",
   messageHint: "Enter sends, Shift+Enter begins a line",

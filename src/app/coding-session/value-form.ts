@@ -1,0 +1,146 @@
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import type { Json } from "../../core/base/errors.ts";
+import { safeParse } from "../../core/base/json.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import { type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
+
+interface Fault {
+  /** What is wrong, as a sentence. */
+  readonly fault: string;
+}
+
+/** Takes a value that fits a schema, field by field, each as the text that a person writes. */
+export class ValueForm {
+  readonly fields: readonly ValueField[];
+  readonly #schema: JsonSchema;
+  readonly #values: (Json | undefined)[] = [];
+
+  constructor(schema: JsonSchema) {
+    this.#schema = schema;
+    this.fields = valueFields(schema);
+  }
+
+  /** The place in {@link fields} of the one that is due. */
+  get at(): number {
+    return this.#values.length;
+  }
+
+  /** The field that is due; `undefined` where there is none to fill in, and any text says yes. */
+  get field(): ValueField | undefined {
+    return this.fields[this.at];
+  }
+
+  /**
+   * Takes the text of the field that is due. Gives the value once it is whole, `undefined` while more is due.
+   * A field with a fault stays due; a whole value that does not fit begins anew.
+   */
+  take(text: string): Fault | { readonly value: Json } | undefined {
+    const { field } = this;
+    if (field !== undefined) {
+      const read = readField(field, text.trim());
+      if ("fault" in read) return read;
+      this.#values.push(read.value);
+    }
+    if (this.at < this.fields.length) return undefined;
+    const value = this.#whole();
+    const fault = misfit(this.#schema, value);
+    if (fault === undefined) return { value };
+    this.#values.length = 0;
+    return { fault };
+  }
+
+  /** Makes the field before due again, if there is one. */
+  back(): void {
+    this.#values.pop();
+  }
+
+  #whole(): Json {
+    const [first] = this.fields;
+    if (first !== undefined && first.name === undefined) return this.#values[0] ?? null;
+    const named = this.fields.map(({ name = "" }, index) => [name, this.#values[index]] as const);
+    return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json;
+  }
+}
+
+/** Why a value does not fit a schema; `undefined`: it does. */
+export function misfit(schema: JsonSchema, value: Json): string | undefined {
+  const checked = compileSchema(schema).validate(value);
+  if (checked instanceof Promise || checked.ok) return undefined;
+  return checked.issues
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+    .join("; ");
+}
+
+function readField(field: ValueField, text: string): Fault | { readonly value: Json | undefined } {
+  const { initial, isRequired } = field;
+  if (text === "" && (initial !== undefined || !isRequired)) return { value: initial };
+  if (text === "") return { fault: "A value is needed here." };
+  const read = READERS[field.kind](text, field);
+  if ("fault" in read) return read;
+  const fault = misfit(field.schema, read.value);
+  return fault === undefined ? read : { fault: `This does not fit: ${fault}.` };
+}
+
+type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
+
+const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
+  text: (value) => ({ value }),
+  number: (text, { schema }) => {
+    const value = Number(text);
+    if (schema["type"] === "integer" && !Number.isInteger(value)) return { fault: "Write a whole number." };
+    return Number.isFinite(value) ? { value } : { fault: "Write a number." };
+  },
+  boolean: (text) =>
+    /^(?:y|yes|true|n|no|false)$/i.test(text)
+      ? { value: /^[yt]/i.test(text) }
+      : { fault: "Write yes or no." },
+  option: (text, field) => {
+    const found = optionOf(text, field);
+    return found === undefined ? { fault: `Write one of: ${labelsOf(field)}.` } : { value: found.value };
+  },
+  options: (text, field) => {
+    const found = text.split(",").map((each) => optionOf(each.trim(), field));
+    return found.every((each) => each !== undefined)
+      ? { value: found.map(({ value }) => value) }
+      : { fault: `Write some of these, with commas between them: ${labelsOf(field)}.` };
+  },
+  json: (text) => {
+    const parsed = safeParse(text);
+    return parsed.ok ? { value: parsed.value as Json } : { fault: "Write JSON." };
+  },
+};
+
+function optionOf(text: string, { options }: ValueField): ValueOption | undefined {
+  const wanted = text.toLowerCase();
+  return (
+    options.find(({ label, value }) => label === text || value === text) ??
+    options.find(({ label }) => label.toLowerCase() === wanted)
+  );
+}
+
+function labelsOf({ options }: ValueField): string {
+  return options.map(({ label }) => label).join(", ");
+}
+
+/** What a person can write into a field, in words; `undefined` where any text will do. */
+export function fieldHint(field: ValueField): string | undefined {
+  const { kind, initial, isRequired } = field;
+  const empty =
+    initial !== undefined
+      ? `empty: ${shownValue(field, initial)}`
+      : isRequired
+        ? undefined
+        : "empty: leave it out";
+  const what = { ...HINTS, option: `one of: ${labelsOf(field)}`, options: `some of: ${labelsOf(field)}` };
+  const parts = [what[kind], empty].filter((each) => each !== undefined);
+  return parts.length === 0 ? undefined : parts.join("; ");
+}
+
+const HINTS = { text: undefined, number: "a number", boolean: "yes or no", json: "JSON" } as const;
+
+function shownValue({ options }: ValueField, value: Json): string {
+  const shown = (each: Json): string =>
+    options.find((option) => option.value === each)?.label ??
+    (typeof each === "string" ? each : JSON.stringify(each));
+  return Array.isArray(value) ? value.map(shown).join(", ") : shown(value);
+}

@@ -1,0 +1,64 @@
+import type { ValueField } from "../../../app/coding-session/value-fields.ts";
+import type { Json } from "../../../core/base/errors.ts";
+import { equalJson, safeParse } from "../../../core/base/json.ts";
+
+/** What the fields of a form hold, in their order; several texts where several values are chosen. */
+export type GivenValues = readonly (readonly string[])[];
+
+/** The texts of a field that offers values, each with what a person reads: the place of an option in its list. */
+export function offeredTexts({ kind, options }: ValueField): readonly (readonly [string, string])[] {
+  if (kind === "boolean") return ["true", "false"].map((each) => [each, each]);
+  return options.map(({ label }, index) => [String(index), label]);
+}
+
+/** What a form holds before anybody has written into it. */
+export function initialValues(fields: readonly ValueField[]): GivenValues {
+  return fields.map((field) => {
+    const { initial, kind, options } = field;
+    if (initial === undefined) return [];
+    if (kind === "option" || kind === "options") {
+      const chosen = kind === "options" && Array.isArray(initial) ? initial : [initial];
+      return options.flatMap(({ value }, index) =>
+        chosen.some((each) => equalJson(each, value)) ? [String(index)] : [],
+      );
+    }
+    return [typeof initial === "string" && kind !== "json" ? initial : JSON.stringify(initial)];
+  });
+}
+
+/** The value that a form holds. What nobody filled in is left out; `ok` is false where JSON cannot be read. */
+export function readValues(
+  fields: readonly ValueField[],
+  given: GivenValues,
+): { readonly ok: true; readonly value: Json } | { readonly ok: false } {
+  const values = fields.map((field, index) => readValue(field, given[index] ?? []));
+  if (values.includes(NO_JSON)) return { ok: false };
+  const [first] = fields;
+  if (first !== undefined && first.name === undefined)
+    return { ok: true, value: (values[0] as Json) ?? null };
+  const named = fields.map(({ name = "" }, index) => [name, values[index]] as const);
+  return {
+    ok: true,
+    value: Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json,
+  };
+}
+
+const NO_JSON = Symbol("not JSON");
+
+function readValue(
+  { kind, options, isRequired }: ValueField,
+  texts: readonly string[],
+): Json | undefined | typeof NO_JSON {
+  const [text = ""] = texts;
+  if (kind === "options") {
+    const chosen = options.filter((_option, index) => texts.includes(String(index)));
+    return chosen.length === 0 && !isRequired ? undefined : chosen.map(({ value }) => value);
+  }
+  if (text === "") return kind === "text" && isRequired ? "" : undefined;
+  if (kind === "option") return options[Number(text)]?.value;
+  if (kind === "boolean") return text === "true";
+  if (kind === "number") return Number(text);
+  if (kind === "text") return text;
+  const parsed = safeParse(text);
+  return parsed.ok ? (parsed.value as Json) : NO_JSON;
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { calls, says } from "../../src/testing/script.ts";
+import { stdioCommand } from "../mcp/server-room.ts";
+import { leave, openScreen } from "./screen-kit.ts";
+import { takesKeys } from "./screen-program.ts";
+import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
+
+/** Every form in which servers may ask. */
+const FORM = {
+  message: "Who comes?",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string", minLength: 3, description: "as in the passport" },
+      size: {
+        type: "string",
+        oneOf: [
+          { const: "s", title: "Small" },
+          { const: "l", title: "Large" },
+        ],
+        default: "l",
+      },
+      days: { type: "array", items: { type: "string", enum: ["Mon", "Tue", "Wed"] }, minItems: 1 },
+      age: { type: "integer" },
+    },
+    required: ["name", "days"],
+  },
+};
+
+const PAGE = { mode: "url", elicitationId: "1", url: "https://example.com/sign-in", message: "Sign in" };
+
+function asking(asks: object, { plain = false }: { readonly plain?: boolean } = {}) {
+  const config = { mcpServers: { scripted: stdioCommand({ asks }) } };
+  const args = ["--mcp-config", JSON.stringify(config), "--allowed-tools", "mcp__scripted__*"];
+  return openScreen([calls("mcp__scripted__ask_person", {}), says("It is done.")], {
+    args: [...args, ...(plain ? ["--plain"] : [])],
+    ...(plain && { ready: "> " }),
+  });
+}
+
+/** What a server hears back, in the result of the call that asked. */
+function heard({ server }: Awaited<ReturnType<typeof asking>>): unknown {
+  const { messages } = server.requests[1]?.body as { readonly messages: readonly { content: unknown }[] };
+  return JSON.parse(String(messages.at(-1)?.content));
+}
+
+const FILLED = { action: "accept", content: { name: "Ann", size: "l", days: ["Mon", "Wed"] } };
+
+test("a form of a server takes what fits, says what does not, and goes back", async () => {
+  const screen = await asking(FORM);
+  const { program } = screen;
+  await program.typeUntil("Ask me\r", "as in the passport");
+  await takesKeys(program);
+  await program.typeUntil("An\r", "does not fit");
+  await program.typeUntil("n\r", "one of: Small, Large; empty: Large");
+  await program.typeUntil("huge\r", "Write one of: Small, Large.");
+  await program.typeUntil(KEYS.up, "as in the passport");
+  await program.typeUntil("\r", "one of: Small, Large");
+  await program.typeUntil(`${KEYS.ctrl("u")}\r`, "some of: Mon, Tue, Wed");
+  await program.typeUntil("Mon, wed\r", "4 of 4");
+  await program.typeUntil("\r", "It is done.");
+  expect([heard(screen), await leave(program)]).toEqual([FILLED, 0]);
+});
+
+test("in plain mode a form is asked line by line", async () => {
+  const screen = await asking(FORM, { plain: true });
+  const { program } = screen;
+  await program.typeUntil("Ask me\r", "name (as in the passport):\n> ");
+  await answered(program, "An", "This does not fit");
+  await program.typeUntil("Ann\r", "size (one of: Small, Large; empty: Large):\n> ");
+  await program.typeUntil("/back\r", "passport):\n> ");
+  await program.typeUntil("Ann\r", "empty: Large):\n> ");
+  await program.typeUntil("\r", "days (some of: Mon, Tue, Wed):\n> ");
+  await program.typeUntil("Mon, wed\r", "age (a number; empty: leave it out):\n> ");
+  await program.typeUntil("\r", "It is done.");
+  expect(heard(screen)).toEqual(FILLED);
+});
+
+test.each([
+  ["1", "accept"],
+  ["2", "decline"],
+])("in plain mode answer %s to a page that is to be opened means %s", async (number, action) => {
+  const screen = await asking(PAGE, { plain: true });
+  const { program } = screen;
+  await program.typeUntil("Ask me\r", "2. None of these");
+  await answered(program, number, "It is done.");
+  expect(heard(screen)).toEqual({ action });
+});
+
+/** Answers until it is taken: what comes with the question is not. */
+async function answered(program: ProgramInTerminal, text: string, wanted: string): Promise<void> {
+  const isThere = (): boolean => program.emulator.written.includes(wanted);
+  const tooSoon = (): number => program.emulator.written.split("came too soon").length;
+  while (!isThere()) {
+    const before = tooSoon();
+    await program.typeUntil(`${text}\r`, () => isThere() || tooSoon() > before);
+  }
+}
