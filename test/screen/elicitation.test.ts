@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import type { RecordedRequest } from "../../src/testing/server-step.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { leave, openScreen } from "./screen-kit.ts";
-import { takesKeys } from "./screen-program.ts";
+import { type ScreenProgram, takesKeys } from "./screen-program.ts";
 import { KEYS, type ProgramInTerminal } from "./terminal-program.ts";
 
 /** Every form in which servers may ask. */
@@ -29,27 +30,45 @@ const FORM = {
 
 const PAGE = { mode: "url", elicitationId: "1", url: "https://example.com/sign-in", message: "Sign in" };
 
-function asking(asks: object, { plain = false }: { readonly plain?: boolean } = {}) {
+/** A session in which a server asks, from the first request on that knows its tool. */
+async function asking(
+  asks: object,
+  { plain = false, begins }: { readonly plain?: boolean; readonly begins: string },
+): Promise<ScreenProgram> {
   const config = { mcpServers: { scripted: stdioCommand({ asks }) } };
   const args = ["--mcp-config", JSON.stringify(config), "--allowed-tools", "mcp__scripted__*"];
-  return openScreen([calls("mcp__scripted__ask_person", {}), says("It is done.")], {
+  const steps = Array.from({ length: 200 }, (_, index) => (request: RecordedRequest) => {
+    const body = JSON.stringify(request.body);
+    if (!body.includes("ask_person")) return says(`Not yet (${index}).`);
+    return body.includes("accept") || body.includes("decline")
+      ? says("It is done.")
+      : calls("mcp__scripted__ask_person", {});
+  });
+  const screen = await openScreen(steps, {
     args: [...args, ...(plain ? ["--plain"] : [])],
     ...(plain && { ready: "> " }),
   });
+  const { program } = screen;
+  let isAsked = false;
+  for (let count = 0; !isAsked; count++)
+    await program.typeUntil("Ask me\r", (shown) => {
+      isAsked = shown.includes(begins);
+      return isAsked || shown.includes(`Not yet (${count}).`);
+    });
+  return screen;
 }
 
 /** What a server hears back, in the result of the call that asked. */
-function heard({ server }: Awaited<ReturnType<typeof asking>>): unknown {
-  const { messages } = server.requests[1]?.body as { readonly messages: readonly { content: unknown }[] };
+function heard({ server }: ScreenProgram): unknown {
+  const { messages } = server.requests.at(-1)?.body as { readonly messages: readonly { content: unknown }[] };
   return JSON.parse(String(messages.at(-1)?.content));
 }
 
 const FILLED = { action: "accept", content: { name: "Ann", size: "l", days: ["Mon", "Wed"] } };
 
 test("a form of a server takes what fits, says what does not, and goes back", async () => {
-  const screen = await asking(FORM);
+  const screen = await asking(FORM, { begins: "as in the passport" });
   const { program } = screen;
-  await program.typeUntil("Ask me\r", "as in the passport");
   await takesKeys(program);
   await program.typeUntil("An\r", "does not fit");
   await program.typeUntil("n\r", "one of: Small, Large; empty: Large");
@@ -63,9 +82,8 @@ test("a form of a server takes what fits, says what does not, and goes back", as
 });
 
 test("in plain mode a form is asked line by line", async () => {
-  const screen = await asking(FORM, { plain: true });
+  const screen = await asking(FORM, { plain: true, begins: "name (as in the passport):\n> " });
   const { program } = screen;
-  await program.typeUntil("Ask me\r", "name (as in the passport):\n> ");
   await answered(program, "An", "This does not fit");
   await program.typeUntil("Ann\r", "size (one of: Small, Large; empty: Large):\n> ");
   await program.typeUntil("/back\r", "passport):\n> ");
@@ -80,9 +98,8 @@ test.each([
   ["1", "accept"],
   ["2", "decline"],
 ])("in plain mode answer %s to a page that is to be opened means %s", async (number, action) => {
-  const screen = await asking(PAGE, { plain: true });
+  const screen = await asking(PAGE, { plain: true, begins: "2. None of these" });
   const { program } = screen;
-  await program.typeUntil("Ask me\r", "2. None of these");
   await answered(program, number, "It is done.");
   expect(heard(screen)).toEqual({ action });
 });
