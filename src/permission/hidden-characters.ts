@@ -21,5 +21,5 @@ function nameOf(char: string): string {
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 /** All that Unicode wants ignored where it cannot be shown, except the sign that makes an emoji of it. */
 const HIDDEN =
-  /(?![\n\t\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;
+  /(?![\n\t]|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f\u20e3)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;
 const EVERY_HIDDEN = new RegExp(HIDDEN.source, "gu");

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
@@ -65,17 +66,26 @@ function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdi
     return { ...by, decision: "deny", reason: `Plan mode only reads, and ${tool} changes files.`, mode };
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
-  const inside = space.isInside(path.resolved);
-  const suggestion = `${tool}(${inside ? (space.insideForms(path.resolved)[0] ?? path.resolved) : path.resolved})`;
-  if (!inside) {
+  const own = { ...by, decision: "ask", ...defined({ suggestion: ruleFor(tool, path, space) }) } as const;
+  if (!space.isInside(path.resolved)) {
     const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
-    return { ...by, decision: "ask", reason, suggestion };
+    return { ...own, reason };
   }
   const within = `${shown(part)} is inside the workspace, and`;
   if (!isEdit) return { ...by, decision: "allow", reason: `${within} ${tool} only reads.` };
   if (mode === "acceptEdits")
     return { ...by, decision: "allow", reason: `${within} edits there are accepted.` };
-  return { ...by, decision: "ask", reason: `No rule allows ${tool} on ${shown(part)}.`, suggestion };
+  const place = space.insideForms(path.resolved);
+  const isLink = !path.written.some((form) => space.insideForms(form).some((each) => place.includes(each)));
+  const leads = isLink ? `${shown(part)} leads to ${shown(place[0] ?? path.resolved)}. ` : "";
+  return { ...own, reason: `${leads}No rule allows ${tool} on ${shown(part)}.` };
+}
+
+/** The narrowest rule for a path; none where that would describe others, or be none. */
+function ruleFor(tool: string, { resolved }: JudgedPath, space: PathSpace): string | undefined {
+  const [form = resolved] = space.isInside(resolved) ? space.insideForms(resolved) : [];
+  const plain = form.startsWith("~") ? resolved : form;
+  return plain.includes("*") || plain.trim() === "" ? undefined : `${tool}(${plain})`;
 }
 
 /** The places a call works in, or why they cannot be told. */

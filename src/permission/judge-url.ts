@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { byRule, shown, type Verdict } from "./verdict.ts";
 
@@ -20,12 +21,13 @@ export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSe
     .forTool("allow", TOOL)
     .find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));
   if (rule !== undefined) return byRule(rule, part);
-  const suggestion = `${TOOL}(domain:${host})`;
+  // A star in a rule stands for any text.
+  const suggestion = host.includes("*") ? undefined : `${TOOL}(domain:${host})`;
   return {
     decision: "ask",
     part,
     reason: `No rule allows to fetch pages from ${shown(host)}.`,
-    suggestion,
+    ...defined({ suggestion }),
     by: "mode",
   };
 }

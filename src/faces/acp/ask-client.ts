@@ -5,6 +5,7 @@ import {
   type PermissionOption,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
+import { callSubject } from "../../app/coding-session/call-subject.ts";
 import type {
   AnswerChoice,
   OfferedChoice,
@@ -12,7 +13,6 @@ import type {
   QuestionReply,
 } from "../../app/coding-session/question.ts";
 import { defined } from "../../core/base/defined.ts";
-import { pathLine } from "../../app/safe-text.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
@@ -73,16 +73,12 @@ async function askPermission(
 /** A longer text stands below the title as well. */
 const MAX_TITLE = 300;
 
-/** What a call would do. What no diff shows of it is not left out. */
+/** What a call would do, but for what a diff shows. */
 function subjectOf({ tool = "", input = {} }: Question): string {
-  const key = tool === "bash" ? "command" : typeof input["path"] === "string" ? "path" : "url";
-  const { [key]: main, ...others } = input;
-  if (typeof main !== "string") return JSON.stringify(input);
-  const rest = Object.entries(others).filter(
-    ([name, value]) => value !== undefined && !isShownAsDiff(tool, name, value),
-  );
-  const more = rest.length === 0 ? "" : ` ${JSON.stringify(Object.fromEntries(rest))}`;
-  return `${key === "command" ? main : pathLine(main)}${more}`;
+  const subject = callSubject(tool, input);
+  if (subject === undefined) return JSON.stringify(input);
+  const rest = Object.entries(subject.others).filter(([name, value]) => !isShownAsDiff(tool, name, value));
+  return rest.length === 0 ? subject.main : `${subject.main} ${JSON.stringify(Object.fromEntries(rest))}`;
 }
 
 /** The end of a command is always shown: it is what runs last. */

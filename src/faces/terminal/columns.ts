@@ -9,6 +9,17 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
+/**
+ * Cells that a text takes at most: on a terminal that draws each character by itself, whatever it belongs to.
+ * Control characters must not be in it.
+ */
+export function mostColumnsOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  let columns = 0;
+  for (const char of text) columns += PLAIN.test(char) ? columnsOf(char) : 2;
+  return columns;
+}
+
 /** The characters as people see them: emoji of several parts, letters with their marks. */
 export function graphemes(text: string): readonly string[] {
   if (NARROW.test(text)) return text.split("");
@@ -33,11 +44,24 @@ export function wrapColumns(line: string, width: number): readonly string[] {
   const pieces: string[] = [];
   let rest = line;
   for (;;) {
-    const piece = firstColumns(rest, limit);
+    // What is wider than a row, as a letter under a hundred marks, is torn.
+    const piece = firstColumns(rest, limit) || firstCharacters(rest, limit);
     pieces.push(piece);
     if (piece.length === rest.length) return pieces;
     rest = rest.slice(piece.length);
   }
+}
+
+/** As many characters, each by itself, as fit `width` columns; at least one, where there is one. */
+function firstCharacters(text: string, width: number): string {
+  let columns = 0;
+  let end = 0;
+  for (const char of text.slice(0, width * MAX_CLUSTER)) {
+    columns += graphemeColumns(char);
+    if (columns > width && end > 0) break;
+    end += char.length;
+  }
+  return text.slice(0, end);
 }
 
 /** The beginning of a text, as much of it as fits `width` columns. */

@@ -1,6 +1,8 @@
+import { callSubject } from "../../../app/coding-session/call-subject.ts";
+import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { pathLine } from "../../../app/safe-text.ts";
 import { defined } from "../../../core/base/defined.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { wrapColumns } from "../../terminal/columns.ts";
@@ -55,7 +57,7 @@ export function offersOf({ choices }: Question): readonly Offer[] {
  */
 export function questionLines(question: Question, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { tool = "", input = {}, agent, reason, choices } = question;
+  const { tool = "", input = {}, agent, reason, choices, diff } = question;
   const subject = subjectOf(tool, input);
   const parts = partsOf(question, subject);
   const [rule, wider] = choices.flatMap((each) => (each.choice === "session" ? (each.rule ?? []) : []));
@@ -66,6 +68,7 @@ export function questionLines(question: Question, look: QuestionLook): readonly 
   return [
     style.yellow(style.bold(`? ${asker} wants to run:`)),
     ...rowsOf(subject, look, 2).map((row) => `${style.yellow("│")} ${row}`),
+    ...(diff === undefined ? [] : labelled("file", diffText(diff), look)),
     ...(hides ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
     ...partLines(parts, look),
     ...labelled("why", reason, look),
@@ -73,6 +76,10 @@ export function questionLines(question: Question, look: QuestionLook): readonly 
     ...(wider === undefined ? [] : labelled("wide", wider, look)),
     ...(rules.join("").includes("*") ? [style.dim("        (each * stands for any text)")] : []),
   ];
+}
+
+function diffText({ isNew, added, removed }: FileDiff): string {
+  return isNew ? "a new one" : `${counted(added, "line")} more, ${counted(removed, "line")} less`;
 }
 
 function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
@@ -108,23 +115,21 @@ export function keyLine(question: Question, { style, width, whole }: QuestionLoo
 }
 
 function subjectOf(tool: string, input: ToolInput): string {
-  const { path: written, command, url } = input;
-  const path = typeof written === "string" ? pathLine(written) : written;
-  if (tool === "bash" && typeof command === "string") return command + others(input, ["command"]);
-  if (tool === "write" && typeof path === "string" && typeof input["content"] === "string")
-    return `${path}\n${markedText("+", input["content"])}`;
-  const edited = tool === "edit" ? editsText(input["edits"]) : undefined;
-  if (typeof path === "string" && edited !== undefined) return `${path}\n${edited}`;
-  if (typeof path === "string") return path + others(input, ["path"]);
-  if (typeof url === "string") return url + others(input, ["url"]);
-  return JSON.stringify(input, null, 2);
+  const subject = callSubject(tool, input);
+  if (subject === undefined) return JSON.stringify(input, null, 2);
+  const { main, others } = subject;
+  const { content, ...beside } = others;
+  if (tool === "write" && typeof content === "string")
+    return `${main}${argumentsText(beside)}\n${markedText("+", content)}`;
+  const { edits, ...more } = others;
+  const edited = tool === "edit" ? editsText(edits) : undefined;
+  if (edited !== undefined) return `${main}${argumentsText(more)}\n${edited}`;
+  return `${main}${argumentsText(others)}`;
 }
 
-function others(input: ToolInput, known: readonly string[]): string {
-  const rest = Object.entries(input).filter(([key, value]) => !known.includes(key) && value !== undefined);
-  return rest.length === 0
-    ? ""
-    : `\n(${rest.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")})`;
+function argumentsText(others: ToolInput): string {
+  const texts = Object.entries(others).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return texts.length === 0 ? "" : `\n(${texts.join(", ")})`;
 }
 
 function labelled(label: string, text: string, look: QuestionLook): readonly string[] {

@@ -81,20 +81,30 @@ export interface WrappedRow {
   readonly end: number;
 }
 
-/** Spans as rows of exactly at most `width` columns, broken anywhere: what is code keeps its blanks. */
-export function cutLine(spans: Line, width: number): readonly Line[] {
-  if (lineColumns(spans) <= width) return [spans];
+/**
+ * Spans as rows of at most `width` columns, broken anywhere: what is code keeps its blanks. `measure` counts
+ * the columns of a text.
+ */
+export function cutLine(
+  spans: Line,
+  width: number,
+  measure: (text: string) => number = columnsOf,
+): readonly Line[] {
+  if (spans.reduce((sum, { text }) => sum + measure(text), 0) <= width) return [spans];
+  const limit = Math.max(2, width);
   const rows: Span[][] = [[]];
-  let room = Math.max(2, width);
+  let room = limit;
   for (const { text, style } of spans) {
     for (const cluster of graphemes(text)) {
-      const columns = graphemeColumns(cluster);
-      if (columns > room) {
-        rows.push([]);
-        room = Math.max(2, width);
+      for (const piece of measure(cluster) > limit ? cluster : [cluster]) {
+        const columns = measure(piece);
+        if (columns > room) {
+          rows.push([]);
+          room = limit;
+        }
+        room -= columns;
+        rows.at(-1)?.push({ text: piece, style });
       }
-      room -= columns;
-      rows.at(-1)?.push({ text: cluster, style });
     }
   }
   return rows.map((row) => joined(row));

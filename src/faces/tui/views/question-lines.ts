@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
+import { callSubject } from "../../../app/coding-session/call-subject.ts";
 import type { Question, QuestionPart } from "../../../app/coding-session/question.ts";
-import { pathLine } from "../../../app/safe-text.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { mostColumnsOf } from "../../terminal/columns.ts";
 import { editsText } from "../../terminal/edit-text.ts";
 import {
   cutLine,
@@ -23,6 +24,8 @@ export interface QuestionOption {
   readonly label: string;
   /** Dim, behind the label. */
   readonly note?: string | undefined;
+  /** Where the rule stands that it adds: up to there it must be read whole. */
+  readonly rule?: "label" | "note";
 }
 
 /** The answers of a question, in the order of their numbers. */
@@ -34,10 +37,11 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
       case "once":
         return { label: "Allow once" };
       case "session":
-        return { label: "Allow for this session", note: rule };
+        return { label: "Allow for this session", note: rule, rule: "note" };
       case "always":
         return {
           label: `Always allow ${rule ?? ""}`.trim(),
+          rule: "label",
           note: savedTo && `for this folder, kept in ${savedTo.replace(homedir(), "~")}`,
         };
       case "no":
@@ -57,6 +61,13 @@ export interface QuestionState {
   readonly more: number;
 }
 
+/** The rows of a question, and what of its answers cannot be read in them. */
+export interface QuestionRows {
+  readonly rows: readonly Line[];
+  /** Answers whose rule a larger window would show, by their places: nobody can say yes to them. */
+  readonly cut: ReadonlySet<number>;
+}
+
 /** Rows that say why, before some of them are left out. */
 const FACT_ROWS = 8;
 /** In a window with so many rows the answers stand apart. */
@@ -71,24 +82,29 @@ export function questionLines(
   question: Question,
   state: QuestionState,
   context: ViewContext,
-): readonly Line[] | undefined {
+): QuestionRows | undefined {
   const options = questionOptions(question);
+  const head = headLines(question, context);
   const subject = subjectLines(question, context);
   const facts = factLines(question, context);
-  const least = 1 + Math.min(subject.length, 2);
+  const least = head.length + Math.min(subject.length, 2);
   const wrapped = options.flatMap((each, index) => optionLines(each, index, { state, context }));
   const keys = options.length === 0 ? [] : [choiceKeys(context)];
   const waiting = state.more > 0 ? [waitingLine(state.more, context)] : [];
   const whole = [...(state.maxRows >= ROOMY ? [[]] : []), ...wrapped, ...keys, ...waiting];
   const fits = least + 2 + whole.length <= state.maxRows;
-  const foot = fits
-    ? whole
-    : [...options.map((each, index) => optionLine(each, index, { state, context })), ...keys];
-  const room = state.maxRows - foot.length - 1;
-  if (room < least - 1) return undefined;
+  const short = options.map((each, index) => optionLine(each, index, { state, context }));
+  const foot = fits ? whole : [...short.map((each) => each ?? larger(context)), ...keys];
+  const cut = new Set(fits ? [] : short.flatMap((each, index) => (each === undefined ? [index] : [])));
+  const room = state.maxRows - foot.length - head.length;
+  if (room < least - head.length) return undefined;
   const kept = Math.min(facts.length, FACT_ROWS, Math.max(0, room - Math.min(subject.length, 3)));
   const shown = shortened(subject, room - kept, context);
-  return [headLine(question, context), ...shown, ...firstOf(facts, room - shown.length, context), ...foot];
+  return { rows: [...head, ...shown, ...firstOf(facts, room - shown.length, context), ...foot], cut };
+}
+
+function larger({ width }: ViewContext): Line {
+  return fitLine(line("     a larger window shows this answer", { role: "muted" }), width);
 }
 
 function choiceKeys({ marks, width }: ViewContext): Line {
@@ -114,18 +130,24 @@ export function tooSmallLines(question: Question, { width }: ViewContext): reado
 export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
   const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
   return [
-    headLine(question, context),
+    ...headLines(question, context),
     ...subjectLines(question, context),
     ...factLines(question, context),
     ...questionOptions(question).flatMap((each, index) => optionLines(each, index, { state, context })),
   ];
 }
 
-function headLine({ type, tool, agent, diff }: Question, { width }: ViewContext): Line {
+function headLines({ type, tool, agent, diff }: Question, { width }: ViewContext): readonly Line[] {
   const who = agent === undefined ? "" : `${withHiddenShown(agent)}: `;
   const verb = diff === undefined ? "run" : diff.isNew ? "make a file" : "change a file";
   const what = type === "permission" ? `${withHiddenShown(tool ?? "a tool")} wants to ${verb}` : "A question";
-  return fitLine([span(`? ${who}${what}`, { role: "warning", bold: true })], width);
+  const text = span(`${who}${what}`, { role: "warning", bold: true });
+  return unclipped(wrapLine([text], { width, first: line("? ", { role: "warning", bold: true }) }), width);
+}
+
+/** Rows that stay whole on a terminal which draws some of their letters wider than others do. */
+function unclipped(rows: readonly Line[], width: number): readonly Line[] {
+  return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
 }
 
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
@@ -141,27 +163,25 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
 function changeRows(diff: NonNullable<Question["diff"]>, context: ViewContext): readonly Line[] {
   const what = `${diff.isNew ? "new file, " : ""}+${diff.added} -${diff.removed}`;
   const name: Line = [span(withHiddenShown(diff.path), { bold: true }), span(`  ${what}`, { role: "muted" })];
-  return [...cutLine(name, context.width), ...diffLines(diff, { ...context, isAsked: true })];
+  const rows = [...cutLine(name, context.width), ...diffLines(diff, { ...context, isAsked: true })];
+  return unclipped(rows, context.width);
 }
 
 /** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
 function textRows(text: string, width: number): readonly Line[] {
-  return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width));
+  return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
 }
 
 function subjectOf({ type, tool, input = {}, reason }: Question): string {
   if (type !== "permission") return reason;
-  const { command, path: written, url, ...rest } = input;
-  const path = typeof written === "string" ? pathLine(written) : written;
-  const { edits, ...more } = rest;
+  const subject = callSubject(tool ?? "", input);
+  if (subject === undefined) return JSON.stringify(input, undefined, 1);
+  const { main, others } = subject;
+  const { edits, ...more } = others;
   // Edits that cannot be shown in their file, because what they replace is not there.
   const edited = tool === "edit" && Object.keys(more).length === 0 ? editsText(edits) : undefined;
-  if (typeof path === "string" && edited !== undefined) return `${path}\n${edited}`;
-  const others = Object.keys(rest).length === 0 ? "" : `\n${JSON.stringify(rest, undefined, 1)}`;
-  if (tool === "bash" && typeof command === "string") return `${command}${others}`;
-  if (typeof path === "string") return `${path}${others}`;
-  if (typeof url === "string") return `${url}${others}`;
-  return JSON.stringify(input, undefined, 1);
+  if (edited !== undefined) return `${main}\n${edited}`;
+  return Object.keys(others).length === 0 ? main : `${main}\n${JSON.stringify(others, undefined, 1)}`;
 }
 
 function factLines(question: Question, context: ViewContext): readonly Line[] {
@@ -208,7 +228,7 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
 
 function labelled(label: string, text: Line, width: number): readonly Line[] {
   const first = line(label === "" ? "    " : `  ${label}: `, { role: "muted" });
-  return wrapLine(text, { width, first, rest: line("    ") });
+  return unclipped(wrapLine(text, { width, first, rest: line("    ") }), width);
 }
 
 /** Beginning and end of rows, at least one row. */
@@ -238,15 +258,19 @@ interface OptionLook {
   readonly context: ViewContext;
 }
 
-/** An answer in one row, with the beginning of its note. */
-function optionLine(option: QuestionOption, index: number, look: OptionLook): Line {
+/** An answer in one row; `undefined` where that has no room for its rule. */
+function optionLine(option: QuestionOption, index: number, look: OptionLook): Line | undefined {
   const { number, text } = optionParts(option, index, look);
-  return fitLine([number, ...text], look.context.width);
+  const { width } = look.context;
+  const read = option.rule === undefined ? [] : text.slice(0, option.rule === "label" ? 1 : 2);
+  const columns = [number, ...read].reduce((sum, each) => sum + mostColumnsOf(each.text), 0);
+  return columns <= width ? fitLine([number, ...text], width) : undefined;
 }
 
 function optionLines(option: QuestionOption, index: number, look: OptionLook): readonly Line[] {
   const { number, text } = optionParts(option, index, look);
-  return wrapLine(text, { width: look.context.width, first: [number] });
+  const { width } = look.context;
+  return unclipped(wrapLine(text, { width, first: [number] }), width);
 }
 
 function optionParts(

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { callSubject } from "../../../app/coding-session/call-subject.ts";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
@@ -49,15 +50,15 @@ function Title({ question: { type, tool, agent, diff } }: { readonly question: Q
 }
 
 /** Nothing of it is cut: the end of a command is where the danger may be. */
-function Subject({ question: { input, parts = [], reason, diff } }: { readonly question: Question }): VNode {
+function Subject({ question }: { readonly question: Question }): VNode {
+  const { input, parts = [], reason, diff } = question;
   const words = useWords();
-  const command = input?.["command"];
   return (
     <>
       {diff !== undefined && <DiffView diff={diff} />}
       {diff === undefined && input !== undefined && (
         <pre class="subject" tabIndex={0} aria-label={words.arguments} dir="ltr">
-          {withHiddenShown(typeof command === "string" ? command : JSON.stringify(input, undefined, 2))}
+          {withHiddenShown(subjectText(question))}
         </pre>
       )}
       <p>{withHiddenShown(reason)}</p>
@@ -76,6 +77,13 @@ function Subject({ question: { input, parts = [], reason, diff } }: { readonly q
       )}
     </>
   );
+}
+
+function subjectText({ tool = "", input = {} }: Question): string {
+  const subject = tool === "bash" ? callSubject(tool, input) : undefined;
+  if (subject === undefined) return JSON.stringify(input, undefined, 2);
+  const { main, others } = subject;
+  return Object.keys(others).length === 0 ? main : `${main}\n${JSON.stringify(others, undefined, 2)}`;
 }
 
 interface AnswerProps {
