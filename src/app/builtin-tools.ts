@@ -2,7 +2,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { type BashTools, createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
-import type { FilePort } from "../tools/files/file-port.ts";
+import type { FilePort, IsAsShown } from "../tools/files/file-port.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
@@ -34,6 +34,7 @@ export interface BuiltinToolsOptions {
   /** The variables commands see, and the sandbox that confines them. */
   readonly shell: ShellOptions;
   readonly files?: FilePort | undefined;
+  readonly isAsShown?: IsAsShown | undefined;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
   readonly guard: FileGuard;
@@ -41,7 +42,7 @@ export interface BuiltinToolsOptions {
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { settings, workspace, guard, files } = options;
+  const { settings, workspace, guard, files, isAsShown } = options;
   const { paths, config, environment } = settings;
   const { home } = paths;
   // Added, not copied: what commands see is found out with the first of them.
@@ -56,7 +57,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   };
   return {
     tools: [
-      ...fileTools({ home, ripgrep, files, ...guarded }),
+      ...fileTools({ home, ripgrep, files, isAsShown, ...guarded }),
       shell.bash,
       shell.job,
       createBatchTool(),

@@ -12,6 +12,7 @@ import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
+import type { IsAsShown } from "../tools/files/file-port.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
 import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
@@ -54,6 +55,8 @@ export interface ComposeOptions
   readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
+  /** Whether a file is still what the person saw who agreed to a change of it. */
+  readonly isAsShown: IsAsShown;
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
 }
@@ -166,11 +169,12 @@ async function composeConfined(
 
 /** Built-in tools, and what commands, extensions and hooks of files bring. */
 async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
-  const { settings: given, tools: added = [], ports, opened, onNotice } = options;
+  const { settings: given, tools: added = [], ports, opened, onNotice, isAsShown } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
-  const builtin = createBuiltinTools({ settings: given, shell, files: ports?.files, workspace, guard });
+  const files = { files: ports?.files, isAsShown, workspace, guard };
+  const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const taken = [...builtin.tools, ...added];
   const { settings, ...plugins } = await openPlugins(given, { ...options, taken });
   const hooks = await hooksOf(settings, { handlers: plugins.handlers, shell, opened, onNotice });

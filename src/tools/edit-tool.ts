@@ -30,8 +30,9 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, edits }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = permittedPath(shown, options, context);
-        const { transcriptId, signal } = context;
-        const target = { path, shown, state, transcriptId, signal, files: options.files };
+        const { transcriptId, signal, callId } = context;
+        const { files, isAsShown } = options;
+        const target = { path, shown, state, transcriptId, signal, callId, files, isAsShown };
         return state.inTurn(path, () => edit(target, edits));
       }),
   });

@@ -26,8 +26,9 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
     execute: ({ path: shown, content }, context) =>
       answerFileErrors(shown, context.signal, async () => {
         const path = permittedPath(shown, options, context);
-        const { transcriptId, signal } = context;
-        const target = { path, shown, state, transcriptId, signal, files: options.files };
+        const { transcriptId, signal, callId } = context;
+        const { files, isAsShown } = options;
+        const target = { path, shown, state, transcriptId, signal, callId, files, isAsShown };
         return state.inTurn(path, () => write(target, content));
       }),
   });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -116,23 +116,30 @@ test("a question is titled with all that its call would do, and a path cannot be
     ["write", { path: "a.sh\n- harmless", content: "x" }],
     ["edit", { path: "b.sh", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }],
     ["bash", { command: "touch x", background: true }],
+    ["write", { path: "b.sh", content: "c\n" }],
   ] as const;
   const answers = inputs.flatMap(([tool, input]) => [calls(tool, input), says("ok")]);
   const titles: unknown[] = [];
+  const diffs: unknown[] = [];
   const editor = await startEditor({
     server: await modelServer(answers),
     answer: ({ toolCall, options }) => {
       titles.push(toolCall.title);
+      for (const each of toolCall.content ?? [])
+        if (each.type === "diff") diffs.push([basename(each.path), each.oldText, each.newText]);
       return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
     },
   });
-  writeFileSync(join(editor.cwd, "b.sh"), "a a");
+  writeFileSync(join(editor.cwd, "b.sh"), "a a\n");
   const id = await newSession(editor);
   for (const _ of inputs) await prompt(editor, id, "Go on");
-  expect(titles).toEqual([
-    "write a.sh‹U+000A›- harmless",
-    'edit b.sh {"edits":[{"old_string":"a","new_string":"b","replace_all":true}]}',
-    'bash touch x {"background":true}',
+  expect([titles, diffs]).toEqual([
+    ["write a.sh‹U+000A›- harmless", "edit b.sh", 'bash touch x {"background":true}', "write b.sh"],
+    [
+      ["a.sh\n- harmless", undefined, "x"],
+      ["b.sh", "a a\n", "b b\n"],
+      ["b.sh", "a a\n", "c\n"],
+    ],
   ]);
 });
 

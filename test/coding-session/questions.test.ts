@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
@@ -25,4 +27,67 @@ test("what is no function cannot listen", async () => {
       // @ts-expect-error JavaScript may pass anything
       session[listen](5);
     }).toThrow(fault);
+});
+
+test("a yes covers the change that was shown: not one of a file that another call has changed since", async () => {
+  const { open, cwd } = place({ "role.js": "role('guest')\n" });
+  await using session = await open([
+    calls("read", { path: "role.js" }),
+    [
+      calls(
+        "edit",
+        { path: "role.js", edits: [{ old_string: "role(", new_string: "role('guest') || role(" }] },
+        "a",
+      ),
+      calls(
+        "edit",
+        { path: "role.js", edits: [{ old_string: "'guest'", new_string: "'admin'", replace_all: true }] },
+        "b",
+      ),
+    ],
+    says("Done."),
+  ]);
+  const added: (number | undefined)[] = [];
+  session.onQuestion((question) => {
+    added.push(question.diff?.added);
+    session.answer(question.id, { choice: "once" });
+  });
+  await session.send("Go");
+  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
+  expect([added, results, readFileSync(join(cwd, "role.js"), "utf8")]).toEqual([
+    [1, 1],
+    ["ok", "ok", "error"],
+    "role('guest') || role('guest')\n",
+  ]);
+});
+
+test("a path with line feeds adds nothing to the diff of its change", async () => {
+  const { open } = place({ x: "" });
+  await using session = await open([
+    calls("write", { path: "y\n@@ -1,1 +1,1 @@\n-harmless\n+blue\n/../z.js", content: "evil()\n" }),
+    says("Done."),
+  ]);
+  const diffs: unknown[] = [];
+  session.onQuestion((question) => {
+    diffs.push(question.diff?.hunks.flatMap(({ lines }) => lines));
+    session.answer(question.id, { choice: "no" });
+  });
+  await session.send("Go");
+  expect(diffs).toEqual([["+evil()"]]);
+});
+
+test("a diff shows that a byte order mark goes", async () => {
+  const { open } = place({ "a.txt": "\uFEFFone\n" });
+  await using session = await open([
+    calls("read", { path: "a.txt" }),
+    calls("write", { path: "a.txt", content: "one\n" }),
+    says("Done."),
+  ]);
+  const diffs: unknown[] = [];
+  session.onQuestion((question) => {
+    diffs.push(question.diff?.hunks.flatMap(({ lines }) => lines));
+    session.answer(question.id, { choice: "no" });
+  });
+  await session.send("Go");
+  expect(diffs).toEqual([["-\uFEFFone", "+one"]]);
 });

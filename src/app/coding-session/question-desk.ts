@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
@@ -10,7 +11,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
-import type { FilePort } from "../../tools/files/file-port.ts";
+import type { FilePort, IsAsShown } from "../../tools/files/file-port.ts";
 import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
@@ -40,6 +41,8 @@ export class QuestionDesk implements ApprovalPrompt {
   readonly #options: QuestionDeskOptions;
   readonly #ids = createIds();
   readonly #listeners = new Set<QuestionListener>();
+  /** The contents of files that people saw and agreed to change, as digests, by call. */
+  readonly #shown = new Map<string, string>();
   #open: readonly OpenQuestion[] = [];
   #questions: readonly Question[] = [];
 
@@ -87,7 +90,7 @@ export class QuestionDesk implements ApprovalPrompt {
     const { tool, input, agent, callId, reason, signal, wider } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
     const { questionDiff } = await import("./question-diff.ts");
-    const diff = await questionDiff({ tool, input, settings, files });
+    const change = await questionDiff({ tool, input, settings, files });
     const id = await this.#record(asked);
     const choices = choicesOf(asked, configPath(settings.paths));
     const call = { callId, tool, input, reason, choices };
@@ -97,16 +100,24 @@ export class QuestionDesk implements ApprovalPrompt {
         type: "permission",
         time: Date.now(),
         ...call,
-        ...defined({ agent, diff, parts: partsOf(asked) }),
+        ...defined({ agent, diff: change?.diff, parts: partsOf(asked) }),
       },
       signal,
     );
     if (!("choice" in reply)) return { choice: "no" };
     const { choice, reason: why, rule } = reply;
-    if (choice === "once") return { choice };
     if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
+    if (change !== undefined) this.#shown.set(callId, digestOf(change.before));
+    if (choice === "once") return { choice };
     return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
+
+  /** True unless a person agreed to a change of another content; asked once for each call. */
+  readonly isAsShown: IsAsShown = (callId, content) => {
+    const shown = this.#shown.get(callId);
+    this.#shown.delete(callId);
+    return shown === undefined || shown === digestOf(content);
+  };
 
   /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
@@ -175,6 +186,10 @@ export class QuestionDesk implements ApprovalPrompt {
     this.#questions = open.map(({ question }) => question);
     this.#options.onChange();
   }
+}
+
+function digestOf(content: string | Uint8Array | undefined): string {
+  return content === undefined ? "none" : createHash("sha256").update(content).digest("hex");
 }
 
 /** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */

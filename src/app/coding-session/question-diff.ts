@@ -16,6 +16,13 @@ export interface QuestionedCall {
   readonly files?: FilePort | undefined;
 }
 
+/** What a person is shown of a change. */
+export interface ShownChange {
+  readonly diff: FileDiff;
+  /** The text the change is made in; `undefined` for a new file. */
+  readonly before: string | undefined;
+}
+
 /** Larger files are asked about without a diff. */
 const MAX_BYTES = 1_000_000;
 
@@ -24,7 +31,7 @@ const MAX_BYTES = 1_000_000;
  * other calls, for files that are large or no text, and where it cannot be told. Never rejects: the question
  * comes without it.
  */
-export async function questionDiff(call: QuestionedCall): Promise<FileDiff | undefined> {
+export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, settings } = call;
   const { path } = input;
   if ((tool !== "write" && tool !== "edit") || typeof path !== "string") return undefined;
@@ -33,8 +40,9 @@ export async function questionDiff(call: QuestionedCall): Promise<FileDiff | und
     const before = await textAt(place, call.files);
     const after = tool === "write" ? input["content"] : edited(before, input["edits"]);
     if (typeof after !== "string") return undefined;
-    const { diff } = await diffFile(path, before ?? "", after);
-    return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
+    const { diff: text } = await diffFile(path, before ?? "", after);
+    const diff = text === undefined ? undefined : parseUnifiedDiff(path, text, before === undefined);
+    return diff && { diff, before };
   } catch {
     // Whatever keeps the file from being read will be told by the call itself.
     return undefined;
@@ -47,7 +55,7 @@ async function textAt(place: string, files: FilePort | undefined): Promise<strin
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error("no text to compare");
-  return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(place));
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(place));
 }
 
 function edited(before: string | undefined, edits: unknown): string | undefined {

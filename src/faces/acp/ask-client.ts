@@ -46,7 +46,7 @@ async function askPermission(
   question: Question,
   { client, sessionId, cwd, signal }: QuestionPlace,
 ): Promise<QuestionReply> {
-  const { callId = question.id, tool = "", input = {}, agent, choices } = question;
+  const { callId = question.id, tool = "", input = {}, agent, choices, diff } = question;
   const named = agent === undefined ? "" : `${agent}: `;
   const { outcome } = await client.request(
     methods.client.session.requestPermission,
@@ -58,7 +58,7 @@ async function askPermission(
         status: "pending",
         rawInput: input,
         ...toolFacts(tool, input, cwd),
-        content: [...diffContent(tool, input, cwd), ...reasonContent(question)],
+        content: [...diffContent({ name: tool, input, diff }, cwd), ...reasonContent(question)],
       },
       options: choices.map(toOption),
     },
@@ -70,14 +70,15 @@ async function askPermission(
   return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };
 }
 
-/** A longer text stands below the title as well. */
+/** A longer text, and one of several lines, stands below the title as well. */
 const MAX_TITLE = 300;
 
 /** What a call would do, but for what a diff shows. */
-function subjectOf({ tool = "", input = {} }: Question): string {
+function subjectOf({ tool = "", input = {}, diff }: Question): string {
   const subject = callSubject(tool, input);
   if (subject === undefined) return JSON.stringify(input);
-  const rest = Object.entries(subject.others).filter(([name, value]) => !isShownAsDiff(tool, name, value));
+  const change = { name: tool, input, diff };
+  const rest = Object.entries(subject.others).filter(([name]) => !isShownAsDiff(change, name));
   return rest.length === 0 ? subject.main : `${subject.main} ${JSON.stringify(Object.fromEntries(rest))}`;
 }
 
@@ -96,7 +97,7 @@ function reasonContent(question: Question): ToolCallContent[] {
   const { reason, parts = [] } = question;
   const subject = subjectOf(question);
   const texts = [
-    ...(subject.length > MAX_TITLE ? [fenced(withHiddenShown(subject))] : []),
+    ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
     withHiddenShown(reason),
     ...(parts.length > 1 ? parts.map(({ text }) => fenced(withHiddenShown(text))) : []),
   ];

@@ -140,7 +140,7 @@ export class ViewPublisher {
     const { cwd, terminalOf } = this.#options;
     const terminalId = terminalOf(item.callId);
     if (terminalId !== undefined) return [{ type: "terminal", terminalId }];
-    const diffs = item.state === "writing" ? [] : diffContent(item.name, item.input, cwd);
+    const diffs = item.state === "writing" ? [] : diffContent(item, cwd);
     const text = item.tail ?? item.brief ?? "";
     // A change that was made is its diff; what it says beside that is for failures.
     if (text === "" || (diffs.length > 0 && item.state === "ok")) return diffs;

@@ -1,8 +1,9 @@
-import { resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
+import type { FileDiff } from "../../app/coding-session/file-diff.ts";
 import type { ToolItem } from "../../app/coding-session/view.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
+import { resolvePath } from "../../tools/resolve-path.ts";
 
 /** Facts that an editor shows of a call beside its title and state. */
 export interface ToolFacts {
@@ -30,15 +31,31 @@ export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFact
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};
   return {
     kind: ownValue(KINDS, name) ?? "other",
-    locations: isPlace ? [{ path: resolve(cwd, path), ...line }] : [],
+    locations: isPlace ? [{ path: resolvePath(path, { cwd }), ...line }] : [],
   };
 }
 
-/** The change of a call in files: each edit by itself, a written file as a whole. */
-export function diffContent(name: string, input: ToolInput, cwd: string): ToolCallContent[] {
+/** A change in a file that a call makes, and what is known of it beside its arguments. */
+export interface ChangeOfCall {
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly diff?: FileDiff | undefined;
+}
+
+/**
+ * The change of a call in files: hunk by hunk where the file is known, else each edit by itself, and a written
+ * file as a whole. Without an old text it is a new file, as the protocol has it.
+ */
+export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
   if (typeof path !== "string") return [];
-  const place = { type: "diff", path: resolve(cwd, path) } as const;
+  const place = { type: "diff", path: resolvePath(path, { cwd }) } as const;
+  if (diff !== undefined && !diff.isNew)
+    return diff.hunks.map(({ lines }) => ({
+      ...place,
+      oldText: sideOf(lines, "+"),
+      newText: sideOf(lines, "-"),
+    }));
   if (name === "write" && typeof content === "string") return [{ ...place, newText: content }];
   if (name !== "edit" || !Array.isArray(edits)) return [];
   return (edits as readonly unknown[]).flatMap((edit): ToolCallContent[] => {
@@ -47,8 +64,15 @@ export function diffContent(name: string, input: ToolInput, cwd: string): ToolCa
   });
 }
 
+/** One side of a hunk: its lines but for those of the other side. */
+function sideOf(lines: readonly string[], other: "+" | "-"): string {
+  return lines.flatMap((line) => (line.startsWith(other) ? [] : [`${line.slice(1)}\n`])).join("");
+}
+
 /** Whether {@link diffContent} shows all of an argument. An edit of every place says so in words only. */
-export function isShownAsDiff(tool: string, argument: string, value: unknown): boolean {
+export function isShownAsDiff({ name: tool, input, diff }: ChangeOfCall, argument: string): boolean {
+  const value = input[argument];
+  if (diff !== undefined) return argument === (tool === "write" ? "content" : "edits");
   if (tool === "write") return argument === "content" && typeof value === "string";
   if (tool !== "edit" || argument !== "edits" || !Array.isArray(value)) return false;
   return value.every((edit) => {

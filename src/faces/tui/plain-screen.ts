@@ -46,6 +46,8 @@ export class PlainScreen implements ScreenFace {
   #askedAt = 0;
   #panel: Panel | undefined;
   #typed = "";
+  /** When the line that is typed was begun. */
+  #begunAt = 0;
   #isPaused = true;
   #isPrompting = false;
   #isWorking = false;
@@ -101,6 +103,7 @@ export class PlainScreen implements ScreenFace {
   }
 
   handle(event: TerminalEvent): void {
+    if (this.#typed === "") this.#begunAt = this.#options.clock.elapsed();
     if (event.type === "text") this.#typed += event.text;
     if (event.type !== "key") return;
     if (event.key === "ctrl+d") this.#options.onAction("leave", "");
@@ -157,6 +160,11 @@ export class PlainScreen implements ScreenFace {
 
   #ask(question: Question): void {
     this.#askedAt = this.#options.clock.elapsed();
+    // The number that is typed next must not mean a list above.
+    if (this.#panel !== undefined) {
+      this.#panel.handle({ type: "key", key: "escape" });
+      this.#write([line("(the list is closed)")]);
+    }
     const { type, schema = {} } = question;
     this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
     const whole = wholeQuestion(
@@ -235,9 +243,9 @@ export class PlainScreen implements ScreenFace {
     }
   }
 
-  /** True when a line was on its way before the question could be read. */
+  /** True when a line was begun before the question could be read. */
   #isTooSoon(): boolean {
-    const isTooSoon = this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    const isTooSoon = this.#begunAt - this.#askedAt < QUIET_MS;
     if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
     return isTooSoon;
   }

@@ -185,6 +185,8 @@ export class Screen {
   close(panel?: Panel): void {
     const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
     if (at >= 0) this.#panels.splice(at, 1);
+    // What was typed for a list is no answer to the question below it.
+    this.#question?.disturb();
     this.draw();
   }
 

@@ -54,4 +54,9 @@ export interface FileToolOptions extends PathOptions {
   readonly state?: FileState;
   /** Text files are read and written through it. Default: the disk alone. */
   readonly files?: FilePort | undefined;
+  /** Whether a file is what a person saw who agreed to a change of it. Default: nobody was asked. */
+  readonly isAsShown?: IsAsShown | undefined;
 }
+
+/** `content`: the file before the change that a call is about to make; `undefined` where there is none. */
+export type IsAsShown = (callId: string, content: Uint8Array | undefined) => boolean;

@@ -2,7 +2,7 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
-import { type FilePort, PortText, readPort } from "./file-port.ts";
+import { type FilePort, type IsAsShown, PortText, readPort } from "./file-port.ts";
 import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
@@ -18,6 +18,8 @@ export interface ChangeTarget {
   /** It is read and written through this, where that does both. */
   readonly files?: FilePort | undefined;
   readonly signal: AbortSignal;
+  readonly callId: string;
+  readonly isAsShown?: IsAsShown | undefined;
 }
 
 /** A file as it is before a change that the session may make. */
@@ -41,7 +43,10 @@ export async function openForChange(
   const { path, shown } = target;
   const stats = await statIfThere(path);
   const open = await readPort(portOf(target), path, target.signal);
-  if (stats === undefined && open === undefined) return undefined;
+  if (stats === undefined && open === undefined) {
+    assertAsShown(target, undefined);
+    return undefined;
+  }
   if (stats !== undefined) {
     assertRegularFile(stats, shown);
     await assertWritable(path, shown, stats);
@@ -55,6 +60,7 @@ export async function openForChange(
   if (open !== undefined) {
     const { stamp, content } = open;
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
+    assertAsShown(target, content);
     return { stats, stamp, content };
   }
   const file = openRegularFile(path, shown);
@@ -64,10 +70,19 @@ export async function openForChange(
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
+    if (content !== undefined) assertAsShown(target, content);
     return { stats, stamp, content };
   } finally {
     file.close();
   }
+}
+
+/** Another call of the same answer may have changed it after a person agreed to this one. */
+function assertAsShown({ isAsShown, callId, shown }: ChangeTarget, content: Buffer | undefined): void {
+  if (isAsShown?.(callId, content) !== false) return;
+  throw new FileRefusal(
+    `${shown} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
+  );
 }
 
 function changedSince(shown: string): FileRefusal {
@@ -184,7 +199,9 @@ export interface FileDiff {
 export async function diffFile(path: string, before: string, after: string): Promise<FileDiff> {
   if (before.length + after.length > MAX_COMPARED_CHARS) return {};
   const { formatPatch, structuredPatch } = await import("diff");
-  const patch = structuredPatch(path, path, before, after, undefined, undefined, {
+  // As git writes them: a line feed in a name must not begin a line of the diff.
+  const name = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+  const patch = structuredPatch(name, name, before, after, undefined, undefined, {
     context: 3,
     timeout: TIMEOUT_MS,
   });

@@ -118,7 +118,7 @@ export class TerminalQuestion {
 
   /** True when something is left out that a key shows. */
   #isLong(): boolean {
-    return this.#lines(false).length !== this.#lines(true).length;
+    return this.#lines(false).join("\n") !== this.#lines(true).join("\n");
   }
 
   /** Once it has been quiet for a moment, a key is an answer. */
@@ -146,8 +146,12 @@ export class TerminalQuestion {
     const offer = offersOf(this.#question).find((each) => each.key === key);
     // A yes is for what was seen whole.
     const isUnseen = !this.#isSeen && offer !== undefined && offer.key !== "n";
-    if (key === "v" || isUnseen) this.#write({ whole: true });
-    else if (offer !== undefined) this.#answer.resolve(offer.reply);
+    if (key === "v" || isUnseen) {
+      this.#write({ whole: true });
+      // The same key again, as of a key that is held, is none for what stands there now.
+      this.#hears = false;
+      this.#wait();
+    } else if (offer !== undefined) this.#answer.resolve(offer.reply);
     else if (key === ESCAPE || key === CTRL_D) this.#answer.resolve(REFUSED);
     else if (key === CTRL_Z) this.#suspend();
     else if (key === "r") this.#showReason("");

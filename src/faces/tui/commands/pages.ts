@@ -65,7 +65,6 @@ export function openDetails(control: Control): void {
     title: asked === undefined ? "Calls and thinking" : "What is asked",
     rows: (context) =>
       asked === undefined ? detailLines(session.view.items, context) : wholeQuestion(asked, context),
-    onClose: () => question?.disturb(),
     fromEnd: asked === undefined,
   });
 }
