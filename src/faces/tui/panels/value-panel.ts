@@ -4,7 +4,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
 import { editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
-import { line, span, wrapLine } from "../paint/line.ts";
+import { fitLine, line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
@@ -15,6 +15,7 @@ import { Quiet } from "./quiet.ts";
 export interface ValuePanelOptions {
   readonly question: Question;
   readonly answer: (id: string, reply: QuestionReply) => void;
+  readonly onWhole: (question: Question) => void;
   /** Takes what was on its way before the question could be seen. */
   readonly onTyped: (event: TerminalEvent) => void;
   /** Milliseconds from some moment on. */
@@ -69,7 +70,9 @@ export class ValuePanel implements Panel {
     // Who asks stays, however long the text of a server is.
     const [first = [], ...more] = [...head, ...notes, ...fault];
     const room = Math.max(0, maxRows - rows.length - 2);
-    const above = [first, ...more.slice(Math.max(0, more.length - room))];
+    const left = more.length - room + 1;
+    const cut = fitLine(line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" }), width);
+    const above = [first, ...(more.length <= room ? more : [cut, ...more.slice(left)].slice(0, room))];
     const place = fields.length < 2 ? [] : [`${at + 1} of ${fields.length}`];
     const back = at === 0 ? [] : ["up goes back"];
     const keys = keysLine([...place, "enter goes on", ...back, "esc refuses"], { marks, width });
@@ -92,6 +95,7 @@ export class ValuePanel implements Panel {
     }
     const key = event.type === "key" ? event.key : "";
     if (key === "escape" || key === "ctrl+c") this.#answer({ choice: "no" });
+    else if (key === "ctrl+o") this.#options.onWhole(this.question);
     else if (key === "enter") this.#take();
     else if (key === "up" && this.#form.at > 0) this.#back();
     else this.#editor = editLine(this.#editor, event);

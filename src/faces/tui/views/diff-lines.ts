@@ -54,8 +54,10 @@ function hunkLines(
   const { lines } = hunk;
   const rows: Line[] = [];
   for (let at = 0; at < lines.length; ) {
-    const removed = run(lines, at, "-").map(plain);
-    const added = run(lines, at + removed.length, "+").map(plain);
+    const gone = run(lines, at, "-");
+    const come = run(lines, at + gone.length, "+");
+    const removed = gone.map((text, index) => apart(text, come[index], plain));
+    const added = come.map((text, index) => apart(text, gone[index], plain));
     if (removed.length === 0 && added.length === 0) {
       const text = plain(lines[at]?.slice(1) ?? "");
       const spans = highlighter?.line(text, "").spans ?? [span(text)];
@@ -80,6 +82,13 @@ function hunkLines(
     at += removed.length + added.length;
   }
   return rows;
+}
+
+/** A line as it is shown; with its tabs, where nothing else tells it from the one it replaces. */
+function apart(text: string, other: string | undefined, plain: HunkLook["plain"]): string {
+  const shown = plain(text);
+  if (other === undefined || text === other || shown !== plain(other)) return shown;
+  return plain(text.replaceAll("\t", "→   "));
 }
 
 function run(lines: readonly string[], from: number, sign: string): readonly string[] {

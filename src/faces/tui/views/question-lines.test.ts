@@ -114,3 +114,10 @@ test("long names of agents and tools are not cut", () => {
   const rows = texts(wholeQuestion(question, { ...CONTEXT, width: 40 }));
   expect(rows.map((row) => row.trim()).join("")).toContain(`mcp__notes__${"b".repeat(50)}`);
 });
+
+test("tabs are shown where nothing else tells a line from the one it replaces", () => {
+  const hunk = { oldStart: 1, newStart: 1, lines: ["-\tx", "+    x", "-\ty", "+\tz"] };
+  const diff = { path: "a.js", hunks: [hunk], added: 2, removed: 2, isNew: false };
+  const rows = texts(wholeQuestion({ ...askedToWrite(""), diff }, CONTEXT));
+  expect(rows.slice(2, 6)).toEqual(["│ 1 - →   x", "│ 1 +     x", "│ 2 -     y", "│ 2 +     z"]);
+});
