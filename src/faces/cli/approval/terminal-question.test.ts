@@ -299,3 +299,47 @@ test("no text of a call leaves its bar, moves the cursor, or hides a character",
     }),
   );
 });
+
+test("thirteen parts are too many to be shown at once: a yes comes after all of them", async () => {
+  const { prompt, press, written } = terminal();
+  const parts = Array.from({ length: 13 }, (_, index) => `rm part-${index}`);
+  const asked = prompt.ask(question({ parts }));
+  const first = written();
+  press("y");
+  expect([first.includes("[v]"), first.includes("part-12"), written().includes("part-12")]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  press("y");
+  expect(await asked).toEqual({ choice: "once" });
+});
+
+test("a key that is held shows all of a question and does not answer it", async () => {
+  const { prompt, press } = terminal({ quietMs: 1 });
+  const asked = prompt.ask(question({ input: { command: "x\n".repeat(100) } }));
+  const answered = (): Promise<unknown> =>
+    Promise.race([asked, new Promise((done) => setImmediate(done, "open"))]);
+  await new Promise((done) => setTimeout(done, 10));
+  press("y", "y");
+  expect(await answered()).toBe("open");
+  const poll = setInterval(() => press("n"), 20);
+  try {
+    expect(await asked).toEqual({ choice: "no" });
+  } finally {
+    clearInterval(poll);
+  }
+});
+
+test("a question about a file says whether it is a new one", () => {
+  const look = { style: STYLE, width: 80, whole: true };
+  const asked = (diff: NonNullable<Question["diff"]>): string =>
+    questionLines(question({ tool: "write", input: { path: "a", content: "x" }, diff }), look).join("\n");
+  const hunks = [{ oldStart: 1, newStart: 1, lines: ["-a", "-b", "+x"] }];
+  expect([
+    asked({ path: "a", hunks, added: 1, removed: 2, isNew: false }).includes(
+      "file: 1 line more, 2 lines less",
+    ),
+    asked({ path: "a", hunks, added: 1, removed: 0, isNew: true }).includes("file: a new one"),
+  ]).toEqual([true, true]);
+});

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
+import { Picker } from "./panels/picker.ts";
+import { PlainScreen } from "./plain-screen.ts";
+import type { ScreenOptions } from "./screen.ts";
+
+/** A plain screen on which questions come and lines are typed. */
+function opened() {
+  let now = 0;
+  let ask: () => void = () => undefined;
+  const written: string[] = [];
+  const answers: (readonly [string, QuestionReply])[] = [];
+  const questions: Question[] = [];
+  const drop = (id: string): void => {
+    questions.splice(0, questions.length, ...questions.filter((each) => each.id !== id));
+  };
+  const session: Partial<CodingSession> = {
+    view: { items: [], model: "m", mode: "default" } as unknown as CodingSession["view"],
+    questions,
+    onChange: () => () => undefined,
+    onQuestion: (listener) => {
+      ask = () => void listener(questions[0] as Question, new AbortController().signal);
+      return () => undefined;
+    },
+    answer: (id, reply) => {
+      answers.push([id, reply]);
+      drop(id);
+    },
+  };
+  const screen = new PlainScreen({
+    terminal: { size: { columns: 80, rows: 24 }, isBusy: false, write: (text: string) => written.push(text) },
+    look: { unicode: false },
+    clock: { now: () => now, elapsed: () => now },
+    onAction: () => undefined,
+    history: [],
+  } as unknown as ScreenOptions);
+  screen.resume();
+  screen.attach(session as CodingSession, { isResumed: false });
+  const type = (text: string): void => screen.handle({ type: "text", text });
+  return {
+    screen,
+    answers,
+    written,
+    drop,
+    type,
+    enter: () => screen.handle({ type: "key", key: "enter" }),
+    pass: (ms: number) => {
+      now += ms;
+    },
+    ask: (id: string) => {
+      const input = { command: `echo ${id}` };
+      const choices = [{ choice: "once" }, { choice: "no" }, { choice: "stop" }] as const;
+      questions.push({ id, type: "permission", time: 0, tool: "bash", input, reason: "", choices });
+      ask();
+    },
+  };
+}
+
+test("a question closes a list above it: the number that is typed then answers the question", () => {
+  const { screen, answers, written, type, enter, pass, ask } = opened();
+  const chosen: string[] = [];
+  const panel = new Picker<string>({
+    title: "Mode",
+    items: ["default", "plan", "bypassPermissions"].map((value) => ({ label: value, value })),
+    onChoose: (value) => chosen.push(value),
+    onCancel: () => screen.close(),
+    onChange: () => undefined,
+  });
+  screen.open(panel);
+  ask("q");
+  pass(1_000);
+  type("3");
+  enter();
+  expect([answers, chosen, written.join("").includes("(the list is closed)")]).toEqual([
+    [["q", { choice: "stop" }]],
+    [],
+    true,
+  ]);
+});
+
+test("a line that was begun for one question does not answer the next", () => {
+  const { answers, drop, type, enter, pass, ask } = opened();
+  ask("a");
+  pass(1_000);
+  type("1");
+  drop("a");
+  ask("b");
+  pass(1_000);
+  enter();
+  type("1");
+  enter();
+  expect(answers).toEqual([["b", { choice: "once" }]]);
+});
