@@ -55,7 +55,7 @@ export interface ComposeOptions
   readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
-  /** Whether a file is still what the person saw who agreed to a change of it. */
+  /** True when a file is still as the person saw it who agreed to a change of it. */
   readonly isAsShown: IsAsShown;
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type McpServer, methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -9,16 +9,9 @@ import { until } from "../faults/until.ts";
 import { startFaultyHttp } from "../mcp/faulty-server.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { type Editor, startEditor } from "./editor.ts";
+import { newSession, prompt, startEditor } from "./editor.ts";
 
 const { session } = methods.agent;
-
-async function newSession({ agent, cwd }: Editor): Promise<string> {
-  return (await agent.request(session.new, { cwd, mcpServers: [] })).sessionId;
-}
-
-const prompt = (editor: Editor, sessionId: string, text: string) =>
-  editor.agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
 
 const textsOf = (updates: readonly SessionUpdate[], kind: SessionUpdate["sessionUpdate"]): string =>
   updates
@@ -54,36 +47,6 @@ test("a prompt is answered in pieces, with what was read on the way, and every m
   ]);
 });
 
-test("a call is announced before it is asked about; a yes runs it, a no makes it fail", async () => {
-  const step = () => [calls("bash", { command: "touch made" }), says("Done.")];
-  for (const isAllowed of [true, false]) {
-    const server = await modelServer(step());
-    const seen: string[] = [];
-    const editor = await startEditor({
-      server,
-      answer: ({ toolCall, options }) => {
-        const known = editor.updates.some(
-          (update) => update.sessionUpdate === "tool_call" && update.toolCallId === toolCall.toolCallId,
-        );
-        seen.push(known ? "known" : "unknown", ...options.map(({ kind }) => kind));
-        return (
-          options.find(({ kind }) => kind === (isAllowed ? "allow_once" : "reject_once"))?.optionId ?? ""
-        );
-      },
-    });
-    const id = await newSession(editor);
-    const end = await prompt(editor, id, "Make it");
-    const last = editor.updates.filter((update) => update.sessionUpdate === "tool_call_update").at(-1);
-    expect([end.stopReason, seen[0], seen.includes("allow_always"), last?.status, editor.problems]).toEqual([
-      "end_turn",
-      "known",
-      true,
-      isAllowed ? "completed" : "failed",
-      [],
-    ]);
-  }
-});
-
 test("what of an untrusted project is left out is said to the person, behind the answer that opened the session", async () => {
   const server = await modelServer([says("never")]);
   const cwd = tempFolder({ ".nano-agent/extensions/mine.ts": "export default () => undefined;" });
@@ -95,64 +58,6 @@ test("what of an untrusted project is left out is said to the person, behind the
     { content: { type: "text", text: expect.stringContaining("nano-agent trust") } },
     [],
   ]);
-});
-
-test("what is asked about shows characters that turn a text round", async () => {
-  const server = await modelServer([calls("write", { path: "a\u202Etxt.sh", content: "" }), says("ok")]);
-  const titles: unknown[] = [];
-  const editor = await startEditor({
-    server,
-    answer: ({ toolCall, options }) => {
-      titles.push(toolCall.title);
-      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
-    },
-  });
-  await prompt(editor, await newSession(editor), "Make it");
-  expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
-});
-
-test("a question is titled with all that its call would do, and a path cannot begin a line of it", async () => {
-  const inputs = [
-    ["write", { path: "a.sh\n- harmless", content: "x" }],
-    ["edit", { path: "b.sh", edits: [{ old_string: "a", new_string: "b", replace_all: true }] }],
-    ["bash", { command: "touch x", background: true }],
-    ["write", { path: "b.sh", content: "c\n" }],
-  ] as const;
-  const answers = inputs.flatMap(([tool, input]) => [calls(tool, input), says("ok")]);
-  const titles: unknown[] = [];
-  const diffs: unknown[] = [];
-  const editor = await startEditor({
-    server: await modelServer(answers),
-    answer: ({ toolCall, options }) => {
-      titles.push(toolCall.title);
-      for (const each of toolCall.content ?? [])
-        if (each.type === "diff") diffs.push([basename(each.path), each.oldText, each.newText]);
-      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
-    },
-  });
-  writeFileSync(join(editor.cwd, "b.sh"), "a a\n");
-  const id = await newSession(editor);
-  for (const _ of inputs) await prompt(editor, id, "Go on");
-  expect([titles, diffs]).toEqual([
-    ["write a.sh‹U+000A›- harmless", "edit b.sh", 'bash touch x {"background":true}', "write b.sh"],
-    [
-      ["a.sh\n- harmless", undefined, "x"],
-      ["b.sh", "a a\n", "b b\n"],
-      ["b.sh", "a a\n", "c\n"],
-    ],
-  ]);
-});
-
-test("an answer that was not offered is a no, whatever number it may be read as", async () => {
-  const ids = ["", " 0", "00", "0x0", "-0", "0.0", "1e0", "no such option"];
-  const server = await modelServer(
-    ids.flatMap((_, at) => [calls("write", { path: `${at}`, content: "" }), says("ok")]),
-  );
-  const left = [...ids];
-  const editor = await startEditor({ server, answer: () => left.shift() ?? "" });
-  const id = await newSession(editor);
-  for (const _ of ids) await prompt(editor, id, "Make it");
-  expect([editor.questions.length, readdirSync(editor.cwd)]).toEqual([ids.length, []]);
 });
 
 test("cancel ends the prompt with cancelled, also when it comes right behind it; nothing follows the answer", async () => {

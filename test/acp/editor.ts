@@ -8,6 +8,7 @@ import {
   client,
   methods,
   ndJsonStream,
+  type PromptResponse,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
@@ -190,4 +191,18 @@ function messageChecker(): (line: string) => readonly string[] {
       ? []
       : [`${name}: ${ajv.errorsText(validate.errors)}: ${line.slice(0, 300)}`];
   };
+}
+
+/** Opens a session in the folder of an editor; its id. */
+export async function newSession({ agent, cwd }: Pick<Editor, "agent" | "cwd">): Promise<string> {
+  return (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
+}
+
+/** Sends a prompt, and resolves to how it ended. */
+export function prompt(
+  { agent }: Pick<Editor, "agent">,
+  sessionId: string,
+  text: string,
+): Promise<PromptResponse> {
+  return agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
 }

@@ -123,12 +123,15 @@ export function scriptedAnswers(plan: FaultPlan): Answers {
         answer(textResult("there is a new one"));
       } else if (name in QUESTIONS) {
         asked = { id, voice };
-        const question = QUESTIONS[name as QuestionName];
-        const own = name === "ask_person" && plan.asks !== undefined ? { params: plan.asks } : {};
-        voice.send({ jsonrpc: "2.0", id: "question-1", ...question, ...own });
+        voice.send({ jsonrpc: "2.0", id: "question-1", ...questionOf(name as QuestionName, plan) });
       } else play(name, { id, voice, params });
     } else voice.send({ jsonrpc: "2.0", id, error: { code: -32601, message: "unknown method" } });
   };
+}
+
+function questionOf(name: QuestionName, { asks }: FaultPlan): object {
+  const question = QUESTIONS[name];
+  return name === "ask_person" && asks !== undefined ? { ...question, params: asks } : question;
 }
 
 function promptAnswer(method: string, params: Message["params"], { prompts }: FaultPlan): object {

@@ -49,19 +49,21 @@ async function asking(
     ...(plain && { ready: "> " }),
   });
   const { program } = screen;
-  let isAsked = false;
-  for (let count = 0; !isAsked; count++)
-    await program.typeUntil("Ask me\r", (shown) => {
-      isAsked = shown.includes(begins);
-      return isAsked || shown.includes(`Not yet (${count}).`);
-    });
+  const isAsked = (): boolean => program.emulator.rows.join("\n").includes(begins.trim());
+  for (let count = 0; !isAsked(); count++)
+    await program.typeUntil(
+      "Ask me\r",
+      (shown) => shown.includes(begins) || shown.includes(`Not yet (${count}).`),
+    );
   return screen;
 }
 
 /** What a server hears back, in the result of the call that asked. */
 function heard({ server }: ScreenProgram): unknown {
-  const { messages } = server.requests.at(-1)?.body as { readonly messages: readonly { content: unknown }[] };
-  return JSON.parse(String(messages.at(-1)?.content));
+  const bodies = server.requests.map(
+    ({ body }) => body as { readonly messages: readonly { content: unknown }[] },
+  );
+  return JSON.parse(String(bodies.at(-1)?.messages.at(-1)?.content));
 }
 
 const FILLED = { action: "accept", content: { name: "Ann", size: "l", days: ["Mon", "Wed"] } };

@@ -1,7 +1,7 @@
 import type { ToolInput } from "../../core/message/block.ts";
 import { pathLine } from "../safe-text.ts";
 
-/** What a call would do, as a person may decide on it: nothing of it is left out. */
+/** The doing of a call, as a person may decide on it: nothing of it is left out. */
 export interface CallSubject {
   /** The argument that says most: the command of `bash`, else a path or an address, on one line. */
   readonly main: string;

@@ -16,7 +16,7 @@ export interface QuestionedCall {
   readonly files?: FilePort | undefined;
 }
 
-/** What a person is shown of a change. */
+/** A change as a person is shown it. */
 export interface ShownChange {
   readonly diff: FileDiff;
   /** The text the change is made in; `undefined` for a new file. */

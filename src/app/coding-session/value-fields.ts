@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 /** A value that a field offers. */
 export interface ValueOption {
   readonly value: Json;
-  /** What a person reads for it. */
+  /** Its name for people. */
   readonly label: string;
 }
 
@@ -14,9 +14,9 @@ export interface ValueField {
   /** Its property; `undefined`: the value itself, which is no object. */
   readonly name: string | undefined;
   readonly label: string;
-  /** What is said beside the label. */
+  /** Said beside the label. */
   readonly note: string | undefined;
-  /** `option`: one of {@link options}; `options`: any number of them; `json`: anything else, written as JSON. */
+  /** `option`: one of {@link options}, `options`: any number of them, `json`: anything, written as JSON. */
   readonly kind: "text" | "number" | "boolean" | "option" | "options" | "json";
   readonly options: readonly ValueOption[];
   readonly isRequired: boolean;
@@ -34,7 +34,7 @@ export function valueFields(schema: JsonSchema): readonly ValueField[] {
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) =>
-    fieldOf(name, (isRecord(property) ? property : {}) as JsonSchema, needed.includes(name)),
+    fieldOf(name, isRecord(property) ? property : {}, needed.includes(name)),
   );
 }
 

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import { fieldHint, misfit, ValueForm } from "./value-form.ts";
 
 function objectOf(property: JsonSchema, required: readonly string[] = ["a"]): JsonSchema {
-  return { type: "object", properties: { a: property }, required } as JsonSchema;
+  return { type: "object", properties: { a: property }, required };
 }
 
 const TITLED = [
@@ -59,7 +59,7 @@ test("a whole that does not fit begins anew, a field before can be taken again",
     type: "object",
     properties: { a: text, b: text },
     maxProperties: 1,
-  } as JsonSchema);
+  });
   expect([form.take("x"), form.at]).toEqual([undefined, 1]);
   expect([form.take("y"), form.at]).toEqual([{ fault: expect.any(String) }, 0]);
   form.take("x");
@@ -104,11 +104,11 @@ test("whatever is asked and written, a value that is taken fits", () => {
   const text = fc.oneof(fc.constantFrom("", "x", "1", "null", "x, y", "yes", "[]", "Small"), fc.string());
   fc.assert(
     fc.property(schemas, fc.array(text, { maxLength: 12 }), (schema, texts) => {
-      const form = new ValueForm(schema as JsonSchema);
+      const form = new ValueForm(schema);
       for (const each of texts) {
         const taken = form.take(each);
         if (taken === undefined || "fault" in taken) continue;
-        expect(misfit(schema as JsonSchema, taken.value)).toBeUndefined();
+        expect(misfit(schema, taken.value)).toBeUndefined();
         return;
       }
     }),

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import { type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
 
 interface Fault {
-  /** What is wrong, as a sentence. */
+  /** A sentence about what is wrong. */
   readonly fault: string;
 }
 
@@ -122,7 +122,7 @@ function labelsOf({ options }: ValueField): string {
   return options.map(({ label }) => label).join(", ");
 }
 
-/** What a person can write into a field, in words; `undefined` where any text will do. */
+/** The texts that a field takes, in words; `undefined` where any will do. */
 export function fieldHint(field: ValueField): string | undefined {
   const { kind, initial, isRequired } = field;
   const empty =

@@ -73,7 +73,7 @@ async function askPermission(
 /** A longer text, and one of several lines, stands below the title as well. */
 const MAX_TITLE = 300;
 
-/** What a call would do, but for what a diff shows. */
+/** All that a call would do, but for what a diff shows. */
 function subjectOf({ tool = "", input = {}, diff }: Question): string {
   const subject = callSubject(tool, input);
   if (subject === undefined) return JSON.stringify(input);

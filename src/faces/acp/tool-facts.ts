@@ -43,8 +43,8 @@ export interface ChangeOfCall {
 }
 
 /**
- * The change of a call in files: hunk by hunk where the file is known, else each edit by itself, and a written
- * file as a whole. Without an old text it is a new file, as the protocol has it.
+ * The change of a call in files: hunk by hunk where the file is known, else each edit by itself, and a
+ * written file as a whole. Without an old text it is a new file, as the protocol has it.
  */
 export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
@@ -69,7 +69,7 @@ function sideOf(lines: readonly string[], other: "+" | "-"): string {
   return lines.flatMap((line) => (line.startsWith(other) ? [] : [`${line.slice(1)}\n`])).join("");
 }
 
-/** Whether {@link diffContent} shows all of an argument. An edit of every place says so in words only. */
+/** True when {@link diffContent} shows all of an argument. An edit of every place says so in words alone. */
 export function isShownAsDiff({ name: tool, input, diff }: ChangeOfCall, argument: string): boolean {
   const value = input[argument];
   if (diff !== undefined) return argument === (tool === "write" ? "content" : "edits");

@@ -17,7 +17,7 @@ import type { ViewContext } from "./views/view-context.ts";
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;
 
-/** What is no value, even where one is asked for. */
+/** Lines that are no value, even where one is asked for. */
 const SCREEN_COMMANDS = /^\/(?:stop|quit|exit)\s*$/;
 
 /**
@@ -40,7 +40,7 @@ export class PlainScreen implements ScreenFace {
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
   #asked: Question | undefined;
-  /** What the question wants to know, where it is no choice. */
+  /** The value that the question asks for, where it is no choice. */
   #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;

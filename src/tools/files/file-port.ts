@@ -54,7 +54,7 @@ export interface FileToolOptions extends PathOptions {
   readonly state?: FileState;
   /** Text files are read and written through it. Default: the disk alone. */
   readonly files?: FilePort | undefined;
-  /** Whether a file is what a person saw who agreed to a change of it. Default: nobody was asked. */
+  /** True when a file is as a person saw it who agreed to a change of it. Default: nobody was asked. */
   readonly isAsShown?: IsAsShown | undefined;
 }
 

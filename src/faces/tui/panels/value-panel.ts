@@ -30,7 +30,7 @@ export class ValuePanel implements Panel {
   /** True once a key was for the question: from then on all are. */
   #isTaken = false;
   readonly #form: ValueForm;
-  /** What was written into each field. */
+  /** The text of each field as it was written. */
   readonly #texts: string[] = [];
   #editor: Editor = EMPTY_EDITOR;
   #fault = "";
@@ -122,7 +122,7 @@ export class ValuePanel implements Panel {
     this.#show();
   }
 
-  /** What was written into the field that is due, if it was there before. */
+  /** Puts back the text of the field that is due, if it was there before. */
   #show(): void {
     this.#editor = insertText(EMPTY_EDITOR, this.#texts[this.#form.at] ?? "");
   }

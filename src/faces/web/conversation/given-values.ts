@@ -2,16 +2,16 @@ import type { ValueField } from "../../../app/coding-session/value-fields.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import { equalJson, safeParse } from "../../../core/base/json.ts";
 
-/** What the fields of a form hold, in their order; several texts where several values are chosen. */
+/** The texts of the fields of a form, in their order; several where several values are chosen. */
 export type GivenValues = readonly (readonly string[])[];
 
-/** The texts of a field that offers values, each with what a person reads: the place of an option in its list. */
+/** The texts a field offers, each with its name for people: for an option its place in the list. */
 export function offeredTexts({ kind, options }: ValueField): readonly (readonly [string, string])[] {
   if (kind === "boolean") return ["true", "false"].map((each) => [each, each]);
   return options.map(({ label }, index) => [String(index), label]);
 }
 
-/** What a form holds before anybody has written into it. */
+/** The texts of a form before anybody has written into it. */
 export function initialValues(fields: readonly ValueField[]): GivenValues {
   return fields.map((field) => {
     const { initial, kind, options } = field;
@@ -26,7 +26,7 @@ export function initialValues(fields: readonly ValueField[]): GivenValues {
   });
 }
 
-/** The value that a form holds. What nobody filled in is left out; `ok` is false where JSON cannot be read. */
+/** The value of a form, without fields that nobody filled in; `ok` is false where JSON cannot be read. */
 export function readValues(
   fields: readonly ValueField[],
   given: GivenValues,
