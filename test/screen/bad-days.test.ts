@@ -86,7 +86,7 @@ test("the end of a long command is always shown, and v shows all of it", async (
   expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
-test("a small window keeps the end of a command and every answer; one that has no room for them takes no yes", async () => {
+test("a small window keeps the end of a command and the answers whose rule it shows; one that has no room for them takes no yes", async () => {
   const command = `${"echo step\n".repeat(40)}rm -rf important`;
   const { program } = await openScreen([calls("bash", { command }), says("No.")], { columns: 30, rows: 10 });
   await program.typeUntil("go\r", "5. No, and stop");
@@ -95,8 +95,8 @@ test("a small window keeps the end of a command and every answer; one that has n
     "… 40 more rows, v shows them …",
     "│ rm -rf important",
     "  1. Allow once",
-    "  2. Allow for this session  …",
-    "  3. Always allow bash(rm -rf…",
+    "  2. in a larger window",
+    "  3. in a larger window",
     "  4. No, and tell it why",
     "  5. No, and stop",
     "  1-9 choose · v all",

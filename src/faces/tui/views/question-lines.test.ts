@@ -35,7 +35,7 @@ test("in a small window an answer whose rule has no room cannot be given", () =>
   const shown = questionLines(question, { marked: undefined, maxRows: 10, more: 0 }, CONTEXT);
   const rows = texts(shown?.rows).filter((row) => /session|larger/.test(row));
   expect([rows, shown?.cut]).toEqual([
-    ["     a larger window shows this answer", "  2. Allow for this session  bash(git push *)"],
+    ["  1. in a larger window", "  2. Allow for this session  bash(git push *)"],
     new Set([0]),
   ]);
 });

@@ -94,7 +94,7 @@ export function questionLines(
   const whole = [...(state.maxRows >= ROOMY ? [[]] : []), ...wrapped, ...keys, ...waiting];
   const fits = least + 2 + whole.length <= state.maxRows;
   const short = options.map((each, index) => optionLine(each, index, { state, context }));
-  const foot = fits ? whole : [...short.map((each) => each ?? larger(context)), ...keys];
+  const foot = fits ? whole : [...short.map((each, index) => each ?? larger(index, context)), ...keys];
   const cut = new Set(fits ? [] : short.flatMap((each, index) => (each === undefined ? [index] : [])));
   const room = state.maxRows - foot.length - head.length;
   if (room < least - head.length) return undefined;
@@ -103,8 +103,8 @@ export function questionLines(
   return { rows: [...head, ...shown, ...firstOf(facts, room - shown.length, context), ...foot], cut };
 }
 
-function larger({ width }: ViewContext): Line {
-  return fitLine(line("     a larger window shows this answer", { role: "muted" }), width);
+function larger(index: number, { width }: ViewContext): Line {
+  return fitLine(line(`  ${index + 1}. in a larger window`, { role: "muted" }), width);
 }
 
 function choiceKeys({ marks, width }: ViewContext): Line {
