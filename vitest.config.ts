@@ -1,5 +1,6 @@
 import type { ViteUserConfig } from "vitest/config";
 import { readManifest } from "./scripts/build/manifest.ts";
+import { LongTestsFirst } from "./scripts/long-tests-first.ts";
 
 const { version, engines } = readManifest(import.meta.dirname);
 
@@ -18,6 +19,7 @@ const config: ViteUserConfig = {
     globalSetup: ["./scripts/hermetic-environment.ts", "./scripts/build-before-tests.ts"],
     pool: "forks",
     isolate: false,
+    sequence: { sequencer: LongTestsFirst },
     maxWorkers: 2,
     testTimeout: LIMIT_MS,
     hookTimeout: 300_000,
