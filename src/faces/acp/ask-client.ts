@@ -11,8 +11,8 @@ import type {
   Question,
   QuestionReply,
 } from "../../app/coding-session/question.ts";
-import { defined } from "../../core/base/defined.ts";
 import { pathLine } from "../../app/safe-text.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
