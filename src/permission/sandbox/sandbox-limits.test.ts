@@ -24,7 +24,11 @@ test("commands write to the workspace, the temporary folder and what the user al
   const temporary = tempFolder();
   mkdirSync(join(workspace, ".git"));
   writeFileSync(join(workspace, ".git", "config"), "");
-  const { placeholders, unasked: _unasked, ...limits } = sandboxLimits({
+  const {
+    placeholders,
+    unasked: _unasked,
+    ...limits
+  } = sandboxLimits({
     workspace: [workspace],
     temporary,
     home,

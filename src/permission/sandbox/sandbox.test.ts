@@ -187,6 +187,16 @@ test("a guarded folder inside the workspace is made, so that no command can make
   expect(existsSync(folder)).toBe(true);
 });
 
+test("a description does not grow with what is hidden", () => {
+  const denyRead = Array.from({ length: 100 }, (_none, at) => `/hidden-${at}`);
+  const describe = (hidden: readonly string[]): string =>
+    new Sandbox(fakeRuntime(), { ...place(), denyRead: hidden }, tempFolder()).describe();
+  expect([describe(denyRead.slice(0, 2)), describe(denyRead)]).toEqual([
+    expect.stringMatching(/, without reading \/hidden-0, \/hidden-1$/),
+    expect.stringMatching(/, \/hidden-7 and more$/),
+  ]);
+});
+
 test("a closed sandbox takes no command", async () => {
   const runtime = fakeRuntime();
   await SharedRuntime.of(runtime).join();

@@ -77,6 +77,9 @@ function missingFor(runtime: SandboxRuntime): readonly string[] {
   return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
 }
 
+/** Paths that a description lists: models read it with every request. */
+const MOST_NAMED = 8;
+
 /** Confines commands to the limits of one place. */
 export class Sandbox {
   /** Of all sandboxes of this process: two of them may share a workspace. */
@@ -87,8 +90,8 @@ export class Sandbox {
   #isDisposed = false;
 
   /**
-   * `runtime`: one that was joined ({@link SharedRuntime}). `claims`: folder in which processes tell each other
-   * which placeholders they need.
+   * `runtime`: one that was joined ({@link SharedRuntime}). `claims`: folder in which processes tell each
+   * other which placeholders they need.
    */
   constructor(runtime: SandboxRuntime, place: SandboxPlace, claims: string) {
     this.#runtime = runtime;
@@ -100,7 +103,9 @@ export class Sandbox {
   describe(): string {
     const { writable, domains, unreadable } = sandboxLimits(this.#place);
     const network = domains.length === 0 ? "no network" : `network only to ${domains.join(", ")}`;
-    const hidden = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
+    const named = unreadable.slice(0, MOST_NAMED).join(", ");
+    const more = unreadable.length > MOST_NAMED ? " and more" : "";
+    const hidden = named === "" ? "" : `, without reading ${named}${more}`;
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
   }
 
