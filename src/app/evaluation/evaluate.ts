@@ -144,7 +144,7 @@ function sharedBudget(
 /** Says how to go on when a run cannot be kept; one that need not be kept, as sessions say, there is not. */
 function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
   if (!isNanoAgentError(error, "journal")) return error;
-  const why = error.message.replace(OR_UNKEPT, "");
+  const why = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
   return new NanoAgentError(
     "journal",
     `${why} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,

@@ -246,8 +246,9 @@ function optionsIn(path: string): { readonly [name: string]: unknown } | undefin
     if (isAbsent(error)) return undefined;
     cause = error;
   }
+  const why = cause === undefined ? "" : `: ${errorMessage(cause)}`;
   throw misuse(
-    `${path} cannot be read. Remove it if you know that the options are the same, or use another -o.`,
+    `${path} cannot be read${why}. Remove it if you know that the options are the same, or use another -o.`,
     { cause },
   );
 }
