@@ -201,6 +201,23 @@ test("runs under other settings of the user neither, unless they decide nothing"
   expect(ends[2]?.stderr).toContain("other options or settings (disallowedTools, maxTurns, providers)");
 });
 
+test("a file of servers is looked for where the command is given, and counts with what it says", async () => {
+  const server = await modelServer(obedient);
+  const { run, cwd } = place(server);
+  const suite = twoTasks();
+  const write = (servers: object): void =>
+    writeFileSync(join(cwd, "servers.json"), `// mine\n${JSON.stringify({ mcpServers: servers })}`);
+  write({});
+  const first = await run(suite, "--mcp-config", "servers.json");
+  write({ more: { command: "nothing-there" } });
+  const second = await run(suite, "--mcp-config", "servers.json");
+  expect([first.code, second.code, second.stderr]).toEqual([
+    0,
+    2,
+    expect.stringContaining("other options or settings (mcpConfig)"),
+  ]);
+});
+
 test("runs under other options do not get into the same folder", async () => {
   const server = await modelServer(obedient);
   const { run } = place(server);

@@ -12,11 +12,12 @@ import type { SuiteTasks } from "../../../app/evaluation/read-suites.ts";
 import { ResultsFolder } from "../../../app/evaluation/results-folder.ts";
 import type { Task } from "../../../app/evaluation/task.ts";
 import type { TaskScratch } from "../../../app/evaluation/task-scratch.ts";
+import { readGivenServers } from "../../../app/mcp/find-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { commandVariables } from "../../../app/secrets.ts";
-import type { Settings } from "../../../app/settings.ts";
+import type { McpSources, Settings } from "../../../app/settings.ts";
 import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
 import { realPath } from "../../../system/real-path.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
@@ -42,12 +43,12 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
   if (faults.length > 0) return tellFaults(context, faults);
   if (call.has("--list")) return listTasks(context, call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
-  const settings = await scratchSettings(context, { ...flags, config });
+  const mcp = await withServerFiles(flags.mcp);
+  const settings = await scratchSettings(context, { config, mcp });
   const models = await modelsOf(context, call, { tasks, settings });
   const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
   const folder = folderOf(call, { suites, tasks });
   const teller = new EvaluationTeller(context, { folder, tasks });
-  const { configs, strict } = flags.mcp;
   const asked = {
     suites,
     tasks,
@@ -57,8 +58,8 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
     maxUsd: config.maxBudgetUsd,
     conditions: {
       ...conditionsOf(settings.config.values),
-      ...(configs.length > 0 && { mcpConfig: configs }),
-      ...(strict && { strictMcpConfig: strict }),
+      ...(mcp.configs.length > 0 && { mcpConfig: mcp.configs }),
+      ...(mcp.strict && { strictMcpConfig: mcp.strict }),
       ...(addDirs.length > 0 && { addDir: addDirs }),
     },
     place: {
@@ -69,8 +70,14 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
         teller.say(`The scratch folder stays: ${scratch.folder}`),
     },
   };
-  const session = { environment: context.environment, addDirs, mcp: flags.mcp, keepIn: folder.history };
+  const session = { environment: context.environment, addDirs, mcp, keepIn: folder.history };
   return perform({ context, call, teller, settings }, asked, session);
+}
+
+/** What files say counts as it is now, and from where the command is given: runs are made elsewhere. */
+async function withServerFiles(mcp: McpSources): Promise<McpSources> {
+  const here = currentFolder();
+  return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
 }
 
 interface Asking {
