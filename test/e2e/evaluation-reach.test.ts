@@ -151,6 +151,29 @@ test("folders that an agent has closed are removed with the others", async () =>
   expect([end.code, linesIn(results)[0]?.reason, left()]).toEqual([0, "c", []]);
 });
 
+test("what was kept of one run is closed to those after it, of the same command and of later ones", async () => {
+  const looking = await modelServer(({ body }) => {
+    const [before = "."] = kept();
+    const command = `find ${before} -name solved; touch solved`;
+    return JSON.stringify(body).includes('"role":"tool"') ? says("Done.") : calls("bash", { command });
+  });
+  const { run, env } = place(looking);
+  const kept = (): readonly string[] => {
+    const parent = env["TMPDIR"] ?? "";
+    const names = readdirSync(parent, { recursive: true, encoding: "utf8" });
+    return names.filter((name) => name.endsWith("/work/solved")).map((name) => join(parent, name, ".."));
+  };
+  const suite = suiteOf({ "a/task.md": "Do it.", "a/check": "#!/bin/sh\ntouch solved\nexit 1\n" });
+  await run(suite, ...ALLOWING, "--keep", "--repeat", "2");
+  await run(suite, ...ALLOWING, "--repeat", "3");
+  const answers = looking.requests.flatMap((request) => answersIn({ requests: [request] }));
+  expect(answers.map((answer) => /The rule read\(\S*kept\S*\) forbids/.test(answer))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
 test("--keep leaves the scratch folder, also when the same command is given again", async () => {
   const server = await modelServer(obedient);
   const { run, env } = place(server);
