@@ -74,7 +74,7 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
   return perform({ context, call, teller, settings }, asked, session);
 }
 
-/** What files say counts as it is now, and from where the command is given: runs are made elsewhere. */
+/** Reads files now, from where the command is given: runs are made elsewhere. */
 async function withServerFiles(mcp: McpSources): Promise<McpSources> {
   const here = currentFolder();
   return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
