@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage, invalidConfig } from "../core/base/errors.ts";
 import type { Sandbox } from "../permission/sandbox/sandbox.ts";
+import { variable } from "./config/env.ts";
 import type { Settings } from "./settings.ts";
 
 /** The name of the package, and the version it was tried with. */
@@ -30,7 +31,7 @@ export async function sandboxFor(settings: Settings, workspace: readonly string[
 
 /** Opens the sandbox, whatever the mode says. Never throws. */
 export async function tryOpen(
-  { paths, config }: Settings,
+  { paths, config, environment }: Settings,
   workspace: readonly string[],
 ): Promise<{ readonly sandbox: Sandbox } | { readonly problem: string }> {
   const { mode: _mode, ...limits } = config.values.sandbox ?? {};
@@ -48,6 +49,8 @@ export async function tryOpen(
     runtime,
     workspace,
     home: paths.home,
+    // The same as for commands outside of it.
+    temporary: variable(environment, "TMPDIR") ?? tmpdir(),
     // Node keeps compiled code of this program there, and runs it at the next start.
     protect: [
       paths.configFolder,

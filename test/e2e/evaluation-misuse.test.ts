@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { says } from "../../src/testing/script.ts";
@@ -95,6 +95,15 @@ test("what cannot be written ends the evaluation with 60, and says so without ad
   expect(full.stderr).toContain("Make room, and give the same command with -o ");
 });
 
+test("room is asked for only where it is missing", async () => {
+  const { run, results } = place(await modelServer(obedient));
+  mkdirSync(results);
+  writeFileSync(join(results, "nano-agent"), "a file");
+  const end = await run(twoTasks());
+  expect([end.code, end.stderr.includes("Make room")]).toEqual([60, false]);
+  expect(end.stderr).toContain("When that is put right, give the same command with -o ");
+});
+
 test("a page that cannot be written keeps nobody from the results", async () => {
   const server = await modelServer(obedient);
   const { run, results } = place(server);
@@ -103,6 +112,61 @@ test("a page that cannot be written keeps nobody from the results", async () => 
   const end = await run(suite);
   expect([end.code, end.stdout]).toEqual([0, expect.stringContaining("100 %")]);
   expect(end.stderr).toContain(`Results cannot be written to ${results}`);
+  expect(end.stderr).toContain("nano-agent: What happened in a run: ");
+  const again = await run(suite, "--json");
+  expect(JSON.parse(again.stdout)).toMatchObject({ page: null });
+});
+
+test.each([
+  ["one/results", "would lie in the task"],
+  [".", "would lie among the tasks of the suite"],
+])("results in %s of the suite are refused before anything is made", async (output, message) => {
+  const server = await modelServer(obedient);
+  const suite = twoTasks();
+  const before = readdirSync(suite, { recursive: true });
+  const { env } = place(server);
+  const end = await runCommand(["eval", suite, "-o", output], { cwd: suite, env });
+  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining(message)]);
+  expect([readdirSync(suite, { recursive: true }), server.requests]).toEqual([before, []]);
+});
+
+test("nor is a new folder for them made in a task, and agents do not work in what is closed to them", async () => {
+  const { env } = place(await modelServer(obedient));
+  const suite = twoTasks({ "one/tmp/x": "" });
+  const inTask = await runCommand(["eval", "."], { cwd: join(suite, "one"), env });
+  expect([inTask.code, inTask.stderr]).toEqual([2, expect.stringContaining("Name another folder")]);
+  const inSuite = await runCommand(["eval", suite], { env: { ...env, TMPDIR: join(suite, "one/tmp") } });
+  expect([inSuite.code, inSuite.stderr]).toEqual([2, expect.stringContaining("is closed to agents")]);
+});
+
+test("links in a task that lead nowhere, out of it, or to a folder are faults of that task", async () => {
+  const task = { "task.md": "Do it.", check: "#!/bin/sh\nexit 1\n", "other/x": "" };
+  const names = ["check", "files", "loop", "prompt", "reference"];
+  const suite = suiteOf(
+    Object.fromEntries(
+      names.flatMap((name) => Object.entries(task).map(([path, text]) => [`${name}/${path}`, text])),
+    ),
+  );
+  const link = (target: string, path: string): void => {
+    rmSync(join(suite, path), { force: true });
+    symlinkSync(target, join(suite, path));
+  };
+  link("check", "check/check");
+  link("other", "files/files");
+  link("loop", "loop/setup");
+  link("setup", "loop/loop");
+  link("../check/task.md", "prompt/task.md");
+  link("../check/task.md", "reference/reference.md");
+  link("itself", "itself");
+  const end = await runCommand(["eval", "validate", suite, "--json"]);
+  const proofs = JSON.parse(end.stdout) as readonly { task: string; faults: readonly string[] }[];
+  expect(proofs.map(({ task: name, faults }) => [name, faults])).toEqual([
+    ["check", [expect.stringContaining("check cannot be read: ELOOP")]],
+    ["files", [expect.stringContaining("files is a link, and what it leads to is not a part of the task")]],
+    ["loop", [expect.stringContaining("setup cannot be read: ELOOP")]],
+    ["prompt", [expect.stringContaining("task.md is a link that leads out of")]],
+    ["reference", [expect.stringContaining("reference.md is a link that leads out of")]],
+  ]);
 });
 
 test("a temporary folder that is not there is refused", async () => {

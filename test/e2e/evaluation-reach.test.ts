@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isRecord } from "../../src/core/base/json.ts";
 import type { ScriptPiece } from "../../src/testing/script.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
+import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand } from "./command.ts";
-import { linesIn, obedient, place, suiteOf, twoTasks, wants } from "./suite-room.ts";
+import { byTask, linesIn, obedient, place, suiteOf, twoTasks, wants } from "./suite-room.ts";
 
 const ALLOWING = ["--permission-mode", "bypassPermissions"];
 
@@ -20,7 +21,7 @@ function calling(...steps: readonly ScriptPiece[]): Promise<ScriptedServer> {
 }
 
 /** What tools have answered, as the last request has it. */
-function answersIn({ requests }: ScriptedServer): readonly string[] {
+function answersIn({ requests }: Pick<ScriptedServer, "requests">): readonly string[] {
   const body = requests.at(-1)?.body;
   const messages = isRecord(body) && Array.isArray(body["messages"]) ? body["messages"] : [];
   return messages.flatMap((each) =>
@@ -60,6 +61,62 @@ test("an agent that may do everything is shown neither the suite nor the results
   );
 });
 
+test("an agent gets neither to the folders of one at work beside it, nor to what judges that", async () => {
+  const room = tempFolder();
+  const told = join(room, "told");
+  const suite = suiteOf({
+    "a/task.md": "Wait.",
+    "a/check": `#!/bin/sh
+judge=$(dirname "$0")
+{ pwd; echo "$judge"; } >${told}.new; mv ${told}.new ${told}
+until [ -e ${room}/go ]; do sleep 0.05; done
+. "$judge/real"`,
+    "a/real": "echo untouched; exit 1\n",
+    "b/task.md": "Attack.",
+    "b/check": `#!/bin/sh\ntouch ${room}/go\nexit 1\n`,
+  });
+  const attacker = await modelServer(({ body }) => {
+    const messages = isRecord(body) && Array.isArray(body["messages"]) ? body["messages"] : [];
+    if (JSON.stringify(messages).includes("Wait.")) return says("Done.");
+    const answered = messages.filter((each) => isRecord(each) && each["role"] === "tool").length;
+    if (answered === 0) return calls("bash", { command: `until [ -s ${told} ]; do sleep 0.05; done` });
+    const [work = "", judge = ""] = readFileSync(told, "utf8").split("\n");
+    const steps = [
+      calls("write", { path: join(judge, "real"), content: "exit 0" }),
+      calls("bash", { command: `echo exit 0 >${judge}/real` }),
+      calls("write", { path: join(work, "done.txt"), content: "x" }),
+      calls("bash", { command: `ls ${work}` }),
+      calls("read", { path: join(work, "..", "tmp") }),
+    ];
+    return steps[answered - 1] ?? says("Done.");
+  });
+  const { run, results, left } = place(attacker);
+  await run(suite, ...ALLOWING, "--jobs", "2");
+  const answers = answersIn(attacker).slice(1);
+  expect(answers.map((answer) => /The rule \w+\(.*\) forbids/.test(answer))).toEqual(
+    Array.from({ length: 5 }, () => true),
+  );
+  expect([byTask(results)[0]?.reason, left(), existsSync(join(results, "judges"))]).toEqual([
+    "untouched",
+    [],
+    false,
+  ]);
+});
+
+test("what an agent leaves among temporary files reaches neither its check nor a later run", async () => {
+  const command = 'ls -A "$TMPDIR"; echo hint >"$TMPDIR/hint"; yes | head -c 200000';
+  const server = await calling(calls("bash", { command }));
+  const { run, results, env } = place(server);
+  const check = '#!/bin/sh\necho "seen: $(ls -A "$TMPDIR")"; echo x >"$TMPDIR/x"; exit 1\n';
+  await run(suiteOf({ "a/task.md": "Do it.", "a/check": check }), ...ALLOWING, "--repeat", "2");
+  expect(linesIn(results).map(({ reason }) => reason)).toEqual(["seen:", "seen:"]);
+  const answers = server.requests.flatMap((request) => answersIn({ requests: [request] }));
+  expect([answers.length, answers.some((answer) => answer.includes("hint"))]).toEqual([2, false]);
+  expect(answers[0]).toMatch(/\/nano-agent-eval-\S+\/tmp\/nano-agent-\S+\/output-1\.txt/);
+  const left = readdirSync(env["TMPDIR"] ?? "").filter((name) => name.startsWith("nano-agent-"));
+  expect(left).toEqual([]);
+});
+
 test("a file of a task that an agent has changed on a hidden way ends the evaluation", async () => {
   const suite = twoTasks({ "one/files/todo.txt": "open" });
   const hidden = `p=$(printf %s ${Buffer.from(join(suite, "one/files/todo.txt")).toString("base64")} | base64 -d); echo solved >"$p"`;
@@ -94,6 +151,29 @@ test("folders that an agent has closed are removed with the others", async () =>
   expect([end.code, linesIn(results)[0]?.reason, left()]).toEqual([0, "c", []]);
 });
 
+test("what was kept of one run is closed to those after it, of the same command and of later ones", async () => {
+  const looking = await modelServer(({ body }) => {
+    const [before = "."] = kept();
+    const command = `find ${before} -name solved; touch solved`;
+    return JSON.stringify(body).includes('"role":"tool"') ? says("Done.") : calls("bash", { command });
+  });
+  const { run, env } = place(looking);
+  const kept = (): readonly string[] => {
+    const parent = env["TMPDIR"] ?? "";
+    const names = readdirSync(parent, { recursive: true, encoding: "utf8" });
+    return names.filter((name) => name.endsWith("/work/solved")).map((name) => join(parent, name, ".."));
+  };
+  const suite = suiteOf({ "a/task.md": "Do it.", "a/check": "#!/bin/sh\ntouch solved\nexit 1\n" });
+  await run(suite, ...ALLOWING, "--keep", "--repeat", "2");
+  await run(suite, ...ALLOWING, "--repeat", "3");
+  const answers = looking.requests.flatMap((request) => answersIn({ requests: [request] }));
+  expect(answers.map((answer) => /The rule read\(\S*kept\S*\) forbids/.test(answer))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+});
+
 test("--keep leaves the scratch folder, also when the same command is given again", async () => {
   const server = await modelServer(obedient);
   const { run, env } = place(server);
@@ -102,7 +182,9 @@ test("--keep leaves the scratch folder, also when the same command is given agai
     readdirSync(env["TMPDIR"] ?? "").filter((name) => name.startsWith("nano-agent-kept-"));
   const end = await run(suite, "--task", "one", "--keep");
   const [name = ""] = kept();
-  expect(end.stderr).toContain(`The scratch folder stays: ${join(env["TMPDIR"] ?? "", name, "work")}`);
+  const [, folder = ""] = /The scratch folder stays: (\S+)/.exec(end.stderr) ?? [];
+  expect(folder.startsWith(`${join(env["TMPDIR"] ?? "", name)}/run-`)).toBe(true);
+  expect(readFileSync(join(folder, "done.txt"), "utf8")).toBe("one");
   await run(suite, "--task", "one");
   expect(kept()).toEqual([name]);
 });

@@ -202,6 +202,28 @@ test("validate says of each task what is wrong with it", async () => {
   ]);
 });
 
+test("validate goes on with the others when a task changes under its hands", async () => {
+  const suite = suiteOf({
+    "a/task.md": "Do it.",
+    "a/check": "#!/bin/sh\nexit 1\n",
+    "a/reference/x": "",
+    "b/task.md": "Do it.",
+    "b/check": "#!/bin/sh\nexit 1\n",
+  });
+  writeFileSync(join(suite, "a/check"), `#!/bin/sh\necho more >>${suite}/a/task.md\nexit 1\n`);
+  const end = await runCommand(["eval", "validate", suite]);
+  expect([end.code, end.stdout.split("\n")]).toEqual([
+    1,
+    [
+      "✗ a",
+      expect.stringContaining('The task "a" was changed while it was evaluated'),
+      expect.stringContaining("– b: fails untouched"),
+      "1 of 2 tasks cannot be used as it stands.",
+      "",
+    ],
+  ]);
+});
+
 test("validate that is interrupted ends its checks, and says nothing about them", async () => {
   const pid = join(tempFolder(), "pid");
   const suite = suiteOf({ "a/task.md": "Do it.", "a/check": `#!/bin/sh\necho $$ >${pid}\nsleep 1000\n` });

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { calls, finishes, piecesOf, says } from "../../src/testing/script.ts";
 import { refuses, replies } from "../../src/testing/server-step.ts";
 import { isAlive } from "../faults/until.ts";
-import { modelServer, runCommand, TEST_KEY } from "./command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { type CommandEnd, modelServer, runCommand, TEST_KEY } from "./command.ts";
 import {
   byTask,
   linesIn,
@@ -179,13 +180,54 @@ test("a task that was changed is named, run again, and its old results do not co
   expect(end.stdout).toMatch(/openai\/gpt-5 +50 % .* 1 of 2/);
 });
 
+test("runs under other settings of the user neither, unless they decide nothing", async () => {
+  const server = await modelServer(obedient);
+  const { env, cwd } = place(server);
+  const suite = twoTasks();
+  const config = (text: string): string => tempFolder({ "nano-agent/config.json": text });
+  const run = (text: string, more: Readonly<Record<string, string>> = {}): Promise<CommandEnd> =>
+    runCommand(["eval", suite, "-o", "results", "--permission-mode", "acceptEdits"], {
+      cwd,
+      env: { ...env, ...more, XDG_CONFIG_HOME: config(text) },
+    });
+  const ends = [
+    await run('{ "providers": { "x": { "baseUrl": "http://a.example", "wire": "openai_chat" } } }'),
+    await run(
+      '{ "theme": "dark", "providers": { "x": { "wire": "openai_chat", "baseUrl": "http://a.example" } } }',
+    ),
+    await run('{ "maxTurns": 3, "disallowedTools": ["bash"] }'),
+  ];
+  expect(ends.map(({ code }) => code)).toEqual([0, 0, 2]);
+  expect(ends[2]?.stderr).toContain("other options or settings (disallowedTools, maxTurns, providers)");
+});
+
+test("a file of servers is looked for where the command is given, and counts with what it says", async () => {
+  const server = await modelServer(obedient);
+  const { run, cwd } = place(server);
+  const suite = twoTasks();
+  const write = (servers: object): void =>
+    writeFileSync(join(cwd, "servers.json"), `// mine\n${JSON.stringify({ mcpServers: servers })}`);
+  write({});
+  const first = await run(suite, "--mcp-config", "servers.json");
+  write({ more: { command: "nothing-there" } });
+  const second = await run(suite, "--mcp-config", "servers.json");
+  expect([first.code, second.code, second.stderr]).toEqual([
+    0,
+    2,
+    expect.stringContaining("other options or settings (mcpConfig)"),
+  ]);
+});
+
 test("runs under other options do not get into the same folder", async () => {
   const server = await modelServer(obedient);
   const { run } = place(server);
   const suite = twoTasks();
   await run(suite);
   const other = await run(suite, "--max-turns", "3");
-  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("other options (maxTurns)")]);
+  expect([other.code, other.stderr]).toEqual([
+    2,
+    expect.stringContaining("other options or settings (maxTurns)"),
+  ]);
 });
 
 test("the check is out of the agent's reach, sees no key, and gets the answer", async () => {
@@ -200,7 +242,7 @@ test("the check is out of the agent's reach, sees no key, and gets the answer", 
   const suite = suiteOf({
     "ask/task.md": "What is the answer?",
     "ask/check":
-      '#!/bin/sh\necho "answer: $(cat)"\ncat seen\nenv\n[ "$(cat seen)" = work ] || exit 1\necho "last line"\nexit 3\n',
+      '#!/bin/sh\necho "answer: $(cat)"\ncat seen\nenv\n[ "$(echo $(cat seen))" = "tmp work" ] || exit 1\necho "last line"\nexit 3\n',
   });
   const end = await run(suite, "--yolo", "--permission-mode", "bypassPermissions");
   const [line] = linesIn(results);

@@ -1,14 +1,18 @@
+import { tmpdir } from "node:os";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { SharedBudget } from "../../core/model/shared-budget.ts";
 import { OR_UNKEPT } from "../../session/session-error.ts";
 import { isLocked, takeLock } from "../../session/session-lock.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { gitFoldersAround } from "./git-folders-around.ts";
 import { spentByInterrupted } from "./interrupted-runs.ts";
+import { isFull } from "./is-full.ts";
 import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
 import type { SuiteTasks } from "./read-suites.ts";
-import { newestOfEach, type ResultsFolder } from "./results-folder.ts";
+import { newestOfEach, type ResultsFolder, SCRATCH } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
-import { removeLeftScratch } from "./task-scratch.ts";
+import { makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
 
 /** The tasks and models of an evaluation, and how its runs are made. */
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
@@ -22,7 +26,7 @@ export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> 
   /** US dollars that all runs together may cost, those made before included. */
   readonly maxUsd: number | undefined;
   readonly place: Pick<RunPlace, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
-  /** The options that decide how runs go: all runs of a folder have the same. */
+  /** The options and settings that decide how runs go: all runs of a folder have the same. */
   readonly conditions: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
   readonly onEvent: (event: EvaluationEvent) => void;
@@ -71,7 +75,8 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     );
   });
   try {
-    await removeLeftScratch(folder.scratchPrefix);
+    // What an evaluation that was killed has left.
+    await Promise.all([folder.judges, ...workplacesOf(folder.scratchPrefix)].map(removeFolder));
     folder.assertOptions(options.conditions);
     const { records, damaged } = folder.read();
     const hashes = new Map(tasks.map(({ name, hash }) => [name, hash]));
@@ -139,17 +144,33 @@ function sharedBudget(
 /** Says how to go on when a run cannot be kept; one that need not be kept, as sessions say, there is not. */
 function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
   if (!isNanoAgentError(error, "journal")) return error;
-  const why = error.message.replace(OR_UNKEPT, "");
+  const why = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
   return new NanoAgentError(
     "journal",
-    `${why} Make room, and give the same command with -o ${path}: what is known by now is kept.`,
+    `${why} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
     { cause: error },
   );
 }
 
+/** How the names of folders begin that a person wants to look at. */
+const KEPT = "nano-agent-kept-";
+
+/**
+ * The paths that tell how tasks are solved, links resolved: the tasks, what Git keeps of them, results, and
+ * the scratch folders of other evaluations that are there.
+ */
+function closedTo({ suites, tasks, folder }: EvaluationOptions): string[] {
+  const given = [...suites, ...tasks.map((task) => task.folder)];
+  const results = folder.closedAround(realPath(tmpdir()));
+  const scratch = [KEPT, SCRATCH].flatMap(workplacesOf);
+  const paths = [...new Set([...given, ...given.flatMap(gitFoldersAround), ...results, ...scratch])];
+  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+}
+
 class Evaluation {
   readonly #options: EvaluationOptions;
-  readonly #place: RunPlace;
+  readonly #place: Omit<RunPlace, "scratch" | "closed">;
+  readonly #closed: string[];
   readonly #failed = new AbortController();
   readonly #total: number;
   #done: number;
@@ -162,11 +183,13 @@ class Evaluation {
     const signal = AbortSignal.any([options.signal, this.#failed.signal]);
     const watcher = createProcessWatcher();
     const live: RunPlace["live"] = new Set();
-    const { closed: results, scratchPrefix: own } = options.folder;
-    const closed = [...options.suites, ...results];
-    // What a person asked for is not removed with what a killed command has left.
-    const scratchPrefix = options.place.keepsScratch ? "nano-agent-kept-" : own;
-    this.#place = { ...options.place, shared, signal, watcher, live, closed, scratchPrefix };
+    this.#closed = closedTo(options);
+    const onScratch: RunPlace["onScratch"] = (scratch) => {
+      // Who comes later must not find there what was done before.
+      this.#closed.push(scratch.root);
+      options.place.onScratch(scratch);
+    };
+    this.#place = { ...options.place, shared, signal, watcher, live, onScratch };
     options.onLive(() => {
       for (const session of live) session.killNow();
     });
@@ -176,14 +199,32 @@ class Evaluation {
   async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
     const waiting = [...open];
     this.#done = this.#total - open.length;
-    const worker = async (): Promise<void> => {
-      for (let run = this.#next(waiting); run !== undefined; run = this.#next(waiting)) await this.#make(run);
-    };
-    const workers = Array.from({ length: Math.min(this.#options.jobs, open.length) }, worker);
-    await Promise.allSettled(workers);
+    const { folder, jobs, place } = this.#options;
+    folder.makeJudges();
+    const count = Math.min(jobs, open.length);
+    // What a person asked for is not removed with what a killed command has left.
+    const prefix = place.keepsScratch ? KEPT : folder.scratchPrefix;
+    // All before the first run, so that each agent can be kept from those of the others.
+    const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
+    const removal = { killNow: () => workplaces.forEach(removeOpened) };
+    if (!place.keepsScratch) this.#place.live.add(removal);
+    try {
+      await Promise.allSettled(workplaces.map((workplace) => this.#work(waiting, workplace, workplaces)));
+    } finally {
+      const removed = workplaces.map(place.keepsScratch ? removeEmpty : removeFolder);
+      await Promise.all([...removed, removeFolder(folder.judges)]);
+      this.#place.live.delete(removal);
+    }
     // The first: those behind it may only have been ended because of it.
     if (this.#failed.signal.aborted) throw toNanoAgentError(this.#failed.signal.reason);
     return { open: this.#total - this.#done, isShort: this.#isShort };
+  }
+
+  async #work(waiting: PlannedRun[], workplace: string, all: readonly string[]): Promise<void> {
+    const scratch = { workplace, judges: this.#options.folder.judges };
+    const others = all.filter((each) => each !== workplace);
+    for (let run = this.#next(waiting); run !== undefined; run = this.#next(waiting))
+      await this.#make(run, { ...this.#place, scratch, closed: [...this.#closed, ...others] });
   }
 
   #next(waiting: PlannedRun[]): PlannedRun | undefined {
@@ -193,9 +234,9 @@ class Evaluation {
     return this.#isShort ? undefined : waiting.shift();
   }
 
-  async #make(run: PlannedRun): Promise<void> {
+  async #make(run: PlannedRun, place: RunPlace): Promise<void> {
     try {
-      const end = await performRun(run, this.#place);
+      const end = await performRun(run, place);
       if (end === "out_of_money") this.#isShort = true;
       if (end === "out_of_money" || end === "interrupted") return;
       const { folder, onEvent } = this.#options;

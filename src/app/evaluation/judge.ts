@@ -82,15 +82,24 @@ async function program(
   place: JudgePlace,
 ): Promise<ProgramEnd> {
   try {
-    return await scratch.withJudge((folder) =>
-      runProgram({ ...place, path: join(folder, name), cwd: scratch.folder, input, timeoutMs }),
-    );
+    return await scratch.withJudge((folder, temporary) => {
+      const env = withTemporary(place.env, temporary);
+      return runProgram({ ...place, env, path: join(folder, name), cwd: scratch.folder, input, timeoutMs });
+    });
   } catch (error) {
     // What was changed must not judge; what the file system refuses is no word about the task either.
     const message = error instanceof Error ? error.message : String(error);
     if (isNanoAgentError(error, "invalid_argument")) throw error;
     return { code: null, signal: null, output: "", durationMs: 0, failure: { message } };
   }
+}
+
+/** Variables with another folder for temporary files, by all names that programs know it by. */
+export function withTemporary<V>(
+  variables: { readonly [name: string]: V },
+  folder: string,
+): { readonly [name: string]: V | string } {
+  return { ...variables, TMPDIR: folder, TMP: folder, TEMP: folder };
 }
 
 /** Codes with which a shell says that a program, or its interpreter, could not be started. */

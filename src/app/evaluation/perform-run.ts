@@ -7,10 +7,11 @@ import type { Outcome } from "../coding-session/outcome.ts";
 import { type PreparedSession, prepareCodingSession } from "../coding-session/prepare-coding-session.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import { parseDuration } from "../config/duration.ts";
-import { type JudgePlace, judge, setUp, type Verdict } from "./judge.ts";
+import type { Environment } from "../config/env.ts";
+import { type JudgePlace, judge, setUp, type Verdict, withTemporary } from "./judge.ts";
 import type { RunKey, RunRecord } from "./run-record.ts";
 import type { Task } from "./task.ts";
-import { TaskScratch } from "./task-scratch.ts";
+import { type ScratchPlace, TaskScratch } from "./task-scratch.ts";
 
 /** One run that is to be made. */
 export interface PlannedRun extends RunKey {
@@ -20,20 +21,18 @@ export interface PlannedRun extends RunKey {
 /** The surroundings of runs. */
 export interface RunPlace extends JudgePlace {
   /** Options of the coding sessions, beside those that a run has of its own. */
-  readonly session: Pick<
-    CodingSessionOptions,
-    "environment" | "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"
-  >;
+  readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
+    readonly environment: Environment;
+  };
   /** Settings from the command line. */
   readonly config: ConfigFile;
   readonly shared: SharedBudget | undefined;
-  /** How the names of scratch folders begin. */
-  readonly scratchPrefix: string;
+  readonly scratch: ScratchPlace;
   /** True to leave the scratch folder of each run. */
   readonly keepsScratch: boolean;
   /** Is told of each scratch folder that stays, be it that this user may not remove it. */
-  readonly onScratch: (folder: string) => void;
-  /** Absolute paths of suites and results: an agent sees neither references nor what others did before it. */
+  readonly onScratch: (scratch: Pick<TaskScratch, "root" | "folder">) => void;
+  /** Absolute paths that an agent must not see: neither references nor what others do, or did before it. */
   readonly closed: readonly string[];
   /** Sessions and scratch folders at work, for the moment before the process ends. */
   readonly live: Set<Pick<PreparedSession, "killNow">>;
@@ -57,14 +56,14 @@ export interface JudgedRun {
 export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
   const { source: task } = run;
   const sessionId = newUuid();
-  const scratch = await TaskScratch.make(task, place.scratchPrefix);
+  const scratch = await TaskScratch.make(task, place.scratch);
   const left = { killNow: () => scratch.removeNow() };
   if (!place.keepsScratch) place.live.add(left);
   try {
     const problem = await setUp(task, scratch, place);
     if (place.signal.aborted) return "interrupted";
     if (problem !== undefined) return { record: notStarted(run, sessionId, problem), output: undefined };
-    const outcome = await runAgent(run, { folder: scratch.folder, sessionId }, place);
+    const outcome = await runAgent(run, { scratch, sessionId }, place);
     if (place.signal.aborted) return "interrupted";
     if (isOutOfMoney(outcome, place, task)) return "out_of_money";
     const failure = failureOf(outcome, task);
@@ -74,25 +73,26 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {
-    if (place.keepsScratch || !(await scratch.remove())) place.onScratch(scratch.folder);
+    if (place.keepsScratch || !(await scratch.remove())) place.onScratch(scratch);
     place.live.delete(left);
   }
 }
 
 interface AgentPlace {
-  readonly folder: string;
+  readonly scratch: TaskScratch;
   readonly sessionId: string;
 }
 
 async function runAgent(
   { source: task, model }: PlannedRun,
-  { folder: cwd, sessionId }: AgentPlace,
+  { scratch: { folder: cwd, temporary }, sessionId }: AgentPlace,
   place: RunPlace,
 ): Promise<Outcome> {
   const { session: options, shared, signal, live } = place;
   const prepared = await prepareCodingSession({
     ...options,
     cwd,
+    environment: withTemporary(options.environment, temporary),
     model,
     sessionId,
     settings: settingsOf(task, place),
@@ -112,15 +112,14 @@ async function runAgent(
 }
 
 /** The settings of a run: of two limits the smaller, and nothing of what judges it within reach. */
-function settingsOf({ limits, folder }: Task, { config, closed }: RunPlace): ConfigFile {
+function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile {
   const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
   const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
-  const paths = [...new Set([folder, ...closed])];
-  const rules = paths.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
+  const rules = closed.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
   return {
     ...config,
     disallowedTools: [...disallowedTools, ...rules],
-    sandbox: { ...config.sandbox, denyRead: paths },
+    sandbox: { ...config.sandbox, denyRead: closed },
     maxWallTime: `${smaller(asked, limits.timeMs) ?? limits.timeMs}ms`,
     ...defined({
       maxTurns: smaller(maxTurns, limits.turns),

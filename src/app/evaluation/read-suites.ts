@@ -47,7 +47,7 @@ function taskFolders(suite: string): readonly string[] {
   const names = readdirSync(suite, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith("."))
     .map(({ name }) => name)
-    .filter((name) => statSync(join(suite, name), { throwIfNoEntry: false })?.isDirectory() === true)
+    .filter((name) => isFolder(join(suite, name)))
     // Who gives the command in the suite finds the folders of results there.
     .filter((name) => !existsSync(new ResultsFolder(join(suite, name)).results))
     .sort();
@@ -55,6 +55,15 @@ function taskFolders(suite: string): readonly string[] {
   throw misuse(
     `The suite ${suite} holds no tasks: make a folder for each, with ${TASK_FILE} and a program named check in it.`,
   );
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // A link that leads nowhere, or to itself.
+    return false;
+  }
 }
 
 function assertUnique(read: readonly (Task | TaskFault)[]): void {

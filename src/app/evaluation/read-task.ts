@@ -2,8 +2,8 @@ import {
   accessSync,
   closeSync,
   constants,
+  lstatSync,
   openSync,
-  readFileSync,
   readSync,
   realpathSync,
   statSync,
@@ -24,7 +24,8 @@ import { hashFolder } from "./task-hash.ts";
 /** The file of a task that makes a folder one. */
 export const TASK_FILE = "task.md";
 
-const MAX_PROMPT_BYTES = 1_000_000;
+/** Of a prompt, and of an answer. */
+const MAX_BYTES = 1_000_000;
 const FIELDS = ["title", "limits", "tags"];
 const LIMITS = ["turns", "time", "tokens", "usd", "check"];
 const DEFAULT_TIME_MS = 600_000;
@@ -48,14 +49,15 @@ export async function readTask(folder: string): Promise<Task | TaskFault> {
     reference: hasFolder(folder, "reference", faults),
   };
   const hash = hashOf(folder, faults);
+  const referenceAnswer = readAnswer(folder, faults);
   if (head === undefined || hash === undefined || faults.length > 0) return { name, folder, faults };
-  return { name, folder, has, ...head, hash, referenceAnswer: readAnswer(folder) };
+  return { name, folder, has, ...head, hash, referenceAnswer };
 }
 
 type Head = Pick<Task, "title" | "tags" | "prompt" | "limits">;
 
 async function readHead(folder: string, faults: string[]): Promise<Head | undefined> {
-  const file = readTextFile(join(folder, TASK_FILE), { maxBytes: MAX_PROMPT_BYTES });
+  const file = readTextFile(join(folder, TASK_FILE), { maxBytes: MAX_BYTES, within: folder });
   if (file === undefined) {
     faults.push(`has no ${TASK_FILE}: write one, with the prompt in it, or take the folder out of the suite`);
     return undefined;
@@ -128,6 +130,14 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
 
 /** Empty: the program can be run. Undefined: there is none. */
 function programFault(folder: string, name: "check" | "setup"): string | undefined {
+  try {
+    return faultOfProgram(folder, name);
+  } catch (error) {
+    return `${name} cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+function faultOfProgram(folder: string, name: "check" | "setup"): string | undefined {
   const path = join(folder, name);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -156,8 +166,12 @@ function beginning(path: string): string {
 }
 
 function hasFolder(folder: string, name: string, faults: string[]): boolean {
-  const stats = statSync(join(folder, name), { throwIfNoEntry: false });
-  if (stats !== undefined && !stats.isDirectory())
+  const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink() === true)
+    faults.push(
+      `${name} is a link, and what it leads to is not a part of the task: put the folder itself there`,
+    );
+  else if (stats !== undefined && !stats.isDirectory())
     faults.push(`${name} is not a folder: make it one, or take it out`);
   return stats?.isDirectory() === true;
 }
@@ -171,9 +185,10 @@ function hashOf(folder: string, faults: string[]): string | undefined {
   }
 }
 
-function readAnswer(folder: string): string | undefined {
-  const path = join(folder, "reference.md");
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? readFileSync(path, "utf8")
-    : undefined;
+function readAnswer(folder: string, faults: string[]): string | undefined {
+  const name = "reference.md";
+  const file = readTextFile(join(folder, name), { maxBytes: MAX_BYTES, within: folder });
+  if (file === undefined || "text" in file) return file?.text;
+  faults.push(`${name} ${file.fault}`);
+  return undefined;
 }

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -79,8 +80,9 @@ test("other options than those it was begun with are named, and their values are
   const results = folder();
   results.assertOptions({ maxTurns: 3, systemPrompt: "a secret", pattern: undefined });
   results.assertOptions({ systemPrompt: "a secret", maxTurns: 3 });
+  results.assertOptions({ maxTurns: 3, systemPrompt: "a secret" });
   expect(() => results.assertOptions({ maxTurns: 4, systemPrompt: "a secret", addDir: ["/x"] })).toThrow(
-    "other options (addDir, maxTurns)",
+    "other options or settings (addDir, maxTurns)",
   );
   const path = join(results.path, "evaluation.json");
   expect(readFileSync(path, "utf8").includes("secret")).toBe(false);
@@ -94,6 +96,31 @@ test("a place that cannot be written is refused with what to do", () => {
   const gone = new ResultsFolder(join(root, "nowhere"));
   expect(() => gone.append(record())).toThrow("Results cannot be written to");
   expect(() => gone.read()).toThrow("holds no results.jsonl");
+});
+
+test.each(["results.jsonl", "evaluation.json"])("a pipe in the place of %s holds nobody up", (name) => {
+  const results = folder();
+  const path = join(results.path, name);
+  rmSync(path, { force: true });
+  execFileSync("mkfifo", [path]);
+  const isOfResults = name === "results.jsonl";
+  const use = isOfResults ? [() => results.make(), () => results.read()] : [() => results.assertOptions({})];
+  for (const each of [...use, ...(isOfResults ? [() => results.append(record())] : [])])
+    expect(each).toThrow(isOfResults ? "is not a regular file" : "evaluation.json cannot be read");
+});
+
+test("a link to a device is no place for results", () => {
+  const results = new ResultsFolder(tempFolder());
+  symlinkSync("/dev/null", results.results);
+  expect(() => results.make()).toThrow("is not a regular file. Name another one with -o.");
+});
+
+test("closed are the folder and those beside it with results, but for one in which agents work", () => {
+  const root = realpathSync(tempFolder({ "old/results.jsonl": "", "work/results.jsonl": "", "plain/x": "" }));
+  const results = new ResultsFolder(join(root, "new"));
+  results.make();
+  const closed = results.closedAround(join(root, "work/tmp"));
+  expect([...closed].sort()).toEqual([join(root, "new"), join(root, "old")].sort());
 });
 
 test("two new folders of one moment are two", () => {

@@ -1,24 +1,29 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
-import { realPath } from "../../system/real-path.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { replaceFile } from "../../system/replace-file.ts";
 import { isAbsent, systemCode } from "../../system/system-error.ts";
 import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
+
+/** How the names of all scratch folders begin that are not kept. */
+export const SCRATCH = "nano-agent-eval-";
 
 /** The lines of a results file. */
 export interface Results {
@@ -72,20 +77,29 @@ export class ResultsFolder {
 
   /** How the names of scratch folders begin that belong to it, in the temporary folder of the system. */
   get scratchPrefix(): string {
-    return `nano-agent-eval-${digest(realPath(this.path))}-`;
+    return `${SCRATCH}${digest(realPath(this.path))}-`;
   }
 
-  /** The paths in it that tell of runs, links resolved. */
-  get closed(): readonly string[] {
-    return [this.results, this.history, this.checks].map(realPath);
+  /** Where copies of what judges runs are, each for as long as it is needed. */
+  get judges(): string {
+    return join(this.path, "judges");
+  }
+
+  /**
+   * The folders that tell of runs, links resolved: this one, and those beside it that hold results. Not one
+   * in which `workplace` lies: nobody could work there.
+   */
+  closedAround(workplace: string): readonly string[] {
+    const path = realPath(this.path);
+    const beside = foldersIn(dirname(path)).filter((each) => existsSync(new ResultsFolder(each).results));
+    return [...new Set([path, ...beside.map(realPath).filter((each) => !isWithin(workplace, each))])];
   }
 
   /** Makes it. Throws `invalid_argument` where that cannot be done. */
   make(): void {
     try {
       makePrivateFolders(this.checks);
-      const file = openSync(this.results, "a", 0o600);
-      closeSync(file);
+      closeSync(openFile(this.results, ADDING));
     } catch (error) {
       throw misuse(
         `The folder for results ${this.path} cannot be written: ${errorMessage(error)}. Name another one with -o.`,
@@ -94,11 +108,16 @@ export class ResultsFolder {
     }
   }
 
+  /** Makes the folder for what judges runs. Throws `journal` where that cannot be done. */
+  makeJudges(): void {
+    this.#write(() => makePrivateFolders(this.judges));
+  }
+
   /** The results so far. Throws `invalid_argument` where there are none to be read. */
   read(): Results {
     let text: string;
     try {
-      text = readFileSync(this.results, "utf8");
+      text = textIn(this.results);
     } catch (error) {
       const why = isAbsent(error) ? "holds no results.jsonl" : `cannot be read: ${errorMessage(error)}`;
       throw misuse(`${this.path} ${why}. Name a folder that nano-agent eval has written to.`, {
@@ -122,7 +141,7 @@ export class ResultsFolder {
    */
   append(record: RunRecord): void {
     this.#write(() => {
-      const file = openSync(this.results, "a+", 0o600);
+      const file = openFile(this.results, ADDING);
       try {
         writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
         fsyncSync(file);
@@ -142,7 +161,7 @@ export class ResultsFolder {
     this.#write(() => replaceFile(this.page, page));
   }
 
-  #write(work: () => void): void {
+  #write(work: () => unknown): void {
     try {
       work();
     } catch (error) {
@@ -155,9 +174,9 @@ export class ResultsFolder {
   }
 
   /**
-   * Holds the options of runs against those that the folder was begun with, and notes them where it is new.
-   * Throws `invalid_argument`, naming them, when some differ: runs under other conditions do not belong
-   * together.
+   * Holds the options and settings of runs against those that the folder was begun with, and notes them where
+   * it is new. Throws `invalid_argument`, naming them, when some differ: runs under other conditions do not
+   * belong together.
    */
   assertOptions(options: { readonly [name: string]: unknown }): void {
     const path = join(this.path, "evaluation.json");
@@ -175,7 +194,7 @@ export class ResultsFolder {
     const other = [...names].filter((name) => before[name] !== now[name]).sort();
     if (other.length === 0) return;
     throw misuse(
-      `The runs in ${this.path} were made with other options (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
+      `The runs in ${this.path} were made with other options or settings (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
     );
   }
 }
@@ -210,15 +229,56 @@ function endsTorn(file: number): boolean {
 
 /** Values may hold what is nobody's business: what is kept only says whether they are the same. */
 function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+  const text = JSON.stringify(value, (_name, each: unknown) =>
+    // The order of names says nothing.
+    isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+  );
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function optionsIn(path: string): { readonly [name: string]: unknown } | undefined {
-  if (!existsSync(path)) return undefined;
-  const parsed = safeParse(readFileSync(path, "utf8"));
-  const options = parsed.ok && isRecord(parsed.value) ? parsed.value["options"] : undefined;
-  if (isRecord(options)) return options;
+  let cause: unknown;
+  try {
+    const parsed = safeParse(textIn(path));
+    const options = parsed.ok && isRecord(parsed.value) ? parsed.value["options"] : undefined;
+    if (isRecord(options)) return options;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    cause = error;
+  }
+  const why = cause === undefined ? "" : `: ${errorMessage(cause)}`;
   throw misuse(
-    `${path} cannot be read. Remove it if you know that the options are the same, or use another -o.`,
+    `${path} cannot be read${why}. Remove it if you know that the options are the same, or use another -o.`,
+    { cause },
   );
+}
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const ADDING = O_RDWR | O_APPEND | O_CREAT;
+
+/** Opens a regular file and nothing in its place: whoever opens a pipe waits for somebody else. */
+function openFile(path: string, flags: number): number {
+  const file = openSync(path, flags | (O_NONBLOCK ?? 0), 0o600);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new Error(`${path} is not a regular file`);
+}
+
+function textIn(path: string): string {
+  const file = openFile(path, O_RDONLY);
+  try {
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The paths of what lies in a folder; of one that cannot be read, none. */
+function foldersIn(parent: string): readonly string[] {
+  try {
+    return readdirSync(parent).map((name) => join(parent, name));
+  } catch {
+    // What we cannot list, nobody whom we start can list either.
+    return [];
+  }
 }

@@ -156,6 +156,15 @@ test("a thousand tasks with many runs are counted", () => {
   expect(chanceOf(many)).toBeLessThan(1e-9);
 });
 
+test("nobody knows the middle of values of which one is unknown, wherever it stands", () => {
+  const orders = [
+    [Number.NaN, 1, 3],
+    [1, Number.NaN, 3],
+    [1, 3, Number.NaN],
+  ];
+  expect(orders.map(median)).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+});
+
 test("the median is in the middle", () => {
   expect([median([]), median([3]), median([4, 1]), median([9, 1, 5])]).toEqual([undefined, 3, 2.5, 5]);
 });

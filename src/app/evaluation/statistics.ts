@@ -52,8 +52,10 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The middle value, or the mean of the two in the middle; undefined of nothing. */
+/** The middle value, or the mean of the two in the middle; undefined of nothing, `NaN` with one that is. */
 export function median(values: readonly number[]): number | undefined {
+  // It cannot be sorted among others.
+  if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = values.toSorted((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.ceil(sorted.length / 2) - 1];

@@ -1,7 +1,7 @@
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { type JudgePlace, judge, setUp, type Verdict } from "./judge.ts";
 import type { Task } from "./task.ts";
-import { TaskScratch } from "./task-scratch.ts";
+import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
 
 /** The proof of a task, or what stands against it. */
 export interface TaskProof {
@@ -39,8 +39,9 @@ async function verdictOn(
   { withReference }: { readonly withReference: boolean },
   place: JudgePlace,
 ): Promise<Verdict | string> {
-  const scratch = await TaskScratch.make(task, "nano-agent-validate-");
+  const workplace = await makeWorkplace("nano-agent-validate-");
   try {
+    const scratch = await TaskScratch.make(task, { workplace, judges: workplace });
     const problem = await setUp(task, scratch, place);
     if (problem !== undefined) return problem;
     try {
@@ -50,7 +51,11 @@ async function verdictOn(
     }
     const answer = withReference ? (task.referenceAnswer ?? "") : "";
     return await judge(task, { scratch, answer }, place);
+  } catch (error) {
+    // One that cannot be copied, or was changed meanwhile, is no reason to be silent about the others.
+    if (isNanoAgentError(error, "invalid_argument")) return error.message;
+    throw error;
   } finally {
-    await scratch.remove();
+    await removeFolder(workplace);
   }
 }

@@ -101,6 +101,15 @@ async function given(text: string, cwd: string): Promise<readonly [string, Defin
   return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
 }
 
+/**
+ * What `--mcp-config` was given, as JSON itself: for whoever runs elsewhere, or later. A file is looked for
+ * from `cwd`. Throws as {@link findMcpServers}.
+ */
+export async function readGivenServers(text: string, cwd: string): Promise<string> {
+  const servers = (await given(text, cwd)).map(([name, { value }]) => [name, value] as const);
+  return JSON.stringify({ mcpServers: Object.fromEntries(servers) });
+}
+
 /** Comments and trailing commas are taken too; the parser that knows them is loaded where there are some. */
 async function valueOf(text: string, wrong: (what: string) => NanoAgentError): Promise<unknown> {
   const plain = safeParse(text);

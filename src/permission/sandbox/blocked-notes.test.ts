@@ -8,6 +8,7 @@ const LIMITS = {
   protected: ["/work/app/.git/hooks", "/work/app/nano-agent.json"],
   placeholders: [],
   unreadable: ["/work/app/hidden"],
+  unasked: [],
   domains: [],
 };
 

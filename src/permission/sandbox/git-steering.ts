@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { textOf } from "../paths/git-settings.ts";
+import { dirname, join } from "node:path";
+import { pointedGit } from "../paths/git-pointer.ts";
 import { repositoryFrom } from "../paths/repository.ts";
 
 /** A guard at a place while commands run: a file's `content`, none for an empty folder. */
@@ -19,8 +19,6 @@ export interface GitSteering {
 /** Levels below a workspace on which repositories are looked for, and folders that are looked at. */
 const DEPTH = 3;
 const MAX_FOLDERS = 3_000;
-/** A pointer to another folder is one line. */
-const MAX_POINTER = 4_096;
 
 /** Read by Git before anything else. */
 const STEERS = ["config", "config.worktree", "hooks", "commondir", "gitdir"];
@@ -136,14 +134,7 @@ function joined(all: readonly GitSteering[]): GitSteering {
 
 /** A `.git` that is a file names its worktree's or submodule's folder, and that one the repository's. */
 function withPointer(path: string): GitSteering {
-  const folder = pointedAt(path, /^gitdir: (.+)$/m);
-  if (folder === undefined) return { guarded: [path], missing: [] };
-  const common = pointedAt(join(folder, "commondir"), /^(.+)$/m);
-  // The one of the repository holds that of the worktree.
-  return joined([{ guarded: [path], missing: [] }, ofRepository(common ?? folder)]);
-}
-
-function pointedAt(path: string, form: RegExp): string | undefined {
-  const [, target] = form.exec(textOf(path)?.slice(0, MAX_POINTER) ?? "") ?? [];
-  return target === undefined ? undefined : resolve(path, "..", target.trim());
+  const found = pointedGit(path);
+  if (found === undefined) return { guarded: [path], missing: [] };
+  return joined([{ guarded: [path], missing: [] }, ofRepository(found.common)]);
 }

@@ -5,7 +5,7 @@ import { tempFolder } from "../../../test/temp-folder.ts";
 import { repositoriesBelow } from "./git-steering.ts";
 import { PlaceholderClaims } from "./placeholder-claims.ts";
 import { Placeholders } from "./placeholders.ts";
-import { type SandboxLimits, sandboxLimits } from "./sandbox-limits.ts";
+import { runtimeConfig, type SandboxLimits, sandboxLimits } from "./sandbox-limits.ts";
 
 function limitsOf(workspace: string): SandboxLimits {
   return sandboxLimits({ workspace: [workspace], temporary: "/tmp", home: "/nowhere" });
@@ -24,7 +24,11 @@ test("commands write to the workspace, the temporary folder and what the user al
   const temporary = tempFolder();
   mkdirSync(join(workspace, ".git"));
   writeFileSync(join(workspace, ".git", "config"), "");
-  const { placeholders, ...limits } = sandboxLimits({
+  const {
+    placeholders,
+    unasked: _unasked,
+    ...limits
+  } = sandboxLimits({
     workspace: [workspace],
     temporary,
     home,
@@ -46,6 +50,18 @@ test("commands write to the workspace, the temporary folder and what the user al
     domains: ["a.example"],
   });
   expect(placeholders.map(({ path }) => path)).toEqual(guards);
+});
+
+test("folders that the runtime opens of itself stay closed, unless the user allows them", () => {
+  const home = tempFolder({ ".npm/_logs/x": "", ".claude/debug/x": "" });
+  const place = { workspace: [tempFolder()], temporary: tempFolder(), home, allowWrite: ["~/.npm"] };
+  const limits = sandboxLimits(place);
+  const debug = join(home, ".claude/debug");
+  const denied = runtimeConfig(limits).filesystem.denyWrite.map(({ path }) => path);
+  expect([limits.unasked.filter((path) => path.startsWith(home)), denied.includes(debug)]).toEqual([
+    [debug],
+    true,
+  ]);
 });
 
 test("links are resolved, so that a limit holds for the real place", () => {

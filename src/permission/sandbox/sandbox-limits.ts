@@ -31,8 +31,13 @@ export interface SandboxLimits {
   /** Those of them that have to be made first, for as long as a command runs. */
   readonly placeholders: readonly Placeholder[];
   readonly unreadable: readonly string[];
+  /** Folders that are there, which the runtime lets every command write to and nobody has allowed. */
+  readonly unasked: readonly string[];
   readonly domains: readonly string[];
 }
+
+/** Folders that the runtime opens of itself: they would lead from one workspace to another. */
+const UNASKED = ["/tmp/claude", "/private/tmp/claude", "~/.npm/_logs", "~/.claude/debug"];
 
 /** Files of a workspace that steer us or an editor. */
 const STEERING = [
@@ -77,6 +82,7 @@ export function sandboxLimits(place: SandboxPlace): SandboxLimits {
     protected: unique(guarded.filter((path) => isWithin(path, ...writable))),
     placeholders,
     unreadable: unique((place.denyRead ?? []).map(absolute)),
+    unasked: UNASKED.map(absolute).filter((path) => isThere(path) && !isWithin(path, ...writable)),
     domains: unique(place.allowDomains ?? []),
   };
 }
@@ -88,7 +94,7 @@ export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
     filesystem: {
       denyRead: limits.unreadable.map(literal),
       allowWrite: limits.writable.map(literal),
-      denyWrite: limits.protected.map(literal),
+      denyWrite: [...limits.protected, ...limits.unasked].map(literal),
     },
   };
 }

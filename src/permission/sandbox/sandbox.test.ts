@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { openSandbox, Sandbox } from "./sandbox.ts";
 import type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
+import { SharedRuntime } from "./shared-runtime.ts";
 
 interface FakeRuntime extends SandboxRuntime {
   readonly log: string[];
@@ -186,14 +187,22 @@ test("a guarded folder inside the workspace is made, so that no command can make
   expect(existsSync(folder)).toBe(true);
 });
 
-test("the runtime is stopped when its last user has gone, and a closed sandbox takes no command", async () => {
+test("a description does not grow with what is hidden", () => {
+  const denyRead = Array.from({ length: 100 }, (_none, at) => `/hidden-${at}`);
+  const describe = (hidden: readonly string[]): string =>
+    new Sandbox(fakeRuntime(), { ...place(), denyRead: hidden }, tempFolder()).describe();
+  expect([describe(denyRead.slice(0, 2)), describe(denyRead)]).toEqual([
+    expect.stringMatching(/, without reading \/hidden-0, \/hidden-1$/),
+    expect.stringMatching(/, \/hidden-7 and more$/),
+  ]);
+});
+
+test("a closed sandbox takes no command", async () => {
   const runtime = fakeRuntime();
-  const open = (): Sandbox => new Sandbox(runtime, place(), tempFolder());
-  const [first, second] = [open(), open()];
-  await first.dispose();
-  await first.dispose();
-  expect(runtime.log).toEqual([]);
-  await expect(first.wrap({ command: "true", shell: "/bin/sh", cwd: "/" })).rejects.toThrow("closed");
-  await second.dispose();
-  expect(runtime.log).toEqual(["reset"]);
+  await SharedRuntime.of(runtime).join();
+  const sandbox = new Sandbox(runtime, place(), tempFolder());
+  await sandbox.dispose();
+  await sandbox.dispose();
+  await expect(sandbox.wrap({ command: "true", shell: "/bin/sh", cwd: "/" })).rejects.toThrow("closed");
+  expect(runtime.log).toEqual(["initialize", "reset"]);
 });

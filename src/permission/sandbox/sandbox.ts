@@ -15,6 +15,7 @@ import { Placeholders } from "./placeholders.ts";
 import { probeSandbox } from "./probe-sandbox.ts";
 import { runtimeConfig, type SandboxLimits, type SandboxPlace, sandboxLimits } from "./sandbox-limits.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
+import { SharedRuntime } from "./shared-runtime.ts";
 
 /** How a sandbox is opened. */
 export interface SandboxOptions extends Omit<SandboxPlace, "temporary" | "repositories"> {
@@ -47,7 +48,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const errors = missingFor(runtime);
     if (errors.length > 0) return { problem: missingPrograms(errors) };
     makeProtected(place);
-    await runtime.initialize(runtimeConfig(sandboxLimits(place)));
+    await SharedRuntime.of(runtime).join();
     sandbox = new Sandbox(runtime, place, join(probeFolder, "placeholders"));
     const problem = await probeSandbox(sandbox, { folder: probeFolder });
     if (problem === undefined) return { sandbox };
@@ -76,10 +77,11 @@ function missingFor(runtime: SandboxRuntime): readonly string[] {
   return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
 }
 
+/** Paths that a description lists: models read it with every request. */
+const MOST_NAMED = 8;
+
 /** Confines commands to the limits of one place. */
 export class Sandbox {
-  /** The runtime is one per process: who closes last stops it. */
-  static readonly #users = new WeakMap<SandboxRuntime, number>();
   /** Of all sandboxes of this process: two of them may share a workspace. */
   static readonly #placeholders = new Placeholders();
   readonly #runtime: SandboxRuntime;
@@ -87,19 +89,23 @@ export class Sandbox {
   readonly #claims: PlaceholderClaims;
   #isDisposed = false;
 
-  /** `claims`: folder in which processes tell each other which placeholders they need. */
+  /**
+   * `runtime`: one that was joined ({@link SharedRuntime}). `claims`: folder in which processes tell each
+   * other which placeholders they need.
+   */
   constructor(runtime: SandboxRuntime, place: SandboxPlace, claims: string) {
     this.#runtime = runtime;
     this.#place = place;
     this.#claims = new PlaceholderClaims(claims);
-    Sandbox.#users.set(runtime, (Sandbox.#users.get(runtime) ?? 0) + 1);
   }
 
   /** The limits in force, in one line for people and models. */
   describe(): string {
     const { writable, domains, unreadable } = sandboxLimits(this.#place);
     const network = domains.length === 0 ? "no network" : `network only to ${domains.join(", ")}`;
-    const hidden = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
+    const named = unreadable.slice(0, MOST_NAMED).join(", ");
+    const more = unreadable.length > MOST_NAMED ? " and more" : "";
+    const hidden = named === "" ? "" : `, without reading ${named}${more}`;
     return `writing only below ${writable.join(", ")}, ${network}${hidden}`;
   }
 
@@ -181,9 +187,7 @@ export class Sandbox {
   async dispose(): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    const users = (Sandbox.#users.get(this.#runtime) ?? 1) - 1;
-    Sandbox.#users.set(this.#runtime, users);
-    if (users === 0) await this.#runtime.reset().catch(() => undefined);
+    await SharedRuntime.of(this.#runtime).leave();
   }
 }
 

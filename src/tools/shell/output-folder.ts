@@ -6,21 +6,31 @@ import { makePrivateFolders } from "../../system/private-folders.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
+/** Where outputs go, and how much of them stays. */
+export interface OutputFolderOptions {
+  readonly path?: string | undefined;
+  /** The folder in which a new one is made, asked for then. Default: the system's temporary folder. */
+  readonly temporary?: () => string;
+  readonly maxBytes: number;
+}
+
 /**
  * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is
- * made when it is first needed. Without a given path it is a new folder below the system's temporary folder,
- * and {@link dispose} removes it; a given folder keeps its output files.
+ * made when it is first needed. Without a given path it is a new folder for temporary files, and
+ * {@link dispose} removes it; a given folder keeps its output files.
  */
 export class OutputFolder {
   readonly #given: string | undefined;
+  readonly #temporary: () => string;
   readonly #maxBytes: number;
   readonly #files: string[] = [];
   #made: Promise<string> | undefined;
   #count = 0;
 
-  constructor(options: { readonly path?: string | undefined; readonly maxBytes: number }) {
-    this.#given = options.path;
-    this.#maxBytes = options.maxBytes;
+  constructor({ path, temporary = tmpdir, maxBytes }: OutputFolderOptions) {
+    this.#given = path;
+    this.#temporary = temporary;
+    this.#maxBytes = maxBytes;
   }
 
   /** The folder's path. Makes it the first time, and anew when something has removed it. */
@@ -55,7 +65,7 @@ export class OutputFolder {
   }
 
   async #make(): Promise<string> {
-    if (this.#given === undefined) return mkdtemp(join(tmpdir(), "nano-agent-"));
+    if (this.#given === undefined) return mkdtemp(join(this.#temporary(), "nano-agent-"));
     if (makePrivateFolders(this.#given).length > 0) chmodSync(this.#given, 0o700);
     return this.#given;
   }

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { systemClock } from "../../core/base/clock.ts";
 import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
@@ -106,7 +107,12 @@ export class ShellSession {
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
-    this.#folder = new OutputFolder({ path: options.outputDir, maxBytes: MAX_FOLDER_BYTES });
+    this.#folder = new OutputFolder({
+      path: options.outputDir,
+      // Beside what its commands leave there, and gone with it.
+      temporary: () => this.env["TMPDIR"] || tmpdir(),
+      maxBytes: MAX_FOLDER_BYTES,
+    });
     this.#pipes = new OutputPipes(() => this.#folder.path());
   }
 

@@ -29,6 +29,7 @@ export class EvaluationTeller {
   readonly #folder: ResultsFolder;
   readonly #tasks: readonly Task[];
   readonly #style: Style;
+  #hasPage = false;
 
   constructor(
     context: CommandContext,
@@ -82,6 +83,7 @@ export class EvaluationTeller {
     const title = `Evaluation ${basename(this.#folder.path)}`;
     try {
       this.#folder.writePage(evaluationPage({ title, records, summaries, comparisons, titles, open }));
+      this.#hasPage = true;
     } catch (error) {
       this.say(errorMessage(error));
     }
@@ -94,7 +96,7 @@ export class EvaluationTeller {
     return {
       json: {
         folder: this.#folder.path,
-        page: this.#folder.page,
+        page: this.#hasPage ? this.#folder.page : null,
         open,
         spentUsd,
         models: summaries,
@@ -128,7 +130,7 @@ export class EvaluationTeller {
         `${counted(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
       );
     this.say(
-      `Page: ${page}. What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,
+      `${this.#hasPage ? `Page: ${page}. ` : ""}What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,
     );
   }
 }

@@ -1,19 +1,25 @@
-import { existsSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import type { Notice } from "../../../app/coding-session/notice.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { currentFolder, existingFolder } from "../../../app/config/paths.ts";
+import { assertApart } from "../../../app/evaluation/assert-apart.ts";
+import { conditionsOf } from "../../../app/evaluation/conditions.ts";
 import { type EvaluationOptions, evaluate } from "../../../app/evaluation/evaluate.ts";
 import type { RunPlace } from "../../../app/evaluation/perform-run.ts";
+import type { SuiteTasks } from "../../../app/evaluation/read-suites.ts";
 import { ResultsFolder } from "../../../app/evaluation/results-folder.ts";
 import type { Task } from "../../../app/evaluation/task.ts";
+import type { TaskScratch } from "../../../app/evaluation/task-scratch.ts";
+import { readGivenServers } from "../../../app/mcp/find-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { commandVariables } from "../../../app/secrets.ts";
-import type { Settings } from "../../../app/settings.ts";
+import type { McpSources, Settings } from "../../../app/settings.ts";
 import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
+import { realPath } from "../../../system/real-path.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
@@ -37,38 +43,41 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
   if (faults.length > 0) return tellFaults(context, faults);
   if (call.has("--list")) return listTasks(context, call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
-  const settings = await scratchSettings(context, { ...flags, config });
+  const mcp = await withServerFiles(flags.mcp);
+  const settings = await scratchSettings(context, { config, mcp });
   const models = await modelsOf(context, call, { tasks, settings });
   const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
-  const folder =
-    call.text("--output") === undefined
-      ? ResultsFolder.fresh(currentFolder(), new Date())
-      : new ResultsFolder(folderOf(call));
+  const folder = folderOf(call, { suites, tasks });
   const teller = new EvaluationTeller(context, { folder, tasks });
-  const { maxBudgetUsd, ...others } = config;
-  const { configs, strict } = flags.mcp;
   const asked = {
     suites,
     tasks,
     models,
     ...counts,
     folder,
-    maxUsd: maxBudgetUsd,
+    maxUsd: config.maxBudgetUsd,
     conditions: {
-      ...others,
-      ...(configs.length > 0 && { mcpConfig: configs }),
-      ...(strict && { strictMcpConfig: strict }),
+      ...conditionsOf(settings.config.values),
+      ...(mcp.configs.length > 0 && { mcpConfig: mcp.configs }),
+      ...(mcp.strict && { strictMcpConfig: mcp.strict }),
       ...(addDirs.length > 0 && { addDir: addDirs }),
     },
     place: {
       config,
       env: commandVariables(settings.environment, settings.config.values),
       keepsScratch: call.has("--keep"),
-      onScratch: (path: string) => teller.say(`The scratch folder stays: ${path}`),
+      onScratch: (scratch: Pick<TaskScratch, "folder">) =>
+        teller.say(`The scratch folder stays: ${scratch.folder}`),
     },
   };
-  const session = { environment: context.environment, addDirs, mcp: flags.mcp, keepIn: folder.history };
+  const session = { environment: context.environment, addDirs, mcp, keepIn: folder.history };
   return perform({ context, call, teller, settings }, asked, session);
+}
+
+/** Reads files now, from where the command is given: runs are made elsewhere. */
+async function withServerFiles(mcp: McpSources): Promise<McpSources> {
+  const here = currentFolder();
+  return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
 }
 
 interface Asking {
@@ -162,9 +171,13 @@ async function modelsOf(
   return names;
 }
 
-function folderOf(call: CommandCall): string {
-  const path = resolve(currentFolder(), call.text("--output") ?? "");
-  return existsSync(path) ? realpathSync(path) : path;
+/** The folder for results, a new one where none is named. Throws for one that would be in the way. */
+function folderOf(call: CommandCall, suites: Pick<SuiteTasks, "suites" | "tasks">): ResultsFolder {
+  const here = currentFolder();
+  const named = call.text("--output");
+  const path = realPath(resolve(here, named ?? "evaluation"));
+  assertApart(suites, { results: path, temporary: realPath(tmpdir()) });
+  return named === undefined ? ResultsFolder.fresh(here, new Date()) : new ResultsFolder(path);
 }
 
 function listTasks(context: CommandContext, call: CommandCall, tasks: readonly Task[]): number {

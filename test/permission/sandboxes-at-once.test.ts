@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { textOf } from "../../src/core/message/message.ts";
+import { missingForSandbox, openSandboxRoom, type SandboxRoom } from "../sandbox-room.ts";
+
+const missing = missingForSandbox();
+
+/** Says in a file of its folder that it ran, and asks the proxy for a host; its answer is the last line. */
+const ASK = `echo ran > here; exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT host.invalid:443 HTTP/1.1\\r\\nHost: host.invalid\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "$HTTPS_PROXY" | sed 's|http://||; s|@.*||; s|%3D|=|g' | tr -d '\\n' | base64 -w0)" >&3; head -n 1 <&3; exit 1`;
+
+async function ask(room: SandboxRoom): Promise<string> {
+  return textOf((await room.bash({ command: ASK })).content);
+}
+
+describe.skipIf(missing !== "")(`sandboxes of one process${missing === "" ? "" : `: ${missing}`}`, () => {
+  test("open at once, and each keeps its commands to its own limits", async () => {
+    const [plain, open] = await Promise.all([
+      openSandboxRoom(),
+      openSandboxRoom({ allowDomains: ["host.invalid"] }),
+    ]);
+    const refused = "no network to host.invalid:443";
+    const outside = await plain.bash({ command: `touch ${join(open.cwd, "x")}` });
+    expect([
+      outside.isError,
+      (await ask(plain)).includes(refused),
+      (await ask(open)).includes(refused),
+    ]).toEqual([true, true, false]);
+  });
+
+  test("do not get the hosts of one that was there before them", async () => {
+    await openSandboxRoom({ allowDomains: ["host.invalid"] });
+    expect(await ask(await openSandboxRoom())).toContain("no network to host.invalid:443");
+  });
+
+  test("work when they open while the last one closes", async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      const before = await openSandboxRoom();
+      const closing = before.sandbox.dispose();
+      await Promise.resolve();
+      const [room] = await Promise.all([openSandboxRoom(), closing]);
+      expect(await ask(room)).toContain("no network to host.invalid:443");
+      await room.sandbox.dispose();
+    }
+  });
+});
