@@ -43,7 +43,10 @@ export interface HandlerOptions {
   readonly hosts?: readonly string[];
   /** True: clients can only look. Default false. */
   readonly readOnly?: boolean;
-  /** Takes secrets out of all that is sent. Default: nothing is taken out. */
+  /**
+   * Takes secrets out of all that is sent; out of questions only what its `known` does. Default: nothing is
+   * taken out.
+   */
   readonly redaction?: Redaction | undefined;
   /** The files of a page, by their paths, `/` for the first. They need no token. */
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
