@@ -121,6 +121,31 @@ test("what an extension throws in a timer or a promise of its own is told once, 
   ]);
 });
 
+test("a promise of an extension that is rejected before it waits ends nothing either", async () => {
+  const stray = (name: string, use: string): string => `
+    const report = async () => { throw new Error("${name} is not there"); };
+    export default (agent) => { ${use} };`;
+  const tool = `{ name: "look", description: "Looks.", readOnly: true, execute: () => { void report(); return "looked"; } }`;
+  const home = tempFolder({
+    ".config/nano-agent/extensions/hook.mjs": stray("hook", 'agent.hook("PreToolUse", () => void report());'),
+    ".config/nano-agent/extensions/load.mjs": stray("load", "void report();"),
+    ".config/nano-agent/extensions/tool.mjs": stray("tool", `agent.tool(${tool});`),
+  });
+  const server = await modelServer([calls("look"), says("done")]);
+  const { code, stdout, stderr } = await runCommand(["-p", "--allowed-tools", "look", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd: tempFolder({}),
+  });
+  const told = stderr.match(/\w+\.mjs failed where nobody called it: \w+ is not there/g)?.toSorted();
+  expect({ code, stdout, told }).toEqual({
+    code: 0,
+    stdout: "done\n",
+    told: ["hook", "load", "tool"].map(
+      (name) => `${name}.mjs failed where nobody called it: ${name} is not there`,
+    ),
+  });
+});
+
 test("what nobody's extension threw ends the program as ever", async () => {
   const preload = tempFolder({ "stray.mjs": 'setImmediate(() => { throw new Error("not yours"); });' });
   const server = await modelServer([says("done")]);
