@@ -34,6 +34,8 @@ export interface LoadExtensionsOptions {
   readonly onFailure: (message: string) => void;
   /** See {@link import("../../app/coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
   readonly adoptErrors?: AdoptErrors | undefined;
+  /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
+  readonly until?: AbortSignal | undefined;
   /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
@@ -51,7 +53,7 @@ export async function loadExtensions(
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
-  const takeBack = lendOwnPackage();
+  lendOwnPackage(files, options.until);
   for (const file of files) {
     try {
       const load = () => loadExtension(file, options);
@@ -61,7 +63,6 @@ export async function loadExtensions(
       findings.push({ path: file.path, level: "fault", message });
     }
   }
-  takeBack();
   return { extensions, findings };
 }
 

@@ -1,7 +1,8 @@
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { realPath } from "../../system/real-path.ts";
 import type { ExtensionFile } from "./extension-files.ts";
+import { packageFolders } from "./package-folders.ts";
 
 /**
  * True when the code of an extension threw an error, in a timer or a promise of its own. Of the calls in its
@@ -13,7 +14,7 @@ export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "p
   const path = realPath(file.path);
   const root = rootOf(file.name, path);
   const isOwn = isIn([root], root.endsWith(sep) ? "" : ":");
-  const isPackage = isIn(foldersAbove(path).map((folder) => join(folder, "node_modules", sep)));
+  const isPackage = isIn(packageFolders(path));
   const calls = callsOf(error);
   const ends = [calls.at(-1), calls.find((call) => isOwn(call) || !isPackage(call))];
   return ends.some((call) => call !== undefined && isOwn(call));
@@ -23,11 +24,6 @@ export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "p
 function isIn(places: readonly string[], end = ""): (call: string) => boolean {
   const written = places.flatMap((place) => [place, pathToFileURL(place).href]).map((place) => place + end);
   return (call) => written.some((place) => call.includes(place));
-}
-
-function foldersAbove(path: string): readonly string[] {
-  const folder = dirname(path);
-  return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
 /** The lines of a stack that name a place of a program. */
