@@ -1,10 +1,9 @@
-import { assertIs } from "../core/base/check-option.ts";
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { misuse } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
 import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";
+import { assertHandlerOptions } from "./check-handler-options.ts";
 import { eventBody } from "./event-body.ts";
 import { followEntries } from "./follow-entries.ts";
 import { idOfHeader } from "./id-header.ts";
@@ -50,7 +49,10 @@ export interface HandlerOptions {
   readonly redaction?: Redaction | undefined;
   /** The files of a page, by their paths, `/` for the first. They need no token. */
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
-  /** Gets unexpected errors; the client only sees status 500. Default: nobody. */
+  /**
+   * Gets unexpected errors; the client only sees status 500, or a list without the session whose agent could
+   * not be made. Default: nobody.
+   */
   readonly onError?: (error: unknown) => void;
   /** Ends every run and every stream when it is aborted. */
   readonly signal?: AbortSignal;
@@ -66,8 +68,6 @@ export function createHandler(options: HandlerOptions): (request: Request) => Pr
   const server = new ApiServer(options);
   return (request) => server.answer(request);
 }
-
-const MIN_TOKEN = 20;
 
 const PAGE_HEADERS = {
   "content-security-policy":
@@ -90,17 +90,11 @@ class ApiServer {
   readonly #clock: Clock;
 
   constructor(options: HandlerOptions) {
-    const { token, agent, store, sessions, redaction, signal, clock = systemClock } = options;
-    assertIs("The token", token, "string");
-    if (token.length < MIN_TOKEN || !/^[\x21-\x7e]+$/.test(token))
-      throw misuse(
-        `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
-      );
-    if ((agent === undefined) === (sessions === undefined))
-      throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
+    assertHandlerOptions(options);
+    const { agent, store, sessions, redaction, onError, signal, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction });
+    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction, onError });
     this.#guard = new RequestGuard(options);
     this.#presenter = new Presenter(redaction);
     this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];
