@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { assertIs } from "../../core/base/check-option.ts";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
@@ -93,6 +94,7 @@ async function loadExtension(
       if (!HOOK_EVENTS.includes(event))
         throw misuse(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
       if (typeof handler !== "function") throw misuse(`the ${event} hook is not a function`);
+      assertIs("The third argument of hook()", options, "object");
       const { matcher } = options;
       hooks.push({
         event,
@@ -103,6 +105,7 @@ async function loadExtension(
       });
     },
     status: (render) => {
+      assertIs("The status item", render, "function");
       statuses.push(() => {
         if (isOff) return undefined;
         try {
@@ -134,6 +137,7 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
+  assertIs("The tool", given, "object");
   if (isMade(given)) {
     assertTool(given);
     return given;
@@ -149,6 +153,7 @@ function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
+  assertIs("The command", command, "object");
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
     throw misuse(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
@@ -160,6 +165,7 @@ function checkedCommand(command: ExtensionCommand): ExtensionCommand {
 type UsedProvider = ExtensionProvider & { readonly wire: WireName };
 
 function checkedProvider(provider: ExtensionProvider): UsedProvider {
+  assertIs("The provider", provider, "object");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
   // Names of models have a dash where names of wires have an underscore.
