@@ -123,22 +123,13 @@ interface ConfinedParts {
   readonly until: AbortSignal;
 }
 
-async function composeConfined(
-  options: ComposeOptions,
-  { confined, found, until }: ConfinedParts,
-): Promise<ComposedAgent> {
+async function composeConfined(options: ComposeOptions, parts: ConfinedParts): Promise<ComposedAgent> {
+  const { confined, found } = parts;
   const { onNotice, approval, isAttended, pace, budget } = options;
   const { workspace, redact, limits: sandbox } = confined;
   // Its modules load meanwhile: they are needed last.
   const opening = mcpOf(options, confined, found);
-  const {
-    settings,
-    guard,
-    builtin,
-    plugins,
-    hooks,
-    tools: plain,
-  } = await openParts(options, confined, until);
+  const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, parts);
   const { cwd, paths, folders } = settings;
   const config = settings.config.values;
   const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
@@ -188,7 +179,8 @@ async function composeConfined(
 }
 
 /** Built-in tools, and what commands, extensions and hooks of files bring. */
-async function openParts(options: ComposeOptions, { shell, workspace }: Confinement, until: AbortSignal) {
+async function openParts(options: ComposeOptions, { confined, until }: ConfinedParts) {
+  const { shell, workspace } = confined;
   const { settings: given, tools: added = [], ports, opened, onNotice, isAsShown } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });

@@ -5,8 +5,9 @@ import { errorMessage, misuse } from "../core/base/errors.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { createHandler, type HandlerOptions } from "./create-handler.ts";
+import { createHandler } from "./create-handler.ts";
 import { createReader, type Reader } from "./create-reader.ts";
+import type { HandlerOptions } from "./handler-options.ts";
 
 const token = "a-token-of-more-than-20-characters";
 

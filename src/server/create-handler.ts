@@ -1,11 +1,10 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import type { Redaction } from "../core/base/redaction.ts";
-import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
+import { type AgentMaker, agentSessions } from "./agent-sessions.ts";
 import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";
-import { assertHandlerOptions } from "./check-handler-options.ts";
 import { eventBody } from "./event-body.ts";
 import { followEntries } from "./follow-entries.ts";
+import { assertHandlerOptions, type HandlerOptions } from "./handler-options.ts";
 import { idOfHeader } from "./id-header.ts";
 import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
@@ -15,50 +14,6 @@ import { RequestGuard } from "./request-guard.ts";
 import type { SessionHost } from "./session-host.ts";
 
 declare const NANO_AGENT_VERSION: string;
-
-/** A file of a page. */
-export interface WebAsset {
-  readonly bytes: Uint8Array;
-  /** Media type. */
-  readonly type: string;
-  /** True when its name changes with its bytes. */
-  readonly isImmutable?: boolean;
-}
-
-/** Options of {@link createHandler}. */
-export interface HandlerOptions {
-  /** Each request must carry it (`Authorization: Bearer`). At least 20 characters; take random ones. */
-  readonly token: string;
-  /** Makes the agent of each session. Either this or `sessions`. */
-  readonly agent?: AgentMaker;
-  /** Where the journals of those sessions are kept. Default: in memory, as long as the handler lives. */
-  readonly store?: AgentStore;
-  /** Sessions from elsewhere, in place of `agent`. */
-  readonly sessions?: SessionHost;
-  /**
-   * Host names this server answers to, beside `localhost` and `127.0.0.1`, e.g. `agents.example.com`; `"ip"`:
-   * any IP address. Requests to another name are refused.
-   */
-  readonly hosts?: readonly string[];
-  /** True: clients can only look. Default false. */
-  readonly readOnly?: boolean;
-  /**
-   * Takes secrets out of all that is sent; out of questions only what its `known` does. Default: nothing is
-   * taken out.
-   */
-  readonly redaction?: Redaction | undefined;
-  /** The files of a page, by their paths, `/` for the first. They need no token. */
-  readonly assets?: (path: string) => Promise<WebAsset | undefined>;
-  /**
-   * Gets unexpected errors; the client only sees status 500, or a list without the session whose agent could
-   * not be made. Default: nobody.
-   */
-  readonly onError?: (error: unknown) => void;
-  /** Ends every run and every stream when it is aborted. */
-  readonly signal?: AbortSignal;
-  /** Times limits and waits. Default: the machine's clock. */
-  readonly clock?: Clock;
-}
 
 /**
  * Makes the function that answers requests: the API over sessions, for every runtime that has `Request` and

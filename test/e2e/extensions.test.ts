@@ -216,7 +216,10 @@ test("a package of this name that is installed beside an extension is the one it
       'import { mine } from "nano-agent"; export default (agent) => { agent.status(() => mine); };',
     ".config/nano-agent/extensions/bad.mjs": 'import "nano-agent/testing"; export default () => {};',
   });
-  const { stdout, stderr } = await runCommand(["extensions", "list"], { env: { HOME: home }, cwd: tempFolder({}) });
+  const { stdout, stderr } = await runCommand(["extensions", "list"], {
+    env: { HOME: home },
+    cwd: tempFolder({}),
+  });
   expect(stderr).toMatch(/bad\.mjs is not used: Package subpath '\.\/testing' is not defined/);
   expect(stdout).toMatch(/^good\.mjs\n/);
 });

@@ -1,4 +1,4 @@
-import { options } from "preact";
+import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
@@ -82,13 +82,14 @@ describe("a question", () => {
 
   test("takes no click that was meant for the question before it, and keys at once", () => {
     let fieldset: { readonly onClickCapture?: (click: unknown) => void } = {};
-    const before = options.vnode;
-    options.vnode = (vnode) => {
-      if (vnode.type === "fieldset") fieldset = vnode.props;
-    };
+    const before = { vnode: undefined, ...options };
+    Object.assign(options, {
+      vnode: ({ type, props }: VNode<typeof fieldset>) => {
+        if (type === "fieldset") fieldset = props;
+      },
+    });
     asked({ choices: [{ choice: "once" }] });
-    if (before === undefined) delete options.vnode;
-    else options.vnode = before;
+    Object.assign(options, before);
     const isTaken = (detail: number, later: number): boolean => {
       let isStopped = false;
       fieldset.onClickCapture?.({
