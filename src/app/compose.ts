@@ -101,24 +101,35 @@ export interface ComposedAgent
  */
 export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
   const found = await findMcpServers(options.settings);
-  const confined = await confine({ ...options, servers: found.servers });
+  const confinement = await confine({ ...options, servers: found.servers });
+  const ending = new AbortController();
+  const dispose = (): Promise<void> => {
+    ending.abort();
+    return confinement.dispose();
+  };
+  const confined = { ...confinement, dispose };
   try {
-    return await composeConfined(options, { confined, found });
+    return await composeConfined(options, { confined, found, until: ending.signal });
   } catch (error) {
     await confined.dispose();
     throw error;
   }
 }
 
-async function composeConfined(
-  options: ComposeOptions,
-  { confined, found }: { readonly confined: Confinement; readonly found: FoundServers },
-): Promise<ComposedAgent> {
+interface ConfinedParts {
+  readonly confined: Confinement;
+  readonly found: FoundServers;
+  /** Aborted when the agent is not used any more. */
+  readonly until: AbortSignal;
+}
+
+async function composeConfined(options: ComposeOptions, parts: ConfinedParts): Promise<ComposedAgent> {
+  const { confined, found } = parts;
   const { onNotice, approval, isAttended, pace, budget } = options;
   const { workspace, redact, limits: sandbox } = confined;
   // Its modules load meanwhile: they are needed last.
   const opening = mcpOf(options, confined, found);
-  const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, confined);
+  const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, parts);
   const { cwd, paths, folders } = settings;
   const config = settings.config.values;
   const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
@@ -168,7 +179,8 @@ async function composeConfined(
 }
 
 /** Built-in tools, and what commands, extensions and hooks of files bring. */
-async function openParts(options: ComposeOptions, { shell, workspace }: Confinement) {
+async function openParts(options: ComposeOptions, { confined, until }: ConfinedParts) {
+  const { shell, workspace } = confined;
   const { settings: given, tools: added = [], ports, opened, onNotice, isAsShown } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
@@ -176,7 +188,7 @@ async function openParts(options: ComposeOptions, { shell, workspace }: Confinem
   const files = { files: ports?.files, isAsShown, workspace, guard };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const taken = [...builtin.tools, ...added];
-  const { settings, ...plugins } = await openPlugins(given, { ...options, taken });
+  const { settings, ...plugins } = await openPlugins(given, { ...options, taken, until });
   const hooks = await hooksOf(settings, { handlers: plugins.handlers, shell, opened, onNotice });
   return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
 }

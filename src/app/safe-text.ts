@@ -1,28 +1,18 @@
-import { withHiddenShown } from "../permission/hidden-characters.ts";
-
 /**
  * A text of foreign origin made safe for a terminal: control characters (escape sequences with them),
  * bidirectional overrides and lone surrogates become visible, line ends and tabs stay.
  */
 export function terminalText(text: string): string {
-  return withUnsafe(text, (char) =>
-    char < " " ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : "\uFFFD",
-  );
-}
-
-/** {@link terminalText} for whoever decides on it: each such character has its name, as in `‹U+202E›`. */
-export function namedText(text: string): string {
-  return withUnsafe(text, withHiddenShown);
+  if (SAFE.test(text)) return text;
+  return text
+    .replaceAll("\r\n", "\n")
+    .toWellFormed()
+    .replaceAll(UNSAFE, (char) => (char < " " ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : "\uFFFD"));
 }
 
 /** A path on one line, whatever it holds: else its second line would look like more of what is asked. */
 export function pathLine(path: string): string {
   return path.replaceAll("\n", "‹U+000A›");
-}
-
-function withUnsafe(text: string, shown: (char: string) => string): string {
-  if (SAFE.test(text)) return text;
-  return text.replaceAll("\r\n", "\n").toWellFormed().replaceAll(UNSAFE, shown);
 }
 
 /** {@link terminalText} on one line of at most `maxChars` characters. */

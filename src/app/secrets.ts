@@ -19,13 +19,17 @@ export function redactionFor(
 ): Redaction | undefined {
   if (config.redact === false) return undefined;
   // Made with the first text: a run that shows no results needs none, and making it takes time.
-  let made: Redaction | undefined;
-  const redaction = (): Redaction => {
+  let made: Required<Redaction> | undefined;
+  const redaction = (): Required<Redaction> => {
     const named = [environment, ...configValues(config), ...servers.map(serverValues)];
     made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
     return made;
   };
-  return { text: (text) => redaction().text(text), stream: () => redaction().stream() };
+  return {
+    text: (text) => redaction().text(text),
+    stream: () => redaction().stream(),
+    known: (text) => redaction().known(text),
+  };
 }
 
 /** The variables commands see, after the user's config. Found out when they are looked at. */

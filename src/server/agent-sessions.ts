@@ -77,6 +77,8 @@ export interface AgentSessionsOptions {
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
   readonly redaction?: Redaction | undefined;
+  /** Hears of a session that is left out because its agent could not be made. */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Sessions of agents that the caller makes. */
@@ -99,7 +101,7 @@ class AgentSessions implements SessionHost {
 
   async list({ cwd, q, limit, before }: ListQuery): Promise<SessionPage> {
     const sessions: ListedSession[] = [];
-    for await (const hosted of this.#all()) {
+    for await (const hosted of this.#opened(await this.#store.list())) {
       const listed = hosted.listed();
       if (cwd !== undefined && listed.cwd !== cwd) continue;
       const passages = q === undefined ? undefined : hosted.passages(q);
@@ -110,13 +112,15 @@ class AgentSessions implements SessionHost {
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
-    return this.#opened(id);
+    return this.#opening(id);
   }
 
   async start(session: SessionRequest): Promise<string> {
     const id = newUuid();
-    const journal = await this.#store.create(id, []);
+    const journal = WatchedJournal.begun(id, () => this.#store.create(id, []));
     const hosted = await this.#host(id, journal, session);
+    // What is refused by then leaves no session behind.
+    await journal.keep();
     this.#open.set(id, Promise.resolve(hosted));
     await hosted.send({ text: session.prompt, when: "now" });
     return id;
@@ -124,16 +128,14 @@ class AgentSessions implements SessionHost {
 
   async approvals(): Promise<readonly OpenApproval[]> {
     const open: OpenApproval[] = [];
-    for (const opening of this.#open.values()) {
-      const hosted = await opening;
-      for (const question of hosted?.questions ?? []) open.push({ ...question, sessionId: hosted?.id ?? "" });
-    }
+    for await (const hosted of this.#opened(this.#open.keys()))
+      for (const question of hosted.questions) open.push({ ...question, sessionId: hosted.id });
     return open.sort((left, right) => left.time - right.time);
   }
 
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
-    for (const opening of this.#open.values())
-      if ((await opening)?.answer(id, answer) === true) {
+    for await (const hosted of this.#opened(this.#open.keys()))
+      if (hosted.answer(id, answer)) {
         this.#answered.add(id);
         return;
       }
@@ -142,21 +144,25 @@ class AgentSessions implements SessionHost {
   }
 
   async *facts(): AsyncIterable<SessionFacts> {
-    for await (const hosted of this.#all()) yield hosted.facts();
+    for await (const hosted of this.#opened(await this.#store.list())) yield hosted.facts();
   }
 
   async close(): Promise<void> {
-    for (const opening of this.#open.values()) await (await opening)?.close();
+    for await (const hosted of this.#opened(this.#open.keys())) await hosted.close();
   }
 
-  async *#all(): AsyncIterable<HostedAgent> {
-    for (const id of await this.#store.list()) {
-      const hosted = await this.#opened(id);
+  /** The sessions of these ids. One whose agent cannot be made is told, and costs its own part. */
+  async *#opened(ids: Iterable<string>): AsyncIterable<HostedAgent> {
+    for (const id of ids) {
+      const hosted = await this.#opening(id).catch((error: unknown) => {
+        this.#options.onError?.(error);
+        return undefined;
+      });
       if (hosted !== undefined) yield hosted;
     }
   }
 
-  #opened(id: string): Promise<HostedAgent | undefined> {
+  #opening(id: string): Promise<HostedAgent | undefined> {
     const known = this.#open.get(id);
     if (known !== undefined) return known;
     const opening = this.#reopen(id);
@@ -168,11 +174,14 @@ class AgentSessions implements SessionHost {
 
   async #reopen(id: string): Promise<HostedAgent | undefined> {
     const journal = await this.#store.open(id);
-    return journal === undefined ? undefined : this.#host(id, journal, undefined);
+    return journal === undefined ? undefined : this.#host(id, await WatchedJournal.over(journal), undefined);
   }
 
-  async #host(id: string, kept: Journal, session: SessionRequest | undefined): Promise<HostedAgent> {
-    const journal = await WatchedJournal.over(kept);
+  async #host(
+    id: string,
+    journal: WatchedJournal,
+    session: SessionRequest | undefined,
+  ): Promise<HostedAgent> {
     const { cwd, model, permissionMode } = session ?? {};
     const own = { journal, ...defined({ model }), ...limitsOf(session) };
     const agent = await this.#options.agent({ id, cwd, permissionMode, options: own });

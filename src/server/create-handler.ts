@@ -1,12 +1,10 @@
-import { assertIs } from "../core/base/check-option.ts";
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { misuse } from "../core/base/errors.ts";
-import type { Redaction } from "../core/base/redaction.ts";
-import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
+import { type AgentMaker, agentSessions } from "./agent-sessions.ts";
 import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";
 import { eventBody } from "./event-body.ts";
 import { followEntries } from "./follow-entries.ts";
+import { assertHandlerOptions, type HandlerOptions } from "./handler-options.ts";
 import { idOfHeader } from "./id-header.ts";
 import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
@@ -17,44 +15,6 @@ import type { SessionHost } from "./session-host.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** A file of a page. */
-export interface WebAsset {
-  readonly bytes: Uint8Array;
-  /** Media type. */
-  readonly type: string;
-  /** True when its name changes with its bytes. */
-  readonly isImmutable?: boolean;
-}
-
-/** Options of {@link createHandler}. */
-export interface HandlerOptions {
-  /** Each request must carry it (`Authorization: Bearer`). At least 20 characters; take random ones. */
-  readonly token: string;
-  /** Makes the agent of each session. Either this or `sessions`. */
-  readonly agent?: AgentMaker;
-  /** Where the journals of those sessions are kept. Default: in memory, as long as the handler lives. */
-  readonly store?: AgentStore;
-  /** Sessions from elsewhere, in place of `agent`. */
-  readonly sessions?: SessionHost;
-  /**
-   * Host names this server answers to, beside `localhost` and `127.0.0.1`, e.g. `agents.example.com`; `"ip"`:
-   * any IP address. Requests to another name are refused.
-   */
-  readonly hosts?: readonly string[];
-  /** True: clients can only look. Default false. */
-  readonly readOnly?: boolean;
-  /** Takes secrets out of all that is sent. Default: nothing is taken out. */
-  readonly redaction?: Redaction | undefined;
-  /** The files of a page, by their paths, `/` for the first. They need no token. */
-  readonly assets?: (path: string) => Promise<WebAsset | undefined>;
-  /** Gets unexpected errors; the client only sees status 500. Default: nobody. */
-  readonly onError?: (error: unknown) => void;
-  /** Ends every run and every stream when it is aborted. */
-  readonly signal?: AbortSignal;
-  /** Times limits and waits. Default: the machine's clock. */
-  readonly clock?: Clock;
-}
-
 /**
  * Makes the function that answers requests: the API over sessions, for every runtime that has `Request` and
  * `Response`. Throws `invalid_argument` for options that cannot work.
@@ -63,8 +23,6 @@ export function createHandler(options: HandlerOptions): (request: Request) => Pr
   const server = new ApiServer(options);
   return (request) => server.answer(request);
 }
-
-const MIN_TOKEN = 20;
 
 const PAGE_HEADERS = {
   "content-security-policy":
@@ -87,17 +45,11 @@ class ApiServer {
   readonly #clock: Clock;
 
   constructor(options: HandlerOptions) {
-    const { token, agent, store, sessions, redaction, signal, clock = systemClock } = options;
-    assertIs("The token", token, "string");
-    if (token.length < MIN_TOKEN || !/^[\x21-\x7e]+$/.test(token))
-      throw misuse(
-        `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
-      );
-    if ((agent === undefined) === (sessions === undefined))
-      throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
+    assertHandlerOptions(options);
+    const { agent, store, sessions, redaction, onError, signal, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction });
+    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction, onError });
     this.#guard = new RequestGuard(options);
     this.#presenter = new Presenter(redaction);
     this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];

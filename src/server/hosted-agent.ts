@@ -209,11 +209,13 @@ export class HostedAgent implements HostedSession {
   }
 
   /** Answers a question; false where it is not one of this session. */
-  answer(id: string, { choice, reason }: QuestionAnswer): boolean {
+  answer(id: string, { choice, reason, rule, value }: QuestionAnswer): boolean {
     const asked = this.#asked.get(id);
     if (asked === undefined) return false;
     if (!asked.question.choices.some((offered) => offered.choice === choice))
       throw badRequest(`${choice} is not offered. Choose once, no or stop.`);
+    if (rule !== undefined || value !== undefined)
+      throw badRequest("The question offers no rule and asks for no value: leave rule and value out.");
     this.#close(id);
     asked.reply({
       approved: choice === "once",

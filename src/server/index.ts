@@ -1,7 +1,8 @@
 export type { AgentMaker, AgentSeat, AgentStore } from "./agent-sessions.ts";
-export { createHandler, type HandlerOptions, type WebAsset } from "./create-handler.ts";
+export { createHandler } from "./create-handler.ts";
 export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
 export type { FollowOptions } from "./follow-stream.ts";
+export type { HandlerOptions, WebAsset } from "./handler-options.ts";
 export type {
   ChangeKind,
   ListedSession,

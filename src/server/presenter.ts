@@ -1,16 +1,19 @@
 import type { Question } from "../app/coding-session/question.ts";
-import { namedText } from "../app/safe-text.ts";
+import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { redactJson } from "../core/tool/redact-call.ts";
+import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { SessionDetail, StreamItem } from "./server-api.ts";
 
 /** Makes what is sent fit to be seen: no secret in anything, no sign in a question that cannot be seen. */
 export class Presenter {
   readonly #redaction: Redaction | undefined;
+  readonly #known: Pick<Redaction, "text">;
 
   constructor(redaction: Redaction | undefined) {
     this.#redaction = redaction && remembering(redaction);
+    this.#known = { text: (text) => redaction?.known?.(text) ?? text };
   }
 
   /** The value without secrets. */
@@ -19,9 +22,14 @@ export class Presenter {
     return redactJson(this.#redaction, value as unknown as Json) as unknown as T;
   }
 
-  /** A question as a person may decide on it: direction marks and control characters are visible. */
+  /**
+   * A question as a person may decide on it: what does not show is visible, and nothing is taken out but
+   * secrets that are known. Values that are answered with stay as they are.
+   */
   question<Q extends Question>(question: Q): Q {
-    return visible(this.value(question)) as Q;
+    const { schema, options, ...rest } = redactJson(this.#known, question as unknown as Json) as unknown as Q;
+    const offered = options?.map(({ value, label }) => ({ value, label: withHiddenShown(label) }));
+    return { ...(visible(rest) as Q), ...defined({ schema, options: offered }) };
   }
 
   detail(detail: SessionDetail): SessionDetail {
@@ -41,7 +49,7 @@ export class Presenter {
   ruleBehind(rule: string | undefined, question: Question | undefined): string | undefined {
     if (rule === undefined || question === undefined) return rule;
     const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
-    return offered.find((each) => visible(this.value(each)) === rule) ?? rule;
+    return offered.find((each) => visible(this.#known.text(each)) === rule) ?? rule;
   }
 }
 
@@ -67,8 +75,10 @@ function remembering(redaction: Redaction): Redaction {
 }
 
 function visible(value: unknown): unknown {
-  if (typeof value === "string") return namedText(value);
+  if (typeof value === "string") return withHiddenShown(value);
   if (Array.isArray(value)) return value.map(visible);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [namedText(name), visible(field)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [withHiddenShown(name), visible(field)]),
+  );
 }

@@ -83,7 +83,8 @@ function ofJournal(error: NanoAgentError): Refusal {
   const told = error.details["reason"];
   if (told === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
   const reason = systemCodeBehind(error);
-  if (reason === undefined || !/^E[A-Z0-9]+$/.test(reason)) {
+  // A link in its place is as little a file of a session as a pipe is.
+  if (reason === undefined || reason === "ELOOP" || !/^E[A-Z0-9]+$/.test(reason)) {
     const fits = told === SESSION_REASONS.inUse ? ["fork"] : [];
     return new Refusal(409, "journal", detail, { cause: error, fits });
   }

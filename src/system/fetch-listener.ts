@@ -76,11 +76,12 @@ function refuse(
   outgoing.end(JSON.stringify(problem));
 }
 
-/** The request; `undefined` for one whose address names another place than its host. */
+/** The request; `undefined` for one with two hosts, or whose address names another place than its host. */
 function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSignal): Request | undefined {
-  const { method = "GET", url = "/", headers } = incoming;
+  const { method = "GET", url = "/", headers, headersDistinct } = incoming;
   const target = url.startsWith("/") ? URL.parse(`http://${headers.host ?? ""}${url}`) : null;
-  if (target === null || target.username !== "") return undefined;
+  if (target === null || target.username !== "" || (headersDistinct["host"] ?? []).length > 1)
+    return undefined;
   const given = new Headers();
   try {
     for (const [name, value] of Object.entries(headers))

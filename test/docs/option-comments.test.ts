@@ -27,7 +27,7 @@ test.each([
   ["src/app/coding-session/coding-session.ts", "CodingSessionOptions"],
   ["src/app/coding-session/coding-session.ts", "CodingSession "],
   ["src/core/agent/result.ts", "RunReport"],
-  ["src/server/create-handler.ts", "HandlerOptions"],
+  ["src/server/handler-options.ts", "HandlerOptions"],
   ["src/durable/fleet-options.ts", "FleetOptions"],
 ])("every member of %s %s has a comment that an editor shows", (path, name) => {
   expect(withoutComment(path, name)).toEqual([]);

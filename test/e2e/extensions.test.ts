@@ -121,6 +121,31 @@ test("what an extension throws in a timer or a promise of its own is told once, 
   ]);
 });
 
+test("a promise of an extension that is rejected before it waits ends nothing either", async () => {
+  const stray = (name: string, use: string): string => `
+    const report = async () => { throw new Error("${name} is not there"); };
+    export default (agent) => { ${use} };`;
+  const tool = `{ name: "look", description: "Looks.", readOnly: true, execute: () => { void report(); return "looked"; } }`;
+  const home = tempFolder({
+    ".config/nano-agent/extensions/hook.mjs": stray("hook", 'agent.hook("PreToolUse", () => void report());'),
+    ".config/nano-agent/extensions/load.mjs": stray("load", "void report();"),
+    ".config/nano-agent/extensions/tool.mjs": stray("tool", `agent.tool(${tool});`),
+  });
+  const server = await modelServer([calls("look"), says("done")]);
+  const { code, stdout, stderr } = await runCommand(["-p", "--allowed-tools", "look", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd: tempFolder({}),
+  });
+  const told = stderr.match(/\w+\.mjs failed where nobody called it: \w+ is not there/g)?.toSorted();
+  expect({ code, stdout, told }).toEqual({
+    code: 0,
+    stdout: "done\n",
+    told: ["hook", "load", "tool"].map(
+      (name) => `${name}.mjs failed where nobody called it: ${name} is not there`,
+    ),
+  });
+});
+
 test("what nobody's extension threw ends the program as ever", async () => {
   const preload = tempFolder({ "stray.mjs": 'setImmediate(() => { throw new Error("not yours"); });' });
   const server = await modelServer([says("done")]);
@@ -151,7 +176,50 @@ test("an extension imports the package that runs it, wherever it lies, and adds 
   });
   expect([code, stderr]).toEqual([
     0,
-    expect.stringContaining("bad.mjs is not used: Package subpath './none'"),
+    expect.stringContaining('bad.mjs is not used: nano-agent has no entry "nano-agent/none".'),
   ]);
   expect(JSON.stringify(server.requests[1]?.body)).toContain("cbt");
+});
+
+test("an extension of either system of modules gets an entry of the package later too, and Node warns of nothing", async () => {
+  const tool = (name: string, load: string): string =>
+    `agent.tool({ name: "${name}", description: "Looks.", execute: async () => "${name} " + typeof (${load}).says });`;
+  const imported = 'await import("nano-agent/testing")';
+  const home = tempFolder({
+    ".config/nano-agent/package.json": '{ "dependencies": {} }',
+    ".config/nano-agent/node_modules/beside/index.js": `exports.later = () => require("nano-agent/testing");`,
+    ".config/nano-agent/extensions/a.ts": `  import type { ExtensionApi } from "nano-agent/extension"; export default (agent: ExtensionApi): void => { ${tool("a", imported)} };`,
+    ".config/nano-agent/extensions/b.js": `const text = "\\\nexport default 1";\n/*\n import nothing\n*/ const { defineTool } = require("nano-agent");
+      module.exports = (agent) => { ${tool("b", 'require("nano-agent/testing")')} };`,
+    ".config/nano-agent/extensions/c/index.js": `import { later } from "./more.js";\nexport default (agent) => { ${tool("c", "await later()")} };`,
+    ".config/nano-agent/extensions/c/more.js": `export const later = () => import("nano-agent/testing");`,
+    ".config/nano-agent/extensions/d.js": `const { later } = require("beside");
+      module.exports = (agent) => { ${tool("d", "later()")} };`,
+  });
+  const names = ["a", "b", "c", "d"];
+  const server = await modelServer([names.map((name) => calls(name, {}, name)), says("done")]);
+  const { code, stderr } = await runCommand(["-p", "--allowed-tools", "a,b,c,d", "go"], {
+    env: { ...serverEnv(server), HOME: home },
+    cwd: tempFolder({}),
+  });
+  expect([code, stderr]).toEqual([0, ""]);
+  const told = JSON.stringify(server.requests[1]?.body);
+  expect(names.filter((name) => !told.includes(`"${name} function"`))).toEqual([]);
+});
+
+test("a package of this name that is installed beside an extension is the one it gets, without an entry too", async () => {
+  const home = tempFolder({
+    ".config/nano-agent/node_modules/nano-agent/package.json":
+      '{ "name": "nano-agent", "type": "module", "exports": "./own.js" }',
+    ".config/nano-agent/node_modules/nano-agent/own.js": "export const mine = 'own';",
+    ".config/nano-agent/extensions/good.mjs":
+      'import { mine } from "nano-agent"; export default (agent) => { agent.status(() => mine); };',
+    ".config/nano-agent/extensions/bad.mjs": 'import "nano-agent/testing"; export default () => {};',
+  });
+  const { stdout, stderr } = await runCommand(["extensions", "list"], {
+    env: { HOME: home },
+    cwd: tempFolder({}),
+  });
+  expect(stderr).toMatch(/bad\.mjs is not used: Package subpath '\.\/testing' is not defined/);
+  expect(stdout).toMatch(/^good\.mjs\n/);
 });

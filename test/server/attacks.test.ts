@@ -50,7 +50,8 @@ test("addresses that name another host, and headers that come twice, are not ser
   const bearer = `Authorization: Bearer ${token}`;
   const requests = [
     lines("GET http://evil.example/api/sessions HTTP/1.1", `Host: ${host}`, bearer),
-    lines("GET /api/sessions HTTP/1.1", `Host: ${host}`, "Host: evil.example", `${bearer}x`),
+    lines("GET /api/sessions HTTP/1.1", `Host: ${host}`, "Host: evil.example", bearer),
+    lines("GET /api/sessions HTTP/1.1", `Host: ${host}`, `Host: ${host}`, bearer),
     lines(
       "POST /api/sessions HTTP/1.1",
       `Host: ${host}`,

@@ -1,10 +1,12 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { userPaths } from "../../src/app/config/paths.ts";
 import { sessionStore } from "../../src/app/open-session.ts";
 import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
+import type { ServerProblem } from "../../src/server/server-problem.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -212,6 +214,55 @@ test("a message that cannot be sent is refused and says why", async () => {
     status: 409,
     message: expect.stringContaining("nosuchcommand"),
   });
+});
+
+test("a session whose first message is refused is not there afterwards", async () => {
+  const { reader, cwd } = await filesRoom([]);
+  await expect(reader.start({ prompt: "/nosuchcommand", cwd })).rejects.toMatchObject({ status: 409 });
+  expect((await reader.sessions()).sessions).toEqual([]);
+});
+
+test("what is no file of a session is refused as such, and one without its beginning can be copied", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const first = await otherWriter({ home, cwd }, [says("One.")]);
+  await first.send("1");
+  await first.close();
+  const { path } = sessionStore(userPaths({ HOME: home })).find(first.id);
+  const beside = (name: string): string => join(dirname(path), `${name}.jsonl`);
+  execFileSync("mkfifo", [beside("pipe")]);
+  symlinkSync(path, beside("link"));
+  writeFileSync(beside("empty"), "");
+  const { reader, ask } = await filesRoom([], { home, cwd });
+  const send = (id: string): Promise<unknown> =>
+    reader
+      .send(id, { text: "x", when: "now" })
+      .catch(({ status, message }: ServerProblem) => [status, message]);
+  const read = await Promise.all(["pipe", "link"].map((id) => ask(`/api/sessions/${id}`)));
+  expect({
+    read: read.map(({ status }) => status),
+    sent: await Promise.all(["pipe", "link", "empty"].map(send)),
+  }).toEqual({
+    read: [409, 409],
+    sent: [
+      [409, expect.stringContaining("is not a regular file")],
+      [409, expect.stringContaining("it is a symbolic link")],
+      [409, expect.stringContaining("Go on with a copy of it.")],
+    ],
+  });
+  const copy = await reader.fork("empty");
+  expect((await reader.session(copy.id)).cwd).toBe(cwd);
+});
+
+test("where the folder of sessions became a file, a session that was found before tells the reason too", async () => {
+  const store = sessionStore(userPaths({ HOME: tempFolder() }));
+  const journal = await store.start("/work", { sessionId: "s" });
+  const kept = new KeptSessions(store, new FakeClock());
+  expect(kept.file("s")?.path).toBe(journal.path);
+  await journal.close();
+  rmSync(store.root, { recursive: true });
+  writeFileSync(store.root, "");
+  expect(() => kept.file("s")).toThrow("is not a folder");
 });
 
 test("limits of the request hold for the run", async () => {

@@ -90,6 +90,22 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     ).toEqual([true, true, true]);
   });
 
+  test("the end of a long line of a change is not off screen", async () => {
+    const content = "x".repeat(2_000);
+    const { origin, token, reader } = await room([calls("write", { path: "made.txt", content })]);
+    const { id } = await reader.start({ prompt: "Make a file" });
+    const page = await openPage(program, { width: 360 });
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.card a')");
+    await page.evaluate(`location.hash = "#/sessions/${id}"`);
+    await page.until("document.querySelector('.question .diff-line')");
+    expect(
+      await page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.question .diff-lines'))",
+      ),
+    ).toBe(true);
+  });
+
   test("without a token it says where to get one, in the language of the browser", async () => {
     const { origin } = await room([]);
     const page = await openPage(program, { language: "zh-CN" });

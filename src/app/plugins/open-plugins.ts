@@ -23,7 +23,7 @@ export interface Plugins {
 }
 
 /** Options of {@link openPlugins}. */
-export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors"> {
+export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "until"> {
   /** Tools whose names are not to be had. */
   readonly taken: readonly Tool[];
   readonly onNotice: OnNotice;
@@ -35,10 +35,10 @@ export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptEr
  */
 export async function openPlugins(
   settings: Settings,
-  { taken, adoptErrors, onNotice }: OpenPluginsOptions,
+  { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
 ): Promise<Plugins> {
   const warn = about("extension", onNotice);
-  const extensions = await loadedExtensions(settings, { adoptErrors, onFailure: warn });
+  const extensions = await loadedExtensions(settings, { adoptErrors, until, onFailure: warn });
   const commands = await fileCommands(settings, warn);
   const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
   const names = new Set([...taken.map(({ name }) => name), ...reserved]);
@@ -64,7 +64,7 @@ export async function openPlugins(
 
 async function loadedExtensions(
   settings: Settings,
-  options: Pick<LoadExtensionsOptions, "adoptErrors" | "onFailure">,
+  options: Pick<LoadExtensionsOptions, "adoptErrors" | "until" | "onFailure">,
 ): Promise<readonly LoadedExtension[]> {
   const { onFailure: warn } = options;
   const { files, findings: missing } = findExtensionFiles(settings);

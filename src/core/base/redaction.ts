@@ -4,6 +4,11 @@ export interface Redaction {
   text(text: string): string;
   /** For one text that comes in pieces. */
   stream(): RedactionStream;
+  /**
+   * The text without those secrets whose values are known, for a person who decides on it: what only looks
+   * like a secret may be code that would run. Absent: such a text is shown as it is.
+   */
+  known?(text: string): string;
 }
 
 /** One text in pieces. What could be the beginning of a secret is held back until it is certain. */

@@ -44,7 +44,7 @@ const MIN_NAME = 8;
 
 /** The texts and names in a JSON value without secrets. */
 export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
-  redaction: Redaction,
+  redaction: Pick<Redaction, "text">,
   value: T,
 ): T {
   const visit = (item: unknown): unknown => {

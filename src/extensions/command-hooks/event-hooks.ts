@@ -1,5 +1,4 @@
 import { systemClock } from "../../core/base/clock.ts";
-import { errorMessage } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
 import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
 import { type HookAnswer, readAnswer, readReturned } from "./read-answer.ts";
@@ -43,7 +42,7 @@ export class EventHooks {
     return [...commands, ...handlers].some((hook) => hook.event === event);
   }
 
-  /** Runs the hooks of an event side by side. Never rejects: a hook that fails is told in `problems`. */
+  /** Runs the hooks of an event side by side. Never rejects: a command that fails is told in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
     const isWanted = (hook: HookCommand | HookHandler): boolean =>
@@ -72,12 +71,8 @@ async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSig
     const answer = await inTime((either) => hook.run(structuredClone(input), either), bound);
     return readReturned(hook.source, answer);
   } catch (error) {
-    if (signal.aborted) return { context: [], problems: [] };
-    hook.onFailure(error);
-    return {
-      context: [],
-      problems: [`a ${hook.event} hook of ${hook.source} failed: ${errorMessage(error)}`],
-    };
+    if (!signal.aborted) hook.onFailure(error);
+    return { context: [], problems: [] };
   }
 }
 

@@ -102,6 +102,11 @@ test.each([
   ["export default (a) => a.hook('PreTolUse', () => {})", 'no event "PreTolUse"'],
   ["export default (a) => a.command({ name: 'x' })", "needs a description and a function run"],
   ["export default (a) => a.provider({ name: 'x', wire: 'smtp', baseUrl: 'x' })", "needs a wire"],
+  ["export default (a) => a.tool(null)", "The tool is null; it must be an object"],
+  ["export default (a) => a.command()", "The command is undefined; it must be an object"],
+  ["export default (a) => a.provider('x')", 'The provider is "x"; it must be an object'],
+  ["export default (a) => a.hook('Stop', () => {}, null)", "The third argument of hook\\(\\) is null"],
+  ["export default (a) => a.status('text')", 'The status item is "text"; it must be a function'],
   ["import 'no-such-package-anywhere'; export default () => {}", "no-such-package-anywhere"],
   ["export default (", "not used"],
 ])("%j counts as a whole for nothing and is told by name", async (text, problem) => {
@@ -150,7 +155,7 @@ test("one that fails later is told once and switched off", async () => {
   expect([before, late?.statuses[0]?.(), first.problems, second.problems, problems]).toEqual([
     "still here",
     undefined,
-    ["a Stop hook of the extension late.mjs failed: boom"],
+    [],
     [],
     ["the extension late.mjs failed and is switched off: boom"],
   ]);

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { assertIs } from "../../core/base/check-option.ts";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
@@ -34,6 +35,8 @@ export interface LoadExtensionsOptions {
   readonly onFailure: (message: string) => void;
   /** See {@link import("../../app/coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
   readonly adoptErrors?: AdoptErrors | undefined;
+  /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
+  readonly until?: AbortSignal | undefined;
   /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
@@ -51,7 +54,7 @@ export async function loadExtensions(
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
-  const takeBack = lendOwnPackage();
+  lendOwnPackage(files, options.until);
   for (const file of files) {
     try {
       const load = () => loadExtension(file, options);
@@ -61,7 +64,6 @@ export async function loadExtensions(
       findings.push({ path: file.path, level: "fault", message });
     }
   }
-  takeBack();
   return { extensions, findings };
 }
 
@@ -92,6 +94,7 @@ async function loadExtension(
       if (!HOOK_EVENTS.includes(event))
         throw misuse(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
       if (typeof handler !== "function") throw misuse(`the ${event} hook is not a function`);
+      assertIs("The third argument of hook()", options, "object");
       const { matcher } = options;
       hooks.push({
         event,
@@ -102,6 +105,7 @@ async function loadExtension(
       });
     },
     status: (render) => {
+      assertIs("The status item", render, "function");
       statuses.push(() => {
         if (isOff) return undefined;
         try {
@@ -133,6 +137,7 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
+  assertIs("The tool", given, "object");
   if (isMade(given)) {
     assertTool(given);
     return given;
@@ -148,6 +153,7 @@ function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
+  assertIs("The command", command, "object");
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
     throw misuse(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
@@ -159,6 +165,7 @@ function checkedCommand(command: ExtensionCommand): ExtensionCommand {
 type UsedProvider = ExtensionProvider & { readonly wire: WireName };
 
 function checkedProvider(provider: ExtensionProvider): UsedProvider {
+  assertIs("The provider", provider, "object");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
   // Names of models have a dash where names of wires have an underscore.

@@ -12,7 +12,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
-import { badRequest, conflict, notFound } from "../../server/refusal.ts";
+import { badRequest, conflict, notFound, type Refusal } from "../../server/refusal.ts";
 import type {
   ListedSession,
   OpenApproval,
@@ -104,16 +104,22 @@ export class CodingHost implements SessionHost, SessionKeeper {
   async start({ cwd, prompt, model, permissionMode, limits }: SessionRequest): Promise<string> {
     const { session } = this.options;
     if (cwd !== undefined && !isAbsolute(cwd)) throw badRequest("cwd must be an absolute path.");
+    const folder = cwd === undefined ? session.cwd : existingFolder(cwd, "cwd");
     const sessionId = newUuid();
     const choice: CodingSessionOptions = {
       ...session,
       ...defined({ model, permissionMode: permissionMode as PermissionMode | undefined }),
       settings: { ...session.settings, ...limits },
     };
-    this.#choices.set(sessionId, choice);
-    const folder = cwd === undefined ? session.cwd : existingFolder(cwd, "cwd");
     const served = await this.#opening(sessionId, { ...choice, cwd: folder, sessionId });
-    await served.send({ text: prompt, when: "now" });
+    try {
+      await served.send({ text: prompt, when: "now" });
+    } catch (error) {
+      // Closed with nothing in it, it leaves no file.
+      await this.#release(sessionId, served);
+      throw error;
+    }
+    this.#choices.set(sessionId, choice);
     return sessionId;
   }
 
@@ -168,6 +174,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
     const known = this.#open.get(sessionId);
     if (known !== undefined) return known;
     const { cwd } = this.kept.factsOf({ sessionId, path } as SessionFile);
+    if (cwd === "") throw withoutFolder(path);
     const choice = this.#choices.get(sessionId) ?? this.options.session;
     return this.#opening(sessionId, { ...choice, cwd, resume: { id: sessionId } });
   }
@@ -236,6 +243,13 @@ export class CodingHost implements SessionHost, SessionKeeper {
     await closing;
     if (this.#closing.get(id) === closing) this.#closing.delete(id);
   }
+}
+
+/** Of a session whose folder is not known: what can be read of it can be copied. */
+function withoutFolder(path: string): Refusal {
+  readSession(path);
+  const detail = "Where this session works is not known: the beginning of its file is damaged.";
+  return conflict(`${detail} Go on with a copy of it.`, ["fork"], "damaged");
 }
 
 /** The questions a session was left with; none where it cannot be read: others have theirs all the same. */

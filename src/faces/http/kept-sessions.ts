@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
@@ -65,7 +65,7 @@ export class KeptSessions {
   file(id: string): SessionFile | undefined {
     if (!isSessionId(id)) return undefined;
     const known = this.#paths.get(id);
-    const stats = known === undefined ? undefined : lstatSync(known, { throwIfNoEntry: false });
+    const stats = known === undefined ? undefined : statsOf(known);
     if (known !== undefined && stats?.isFile() === true)
       return { sessionId: id, path: known, bytes: stats.size, changedAt: stats.mtimeMs };
     const found = this.store.list().find(({ sessionId }) => sessionId === id);
@@ -132,6 +132,15 @@ export class KeptSessions {
       // Whoever wants to write to it is told what is wrong with the lock.
       return true;
     }
+  }
+}
+
+/** Where they cannot be had, the list of sessions tells why. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { WebAsset } from "../../server/create-handler.ts";
+import type { WebAsset } from "../../server/handler-options.ts";
 
 const TYPES: { readonly [ending: string]: string } = {
   ".html": "text/html; charset=utf-8",

@@ -28,6 +28,8 @@ export interface AgentServerOptions {
 export interface AgentServer {
   /** A server that is not connected yet; what those of one client begin belongs together. */
   readonly newServer: () => McpServer;
+  /** True while a call of a tool is not answered. */
+  readonly isAtWork: () => boolean;
   /** Ends every run that was begun. */
   readonly close: () => Promise<void>;
 }
@@ -45,16 +47,19 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   return {
     newServer: () => {
       const server = new McpServer({ name: "nano-agent", version: options.version }, schemas);
-      register(server, RUN, (input, context) => work.run(input, context));
-      register(server, RESUME, (input, context) => work.run(input, context));
-      register(server, SESSIONS, async (input) => work.sessions(input));
+      const add = (tool: OfferedTool, answer: Answering): void =>
+        register(server, tool, (input, context) => work.during(() => answer(input, context)));
+      add(RUN, (input, context) => work.run(input, context));
+      add(RESUME, (input, context) => work.run(input, context));
+      add(SESSIONS, async (input) => work.sessions(input));
       if (options.tools)
         for (const { name, description, schema } of describedTools(options.settings))
-          register(server, { name, description, schema: schema.jsonSchema }, (input, context) =>
+          add({ name, description, schema: schema.jsonSchema }, (input, context) =>
             work.callTool(name, input, context),
           );
       return server;
     },
+    isAtWork: () => work.isAtWork,
     close: async () => {
       ending.abort(new NanoAgentError("aborted", "The client of the server is gone."));
       await work.close();
@@ -69,6 +74,8 @@ interface OfferedTool {
 }
 
 type Input = { readonly [key: string]: unknown };
+
+type Answering = (input: Input, context: ServerContext) => Promise<Answer>;
 
 const PROMPT = { type: "string", description: "The task, or what to do next" } as const;
 
@@ -116,11 +123,7 @@ const SESSIONS: OfferedTool = {
   },
 };
 
-function register(
-  server: McpServer,
-  { name, description, schema }: OfferedTool,
-  work: (input: Input, context: ServerContext) => Promise<Answer>,
-): void {
+function register(server: McpServer, { name, description, schema }: OfferedTool, work: Answering): void {
   const inputSchema = fromJsonSchema<Input>({ ...schema }, SCHEMA_VALIDATOR);
   server.registerTool(name, { description, inputSchema }, async (input, context) => {
     try {
@@ -142,15 +145,13 @@ class AgentWork {
     this.#ending = ending;
   }
 
-  /** Works on a prompt until an answer, in a new session or in one that was begun. */
-  async run(input: Input, context: ServerContext): Promise<Answer> {
-    const { session_id: resumed, prompt, model } = input;
-    const working = this.#work(String(prompt), context, {
-      ...this.#options.session,
-      cwd: this.#folder(input["cwd"]),
-      ...(typeof model === "string" ? { model } : {}),
-      ...(typeof resumed === "string" ? { resume: { id: resumed } } : {}),
-    });
+  get isAtWork(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Counts as work until it is done. */
+  async during(answer: () => Promise<Answer>): Promise<Answer> {
+    const working = answer();
     this.#running.add(working);
     try {
       return await working;
@@ -159,12 +160,20 @@ class AgentWork {
     }
   }
 
-  async #work(prompt: string, context: ServerContext, options: CodingSessionOptions): Promise<Answer> {
+  /** Works on a prompt until an answer, in a new session or in one that was begun. */
+  async run(input: Input, context: ServerContext): Promise<Answer> {
+    const { session_id: resumed, prompt, model } = input;
+    const options: CodingSessionOptions = {
+      ...this.#options.session,
+      cwd: this.#folder(input["cwd"]),
+      ...(typeof model === "string" ? { model } : {}),
+      ...(typeof resumed === "string" ? { resume: { id: resumed } } : {}),
+    };
     const signal = AbortSignal.any([context.mcpReq.signal, this.#ending]);
     await using session = await createCodingSession(options);
     const tell = progressOf(context);
     session.onEvent((event) => tell(event));
-    const { text, stopReason, exitCode, turns, cost, denials, advice } = await session.send(prompt, {
+    const { text, stopReason, exitCode, turns, cost, denials, advice } = await session.send(String(prompt), {
       signal,
     });
     const said = [text, ...(exitCode === 0 || advice === undefined ? [] : [advice.text])];

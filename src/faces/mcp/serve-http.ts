@@ -10,6 +10,7 @@ import {
 import { fetchListener } from "../../system/fetch-listener.ts";
 import { listen } from "../../system/listen.ts";
 import type { AgentServer } from "./agent-server.ts";
+import { ClientSessions } from "./client-sessions.ts";
 
 /** A server on the loopback interface. */
 export interface HttpServing {
@@ -18,12 +19,6 @@ export interface HttpServing {
   readonly token: string;
   /** Ends it and every run that a client began. */
   readonly close: () => Promise<void>;
-}
-
-/** A client with a session, which is how the versions up to 2025-11-25 are spoken. */
-interface ClientSession {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly agent: AgentServer;
 }
 
 const MAX_BODY_BYTES = 10_000_000;
@@ -35,7 +30,7 @@ const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");
-  const clients = new Map<string, ClientSession>();
+  const clients = new ClientSessions();
   // Later versions know no sessions: whoever speaks them brings everything with each request.
   const single = newServer();
   const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
@@ -52,9 +47,7 @@ export async function serveHttp(port: number, newServer: () => AgentServer): Pro
     token,
     close: async () => {
       server.close();
-      await Promise.all(
-        [single, ...[...clients.values()].map(({ agent }) => agent)].map((agent) => agent.close()),
-      );
+      await Promise.all([single, ...clients.agents].map((agent) => agent.close()));
       await newer.close();
       server.closeAllConnections();
     },
@@ -93,7 +86,7 @@ function isLoopback(address: string): boolean {
 }
 
 interface ServerParts {
-  readonly clients: Map<string, ClientSession>;
+  readonly clients: ClientSessions;
   readonly newServer: () => AgentServer;
   readonly newer: McpHttpHandler;
 }
@@ -113,24 +106,21 @@ async function answerTo(asked: Request, parts: ServerParts): Promise<Response | 
   const session = asked.headers.get("mcp-session-id") ?? "";
   const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));
   if (!isOlder) return parts.newer.fetch(asked);
-  return (await transportFor(session, parts))?.handleRequest(asked);
+  const transport = session === "" ? await newTransport(parts) : parts.clients.use(session, asked)?.transport;
+  return transport?.handleRequest(asked);
 }
 
-/** The transport of a client; a new one for a client without a session. */
-async function transportFor(
-  session: string,
-  { clients, newServer }: ServerParts,
-): Promise<WebStandardStreamableHTTPServerTransport | undefined> {
-  if (session !== "") return clients.get(session)?.transport;
+/** The transport of a client that has no session yet. */
+async function newTransport({
+  clients,
+  newServer,
+}: ServerParts): Promise<WebStandardStreamableHTTPServerTransport> {
   const agent = newServer();
   const transport = new WebStandardStreamableHTTPServerTransport({
     ...BOUNDS,
     sessionIdGenerator: randomUUID,
-    onsessioninitialized: (id) => void clients.set(id, { transport, agent }),
-    onsessionclosed: async (id) => {
-      clients.delete(id);
-      await agent.close();
-    },
+    onsessioninitialized: (id) => clients.add(id, { transport, agent }),
+    onsessionclosed: (id) => clients.remove(id),
   });
   await agent.newServer().connect(transport);
   return transport;

@@ -28,16 +28,18 @@ const MAX_HELD_KEY = 40_000;
  * a mark such as `«redacted:github-token»`; a known value is marked with the name it came from. A text that
  * was redacted stays as it is. JSON stays JSON. Time is linear in the text.
  */
-export function createRedaction(options: RedactionOptions = {}): Redaction {
-  const known = new KnownSecrets(options.secrets ?? []);
-  const shapes = options.shapes ?? true;
-  const once = (input: string): string => {
-    const plain = withoutKnown(
-      shapes ? replacePrivateKeys(input, redactionMark("private-key")) : input,
-      known,
-    );
-    return shapes ? withoutShapes(plain) : plain;
-  };
+export function createRedaction(options: RedactionOptions = {}): Required<Redaction> {
+  const secrets = new KnownSecrets(options.secrets ?? []);
+  const known = untilItStays((input) => withoutKnown(input, secrets));
+  const all = untilItStays((input) =>
+    withoutShapes(withoutKnown(replacePrivateKeys(input, redactionMark("private-key")), secrets)),
+  );
+  const text = (options.shapes ?? true) ? all : known;
+  return { text, stream: () => new PiecewiseRedaction(text), known };
+}
+
+/** Looks at a text again and again, in pieces where it is long. */
+function untilItStays(once: (input: string) => string): (input: string) => string {
   const text = (input: string): string => {
     if (input.length > MAX_PIECE) return inPieces(input, new PiecewiseRedaction(text));
     let shown = once(input);
@@ -47,7 +49,7 @@ export function createRedaction(options: RedactionOptions = {}): Redaction {
     }
     return shown;
   };
-  return { text, stream: () => new PiecewiseRedaction(text) };
+  return text;
 }
 
 function withoutKnown(text: string, known: KnownSecrets): string {

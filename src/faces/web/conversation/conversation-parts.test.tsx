@@ -1,3 +1,4 @@
+import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
@@ -71,6 +72,40 @@ describe("a question", () => {
     const text = plain(asked({ agent: "tester", tool: "edit", diff }));
     for (const part of ["tester asks: edit wants to change a file", "a.ts", "old <b>", "new"])
       expect(text).toContain(part);
+  });
+
+  test("names what does not show in the path and the lines of a change", () => {
+    const hunks = [{ oldStart: 1, newStart: 1, lines: ["+if (u\u034fser\u00a0&& \u3164)"] }];
+    const text = plain(asked({ diff: { path: "a\u3164.js", hunks, added: 1, removed: 0, isNew: true } }));
+    for (const part of ["a‹U+3164›.js", "if (u‹U+034F›ser‹U+00A0›&& ‹U+3164›)"]) expect(text).toContain(part);
+  });
+
+  test("takes no click that was meant for the question before it, and keys at once", () => {
+    let fieldset: { readonly onClickCapture?: (click: unknown) => void } = {};
+    const before = { vnode: undefined, ...options };
+    Object.assign(options, {
+      vnode: ({ type, props }: VNode<typeof fieldset>) => {
+        if (type === "fieldset") fieldset = props;
+      },
+    });
+    asked({ choices: [{ choice: "once" }] });
+    Object.assign(options, before);
+    const isTaken = (detail: number, later: number): boolean => {
+      let isStopped = false;
+      fieldset.onClickCapture?.({
+        detail,
+        timeStamp: performance.now() + later,
+        preventDefault: () => undefined,
+        stopPropagation: () => (isStopped = true),
+      });
+      return !isStopped;
+    };
+    expect([isTaken(1, -1_000), isTaken(2, -1_000), isTaken(0, -1_000), isTaken(1, 1_000)]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 
   test("for one of several values has them all, and none of them", () => {

@@ -6,6 +6,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
 import { DiffView } from "../text/diff-view.tsx";
+import { useLateClicks } from "./use-late-clicks.ts";
 import { ValueForm } from "./value-form.tsx";
 
 /** Options of {@link QuestionView}. */
@@ -18,6 +19,7 @@ interface QuestionProps {
 export function QuestionView({ question, answer }: QuestionProps): VNode {
   const { id, type } = question;
   const [isSending, setSending] = useState(false);
+  const lateClicks = useLateClicks();
   const send = (given: QuestionAnswer): void => {
     setSending(true);
     void answer(given).finally(() => setSending(false));
@@ -28,7 +30,7 @@ export function QuestionView({ question, answer }: QuestionProps): VNode {
         <Title question={question} />
       </h2>
       <Subject question={question} />
-      <fieldset disabled={isSending}>
+      <fieldset disabled={isSending} {...lateClicks}>
         {type === "permission" && <Choices question={question} send={send} />}
         {type === "choice" && <Options question={question} send={send} />}
         {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { DiffHunk, FileDiff } from "../../../app/coding-session/file-diff.ts";
-import { terminalText } from "../../../app/safe-text.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { useWords } from "../language/language.ts";
 
 /** Lines that are drawn before somebody asks for all. */
@@ -43,12 +43,12 @@ export function DiffView({ diff }: { readonly diff: FileDiff }): VNode {
   return (
     <figure class="diff">
       <figcaption>
-        <span class="path">{terminalText(diff.path)}</span>
+        <span class="path">{withHiddenShown(diff.path)}</span>
         {diff.isNew && <span class="soft">{words.newFile}</span>}
         <span class="good">+{diff.added}</span>
         <span class="bad">−{diff.removed}</span>
       </figcaption>
-      <div class="diff-lines" tabIndex={0} role="region" aria-label={terminalText(diff.path)}>
+      <div class="diff-lines" tabIndex={0} role="region" aria-label={withHiddenShown(diff.path)}>
         {shown.map((row, index) => (
           <Line key={index} row={row} />
         ))}
@@ -76,7 +76,7 @@ function Line({ row: { kind, before, after, text } }: { readonly row: DiffRow })
       <span class="sign" role={name === undefined ? undefined : "img"} aria-label={name}>
         {SIGNS[kind]}
       </span>
-      <code>{terminalText(text)}</code>
+      <code>{withHiddenShown(text)}</code>
     </div>
   );
 }

@@ -1,0 +1,118 @@
+import { expect, onTestFinished, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import { errorMessage, misuse } from "../core/base/errors.ts";
+import { defineTool } from "../core/tool/define-tool.ts";
+import { calls, says } from "../testing/script.ts";
+import { ScriptedModel } from "../testing/scripted-model.ts";
+import { createHandler } from "./create-handler.ts";
+import { createReader, type Reader } from "./create-reader.ts";
+import type { HandlerOptions } from "./handler-options.ts";
+
+const token = "a-token-of-more-than-20-characters";
+
+function readerOf(options: Omit<HandlerOptions, "token" | "signal">): Reader {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const handler = createHandler({ ...options, token, signal: ending.signal });
+  const own = (input: ConstructorParameters<typeof Request>[0], init?: RequestInit): Promise<Response> =>
+    handler(new Request(input, init));
+  return createReader({ baseUrl: "http://localhost", token, fetch: own });
+}
+
+test("an agent that cannot be made is told, and costs lists and statistics its own session alone", async () => {
+  const errors: string[] = [];
+  const journals = new Map(["gone", "here"].map((id) => [id, new MemoryJournal({ sessionId: id })]));
+  const reader = readerOf({
+    agent: ({ id, options }) => {
+      if (id === "gone") throw misuse("There is no such tenant.");
+      return new Agent({ ...options, model: new ScriptedModel([]) });
+    },
+    store: {
+      list: () => [...journals.keys()],
+      open: (id) => journals.get(id),
+      create: (id) => new MemoryJournal({ sessionId: id }),
+    },
+    onError: (error) => errors.push(errorMessage(error)),
+  });
+  const listed = (await reader.sessions()).sessions.map(({ id }) => id);
+  const { total } = await reader.stats("day");
+  expect({ listed, runs: total.runs, open: await reader.approvals(), errors }).toEqual({
+    listed: ["here"],
+    runs: 0,
+    open: [],
+    errors: ["There is no such tenant.", "There is no such tenant."],
+  });
+});
+
+test("a session that is refused is not there afterwards, and one that begins is kept", async () => {
+  const kept: string[] = [];
+  const reader = readerOf({
+    agent: ({ options }) => {
+      if (options.model !== undefined) throw misuse("There is no such model.");
+      return new Agent({ ...options, model: new ScriptedModel([says("Hi.")]) });
+    },
+    store: {
+      list: () => kept,
+      open: () => undefined,
+      create: async (id) => {
+        kept.push(id);
+        return new MemoryJournal({ sessionId: id });
+      },
+    },
+  });
+  const limits = { maxWallTime: "soon" };
+  const refused = [
+    { prompt: "x", limits },
+    { prompt: "x", model: "bad/model" },
+  ].map((session) => reader.start(session).catch((error: unknown) => errorMessage(error)));
+  expect(await Promise.all(refused)).toEqual([
+    'limits.maxWallTime "soon": write a time such as "90s" or "10m".',
+    "There is no such model.",
+  ]);
+  expect(kept).toEqual([]);
+  const { id } = await reader.start({ prompt: "x" });
+  expect(kept).toEqual([id]);
+  await expect.poll(async () => (await reader.session(id)).messages.length).toBe(2);
+});
+
+test("an answer with a rule or a value that was not asked for is refused, and the question stays", async () => {
+  const touch = defineTool({
+    name: "touch",
+    description: "Does something that needs a yes.",
+    parameters: { type: "object", properties: {} },
+    execute: () => "touched",
+  });
+  const reader = readerOf({
+    agent: ({ options }) =>
+      new Agent({
+        ...options,
+        tools: [touch],
+        permission: { check: () => ({ action: "ask" }) },
+        model: new ScriptedModel([calls("touch"), says("Done.")]),
+      }),
+  });
+  await reader.start({ prompt: "x" });
+  await expect.poll(async () => (await reader.approvals()).length).toBe(1);
+  const [{ id } = { id: "" }] = await reader.approvals();
+  const answers = [{ choice: "once", rule: "x" } as const, { choice: "once", value: 1 } as const];
+  for (const answer of answers)
+    await expect(reader.answer(id, answer)).rejects.toMatchObject({ status: 400 });
+  await reader.answer(id, { choice: "once" });
+  expect(await reader.approvals()).toEqual([]);
+});
+
+test.each([
+  [{ hosts: "x" }, "hosts"],
+  [{ agent: 5 }, "agent is 5"],
+  [{ foo: 1 }, 'Unknown option of createHandler() "foo"'],
+  [{ readOnly: "no" }, 'readOnly is "no"'],
+  [{ store: {} }, "store is none"],
+  [{ sessions: {} }, "sessions is none"],
+  [{ token: "short" }, "The token needs at least 20 characters"],
+  [{ agent: undefined }, "createHandler() needs agent"],
+])("options that cannot work are refused: %j", (wrong, message) => {
+  const agent: HandlerOptions["agent"] = ({ options }) =>
+    new Agent({ ...options, model: new ScriptedModel([]) });
+  expect(() => createHandler({ token, agent, ...wrong } as HandlerOptions)).toThrow(message);
+});
