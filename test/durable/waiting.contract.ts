@@ -128,7 +128,23 @@ export function describeWaiting(place: () => FleetPlace): void {
     await expect(run.answer("yes", "text")).rejects.toMatchObject(misuse);
     await expect(run.answer("out", undefined)).rejects.toMatchObject(misuse);
     await expect(run.answer("out", () => 1)).rejects.toMatchObject(misuse);
-    await expect(run.approve("yes", "perhaps" as never)).rejects.toMatchObject(misuse);
+    const choices: readonly (readonly [choice: unknown, message: string])[] = [
+      ["perhaps", 'The choice is "perhaps": pass true'],
+      [undefined, "The choice is undefined: pass true"],
+      [1n, "The choice is bigint: pass true"],
+      [{ reason: "none" }, "approved is undefined; it must be a boolean."],
+      [{ approved: true, foo: 1 }, 'Unknown field of a choice "foo".'],
+      [{ approved: false, reason: 5 }, "reason is 5; it must be a string."],
+      [{ approved: false, stop: "x" }, 'stop is "x"; it must be a boolean.'],
+      [{ approved: true, input: null }, "input is null; it must be an object."],
+      [{ approved: true, input: [1] }, "input is a list; it must be an object."],
+      [{ approved: true, input: { n: 1n } }, "The choice cannot be written as JSON"],
+    ];
+    for (const [choice, message] of choices)
+      await expect(run.approve("yes", choice as never)).rejects.toMatchObject({
+        ...misuse,
+        message: expect.stringContaining(message),
+      });
     await run.approve("yes", true);
     await run.answer("out", "text");
     expect((await run.result()).text).toBe("Done.");
