@@ -4,19 +4,17 @@ import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import type { Sql } from "../../src/durable/database.ts";
 import { EntryStore, type StoredRecord } from "../../src/durable/entry-store.ts";
-import { openDatabase } from "../../src/durable/open-database.ts";
 import { RunHandle } from "../../src/durable/run-handle.ts";
 import { lineOf } from "../../src/durable/run-journal.ts";
-import { RunQueue } from "../../src/durable/run-queue.ts";
-import { RunStore } from "../../src/durable/run-store.ts";
-import { migrate } from "../../src/durable/run-tables.ts";
 import { RunWatch } from "../../src/durable/run-watch.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { roomMaker } from "./attack-room.ts";
 import { ASK_OUTSIDE } from "./fleet-room.ts";
 
+const openRoom = roomMaker();
 const ID = "asked";
 
 /** The entries of a run until it waits for two answers, and those of going on with the one to `b`. */
@@ -46,42 +44,35 @@ class InterruptedEntries extends EntryStore {
   }
 }
 
-/** A database with one run that nobody has begun, and a handle of it. */
+/** A run that nobody has begun, and a handle of it. */
 async function room() {
-  const onWarning = (message: string): void => expect(message).toBe("");
-  const database = await openDatabase({ connections: 1, onWarning });
-  const runs = new RunStore(database, "answers");
-  await migrate(database, "answers");
-  const queue = await RunQueue.open({ store: runs, supervises: false, onWarning });
-  const watch = new RunWatch(runs, onWarning);
-  onTestFinished(async () => {
-    watch.close();
-    await queue.close();
-    await database.close();
-  });
-  const entries = new InterruptedEntries("answers");
+  const { database, runs, queue, add } = await openRoom();
+  const watch = new RunWatch(runs, (message) => expect(message).toBe(""));
+  onTestFinished(() => watch.close());
+  const entries = new InterruptedEntries(runs.schema);
   const clock = new FakeClock();
   const patiently = <T>(work: () => Promise<T>): Promise<T> => work();
   const onChanged = (): void => watch.poke();
-  const handle = new RunHandle({ runs, queue, entries, watch, patiently, onChanged, clock }, ID);
-  const input = JSON.stringify([{ role: "user", content: "Go." }]);
-  const fresh = { id: ID, agent: "clerk", priority: 0, deadline: null, input, budget: null, retries: 0 };
-  await queue.prepare([{ agent: "clerk", version: null }]);
-  await runs.add(database, [fresh]);
-  await queue.add(database, [{ ...fresh, version: null }]);
+  await add(ID);
   let seq = 0;
-  const write = async (sql: Sql, added: readonly JournalEntry[]): Promise<void> => {
-    const after = seq;
-    seq += added.length;
-    const ids = added.map(({ id }) => id);
-    const records = added.map((entry) => lineOf(encodeRecord(entry).bytes));
-    await entries.append(sql, { run: ID, epoch: 1, after, ids, records, isProgress: false, took: [] });
+  return {
+    handle: new RunHandle({ runs, queue, entries, watch, patiently, onChanged, clock }, ID),
+    runs,
+    database,
+    entries,
+    clock,
+    write: async (sql: Sql, added: readonly JournalEntry[]): Promise<void> => {
+      const ids = added.map(({ id }) => id);
+      const records = added.map((entry) => lineOf(encodeRecord(entry).bytes));
+      const batch = { run: ID, epoch: 1, after: seq, ids, records, isProgress: false, took: [] };
+      await entries.append(sql, batch);
+      seq += added.length;
+    },
+    takeUp: async (): Promise<void> => {
+      const { job } = (await runs.find(ID)) ?? {};
+      await runs.claim(ID, { job: job ?? "", worker: "w", version: "1", isAlone: true });
+    },
   };
-  const takeUp = async (): Promise<void> => {
-    const { job } = (await runs.find(ID)) ?? {};
-    await runs.claim(ID, { job: job ?? "", worker: "w", version: "1", isAlone: true });
-  };
-  return { handle, runs, database, entries, clock, write, takeUp };
 }
 
 test.each(["before", "while"])(
