@@ -13,7 +13,10 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
   const path = resolve(cwd, file);
   if (!existsSync(path))
     throw invalidConfig(`There is no ${path}. Name a module whose default export is the options of a fleet.`);
-  const options = await given(file, await loaded(path, file));
+  const options = await unlessIdle(
+    file,
+    loaded(path, file).then((exported) => given(file, exported)),
+  );
   if (!isRecord(options))
     throw invalidConfig(
       `${file} has ${options === undefined ? "no default export" : "a default export of another kind"}: export default { databaseUrl, agents }, or a function that gives that.`,
@@ -32,6 +35,19 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
       `${file} says concurrency: 0, which works on nothing. Leave it out, or give --concurrency.`,
     );
   return options;
+}
+
+/** Without anything else to do the process would end, and nobody would hear why. */
+async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
+  const idle = Promise.withResolvers<never>();
+  const onIdle = (): void =>
+    idle.reject(invalidConfig(`${file} is never loaded: it waits for something that does not come.`));
+  process.once("beforeExit", onIdle);
+  try {
+    return await Promise.race([loading, idle.promise]);
+  } finally {
+    process.off("beforeExit", onIdle);
+  }
 }
 
 async function loaded(path: string, file: string): Promise<unknown> {
