@@ -230,7 +230,7 @@ export class HeldRun {
     return agent;
   }
 
-  /** The same, or a rejection when the run is cancelled, over or let go of: making an agent may take for ever. */
+  /** The same, or a rejection when the run is cancelled, over or let go of: that may never settle. */
   #unlessStopped<T>(making: Promise<T>): Promise<T> {
     return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
   }
@@ -318,7 +318,7 @@ function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonl
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
 }
 
-/** Throws `invalid_argument` for what a function of an agent gave where it is no agent, or not that of the run. */
+/** Throws `invalid_argument` where a function gave no agent, or not that of the run. */
 function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): void {
   const fault = hasMethods(agent, ["ready", "run", "steer", "release"])
     ? agent?.sessionId !== id && "an agent with a journal of its own"

@@ -36,7 +36,7 @@ const FORGET_MS = 60_000;
 const AGAIN_SECONDS = 2;
 /** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
-/** Milliseconds after which nothing is removed: a hundred years. The database knows no times long before ours. */
+/** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
 /** Milliseconds a run that may end its worker is alone at most: one that only waits keeps nobody waiting. */
 const ALONE_MS = 60_000;

@@ -7,7 +7,7 @@ import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
-import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
+import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** How a call ended, before it is recorded. */
@@ -22,7 +22,7 @@ export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEV
 /** A call may run: with its own input, or with the one that was judged instead. */
 export interface Permit {
   readonly input: ToolInput | undefined;
-  /** What a person wants to run instead, which nobody has checked and judged yet. */
+  /** The input that a person wants to run instead, which nobody has checked and judged yet. */
   readonly given?: unknown;
 }
 
@@ -37,7 +37,7 @@ export async function permit(
   request: GateRequest,
   isGiven = false,
 ): Promise<SettledCall | "waiting" | Permit> {
-  const decision = run.permission === undefined ? ALLOWED : await judge(run, run.permission, request);
+  const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
   if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
   if (decision.action === "allow") {
@@ -54,9 +54,10 @@ export async function permit(
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
 
-async function judge(run: RunContext, gate: Gate, request: GateRequest): Promise<GateDecision> {
+async function judge({ permission, signal }: RunContext, request: GateRequest): Promise<GateDecision> {
+  if (permission === undefined) return ALLOWED;
   try {
-    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    const answer: unknown = await orAborted(Promise.resolve(permission.check(request)), signal);
     return isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
   } catch (error) {
     const reason = `the permission check failed: ${errorMessage(error)}`;
