@@ -200,8 +200,9 @@ export class RunHandle implements DurableRun {
     const why = isAnswered
       ? "has been answered already"
       : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
+    const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
     const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
-    throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(waiting)}.`);
+    throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
   }
 
   /** Sends something, and has a run that waits for it taken up again. False where the check says: not now. */

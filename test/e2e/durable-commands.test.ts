@@ -190,6 +190,13 @@ test.each([
     'a.mjs: Unknown option "concurency".',
   ],
   [
+    "options that cannot be read",
+    ["worker", "--config", "a.mjs"],
+    { "a.mjs": "export default { get agents() { throw new Error('no vault'); } };" },
+    52,
+    "The options in a.mjs cannot be read: no vault",
+  ],
+  [
     "an address that is none",
     ["worker", "--config", "a.mjs"],
     { "a.mjs": "export default { agents: { a: () => 1 }, databaseUrl: 'postgres://u:s3cr et@[::b/x' };" },

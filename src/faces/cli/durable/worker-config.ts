@@ -67,12 +67,13 @@ async function loaded(path: string, file: string): Promise<unknown> {
 }
 
 async function given(file: string, exported: unknown): Promise<unknown> {
-  if (typeof exported !== "function") return exported;
+  const isFunction = typeof exported === "function";
   try {
-    return await (exported as () => unknown)();
+    const options = isFunction ? await (exported as () => unknown)() : exported;
+    // Here, as reading them may fail too.
+    return isRecord(options) ? { ...options } : options;
   } catch (error) {
-    throw invalidConfig(`The function in ${file} failed: ${toNanoAgentError(error).message}`, {
-      cause: error,
-    });
+    const what = isFunction ? `The function in ${file} failed` : `The options in ${file} cannot be read`;
+    throw invalidConfig(`${what}: ${toNanoAgentError(error).message}`, { cause: error });
   }
 }
