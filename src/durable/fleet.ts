@@ -314,6 +314,12 @@ function text(value: unknown, name: string): void {
   throw misuse(`${name} is ${JSON.stringify(value)}; it must have no NUL and no half of a character in it.`);
 }
 
+/** Takes such a text that says something. */
+function filled(value: unknown, name: string): void {
+  text(value, name);
+  if (value === "") throw misuse(`${name} is empty: write a text, or leave it out.`);
+}
+
 function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
@@ -326,17 +332,14 @@ const MAX_RETRIES = 1_000_000;
 const CHECKS: Checks<FleetOptions> = {
   agents: isOf("object"),
   databaseUrl: isOf("string"),
-  dataDir: text,
+  dataDir: filled,
   schema: (value, name) => {
     isOf("string")(value, name);
     assertSchemaName(value as string);
   },
   concurrency: (value, name) => void assertCount(name, value as number, 0),
   rateLimits: isOf("object"),
-  version: (value, name) => {
-    text(value, name);
-    if (value === "") throw misuse(`${name} is empty: name the code by a text.`);
-  },
+  version: filled,
   retentionMs: within({ least: 0, isAbove: true }),
   closeGraceMs: within({ least: 0 }),
   onWarning: isOf("function"),

@@ -4,7 +4,16 @@ import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
 import type { SessionState } from "../core/agent/session-state.ts";
-import { errorMessage, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { orAborted } from "../core/base/abort.ts";
+import { hasMethods } from "../core/base/check-option.ts";
+import { startTimer, systemClock } from "../core/base/clock.ts";
+import {
+  errorMessage,
+  isNanoAgentError,
+  misuse,
+  NanoAgentError,
+  toNanoAgentError,
+} from "../core/base/errors.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import type { GivenMessage } from "../core/message/given-message.ts";
 import type { Message } from "../core/message/message.ts";
@@ -44,7 +53,10 @@ export class HeldRun {
   /** True until it has come further, for a run that workers were lost with. */
   isSuspect: boolean;
   readonly #host: HeldRunHost;
+  /** A cancel, or the end of its time. */
   readonly #abort = new AbortController();
+  /** Nothing more of it is to be done here. */
+  readonly #letGo = new AbortController();
   readonly #delivered = new Set<string>();
   #journal: RunJournal | undefined;
   #agent: Agent | undefined;
@@ -76,22 +88,23 @@ export class HeldRun {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     if (this.#mayLeave) return this.#release();
-    const timer = setTimeout(() => this.#release(), graceMs);
-    this.#stopTimer = joined(this.#stopTimer, () => clearTimeout(timer));
+    this.#startTimer(graceMs, () => this.#release());
   }
 
   /** Another worker has it: what is at work here is stopped, and nothing of it is recorded. */
   drop(): void {
-    this.#journal?.close(new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`));
+    const error = new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`);
+    this.#journal?.close(error);
+    this.#letGo.abort(error);
     this.#agent?.release();
   }
 
   /** Takes in what was sent to it, when more was sent than it knows of. */
   async hear(signals: number): Promise<void> {
-    if (signals <= this.#seenSignals || this.#agent === undefined) return;
+    if (signals <= this.#seenSignals) return;
     const sent = await this.#host.runs.waitingSignals(this.row.id);
-    // Only now: where the database failed, the next look has to ask again.
-    this.#seenSignals = Math.max(this.#seenSignals, signals);
+    // Only now: where the database failed, or there is no agent yet, the next look has to ask again.
+    if (this.#agent !== undefined) this.#seenSignals = Math.max(this.#seenSignals, signals);
     this.#deliver(sent);
   }
 
@@ -103,6 +116,7 @@ export class HeldRun {
 
   #release(): void {
     this.#isReleased = true;
+    this.#letGo.abort(new NanoAgentError("aborted", "The run was let go of."));
     this.#agent?.release();
   }
 
@@ -119,17 +133,17 @@ export class HeldRun {
     const answers = answersIn(signals, state);
     await patiently(() => runs.dropSignals(answers.stale));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
+    this.#watchDeadline();
     try {
-      this.#agent = await this.#makeAgent(journal);
-      await this.#agent.ready();
+      this.#agent = await this.#unlessStopped(this.#makeAgent(journal));
     } catch (error) {
-      return this.#end(journal, state, { stopReason: "error", error: toNanoAgentError(error) });
+      this.#letGo.signal.throwIfAborted();
+      return this.#end(journal, state, this.#endInstead(error));
     }
     if (this.#isLeaving) return { type: "released" };
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
       if (call !== null) journal.expect(call, sent);
     this.#deliver(signals);
-    this.#watchDeadline();
     return this.#run(this.#agent, { journal, state, answers, known });
   }
 
@@ -201,7 +215,7 @@ export class HeldRun {
     const { id, agent: name, budget } = this.row;
     const make = Object.hasOwn(this.#host.agents, name) ? this.#host.agents[name] : undefined;
     if (make === undefined) throw new NanoAgentError("internal", `This worker has no agent ${name}.`);
-    return make(
+    const agent = await make(
       {
         journal,
         openCalls: "run",
@@ -211,6 +225,24 @@ export class HeldRun {
       },
       { id, agent: name },
     );
+    assertAgentOf(this.row, agent);
+    await agent.ready();
+    return agent;
+  }
+
+  /** The same, or a rejection when the run is cancelled, over or let go of: that may never settle. */
+  #unlessStopped<T>(making: Promise<T>): Promise<T> {
+    return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
+  }
+
+  /** The end of a run that has no agent. */
+  #endInstead(error: unknown): OutsideEnd {
+    const { signal } = this.#abort;
+    if (!signal.aborted) return { stopReason: "error", error: toNanoAgentError(error) };
+    const { deadline } = this.row;
+    const { code, message } = toNanoAgentError(signal.reason);
+    if (code === "timeout" && deadline !== null) return overdueEnd(deadline);
+    return { stopReason: "aborted", detail: message };
   }
 
   /** Steering reaches the agent once, a cancel at once; answers wait until the run asks for them. */
@@ -232,9 +264,11 @@ export class HeldRun {
     if (deadline === null) return;
     const { detail = "" } = overdueEnd(deadline) as { readonly detail?: string };
     const stop = (): void => this.#abort.abort(new NanoAgentError("timeout", detail));
-    // A timer is never longer than that, and no worker holds a run so long.
-    const timer = setTimeout(stop, Math.min(Math.max(0, deadline - Date.now()), 2 ** 31 - 1));
-    this.#stopTimer = joined(this.#stopTimer, () => clearTimeout(timer));
+    this.#startTimer(deadline - Date.now(), stop);
+  }
+
+  #startTimer(ms: number, callback: () => void): void {
+    this.#stopTimer = joined(this.#stopTimer, startTimer(systemClock, ms, callback));
   }
 }
 
@@ -282,6 +316,15 @@ function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonl
   if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
   const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
+}
+
+/** Throws `invalid_argument` where a function gave no agent, or not that of the run. */
+function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): void {
+  const fault = hasMethods(agent, ["ready", "run", "steer", "release"])
+    ? agent?.sessionId !== id && "an agent with a journal of its own"
+    : `${agent === undefined ? "nothing" : "something else"} instead of an Agent`;
+  if (fault === false) return;
+  throw misuse(`agents.${name} gives ${fault}: write (host) => new Agent({ …, ...host }), with host last.`);
 }
 
 /** True when it has ended and nobody has said anything since: somebody wants it to go on all the same. */

@@ -1,9 +1,15 @@
-import { mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Transaction } from "@electric-sql/pglite";
 import type { PoolClient } from "pg";
 import type { Db } from "pg-boss";
-import { errorMessage, invalidConfig, isNanoAgentError, type NanoAgentError } from "../core/base/errors.ts";
+import {
+  errorMessage,
+  invalidConfig,
+  isNanoAgentError,
+  misuse,
+  type NanoAgentError,
+} from "../core/base/errors.ts";
 import { type SessionLock, takeLock } from "../session/session-lock.ts";
 import type { Database, Sql } from "./database.ts";
 
@@ -25,6 +31,7 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
   const [{ default: pg }, { PgBoss: Queue }] = await loaded("pg pg-boss", () =>
     Promise.all([import("pg"), import("pg-boss")]),
   );
+  assertReadable(databaseUrl, (connectionString) => new pg.Client({ connectionString }));
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: connections,
@@ -73,6 +80,18 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
   };
 }
 
+/** The pool would read the address with each connection, which is tried again. */
+function assertReadable(databaseUrl: string, read: (url: string) => unknown): void {
+  try {
+    read(databaseUrl);
+  } catch {
+    // Without the cause: it has the password.
+    throw misuse(
+      "databaseUrl cannot be read as an address: write postgres://user:password@host:port/database, with %-escapes for what is special in a password.",
+    );
+  }
+}
+
 /** A text of several statements has a list of results. */
 function rowsOf(result: { readonly rows: object[] } | readonly { readonly rows: object[] }[]): object[] {
   return "rows" in result ? result.rows : result.flatMap(({ rows }) => rows);
@@ -118,7 +137,10 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
 async function lockFolder(dataDir: string): Promise<SessionLock> {
   const folder = resolve(dataDir);
   try {
-    mkdirSync(dirname(folder), { recursive: true });
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("it is a file");
+    mkdirSync(folder, { recursive: true });
+    // The embedded database says no more than a number of what it cannot open.
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return await takeLock(`${folder}.lock`);
   } catch (error) {
     const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;

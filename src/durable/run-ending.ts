@@ -30,6 +30,25 @@ export function waitingCalls(state: SessionState): readonly PendingCall[] {
   return state.isWaiting ? pendingCalls(state) : [];
 }
 
+/** The calls that take an answer, also while a worker goes on with those that were answered before. */
+export function awaitedCalls(entries: readonly JournalEntry[]): readonly PendingCall[] {
+  const state = new SessionState();
+  let outside: readonly string[] = [];
+  for (const entry of entries) {
+    state.apply(entry);
+    if (state.isWaiting) outside = pendingCalls(state).flatMap(resultId);
+    else if (!state.transcript.hasPending) outside = [];
+  }
+  return pendingCalls(state).filter(
+    ({ callId, waitsFor }) => waitsFor === "approval" || outside.includes(callId),
+  );
+}
+
+/** The id of a call whose result comes from outside. */
+function resultId({ callId, waitsFor }: PendingCall): readonly string[] {
+  return waitsFor === "result" ? [callId] : [];
+}
+
 /** The end of a run whose deadline is over. */
 export function overdueEnd(deadline: number): OutsideEnd {
   const detail = `Its deadline was ${new Date(deadline).toISOString()}.`;

@@ -1,8 +1,8 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
 import type { ApprovalAnswer } from "../core/agent/gate.ts";
-import { pendingCalls } from "../core/agent/open-calls.ts";
-import type { RunResult } from "../core/agent/result.ts";
-import type { SessionState } from "../core/agent/session-state.ts";
+import type { PendingCall, RunResult } from "../core/agent/result.ts";
+import { assertEach, assertIs, type Checks, isOf } from "../core/base/check-option.ts";
+import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
@@ -13,7 +13,7 @@ import { writeSessionFile } from "../session/write-session-file.ts";
 import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";
-import { endIdle, foldOf, resultOfReport } from "./run-ending.ts";
+import { awaitedCalls, endIdle, resultOfReport } from "./run-ending.ts";
 import type { RunQueue } from "./run-queue.ts";
 import { type RunRow, reportOf, statusOf } from "./run-row.ts";
 import type { RunStore, Signal } from "./run-store.ts";
@@ -28,18 +28,24 @@ export interface RunHandleHost {
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
   /** Told when a run was put into the queue, or something was sent to one. */
   readonly onChanged: (run: string) => void;
+  readonly clock?: Clock;
 }
 
-type Message = Pick<Signal, "kind" | "call"> & { readonly data: unknown };
+/** Something that is sent to a run. `data`: its JSON. */
+type Message = Omit<Signal, "id" | "number">;
 
-/** A message to a call. */
+/** A message to a call, which waits for that. */
 interface Reply extends Message {
-  /** True for a conversation in which the call waits for it. */
-  readonly isOpen: (state: SessionState) => boolean;
+  readonly kind: "approve" | "answer";
 }
 
-/** Throws for something that must not be sent, as the run stands now. */
-type SignalCheck = (sql: Sql, signal: Pick<Signal, "id">) => Promise<void> | undefined;
+const WAITS_FOR = { approve: "approval", answer: "result" } as const;
+
+/** How long an answer waits until it can be told whether the run takes it, in milliseconds. */
+const REPLY_PATIENCE_MS = 15_000;
+
+/** Tells whether something can be sent as the run stands now. Throws for what must not be sent at all. */
+type SignalCheck = (sql: Sql, row: RunRow, signal: Pick<Signal, "id">) => Promise<boolean>;
 
 /** A run, wherever it is worked on. */
 export class RunHandle implements DurableRun {
@@ -85,32 +91,19 @@ export class RunHandle implements DurableRun {
   }
 
   async approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void> {
-    assertChoice(choice);
-    await this.#reply({
-      kind: "approve",
-      call: callId,
-      data: choice,
-      isOpen: ({ approvals }) => approvals.has(callId),
-    });
+    await this.#reply({ kind: "approve", call: callId, data: choiceJson(choice) });
   }
 
   async answer(callId: string, value: unknown): Promise<void> {
     const text = typeof value === "string" ? value : jsonOf(value);
     if (text === undefined)
       throw misuse("The answer cannot be written as JSON: pass a text, a number, an object or a list.");
-    await this.#reply({
-      kind: "answer",
-      call: callId,
-      data: text,
-      isOpen: (state) =>
-        state.isWaiting &&
-        pendingCalls(state).some((call) => call.callId === callId && call.waitsFor === "result"),
-    });
+    await this.#reply({ kind: "answer", call: callId, data: JSON.stringify(text) });
   }
 
   async steer(message: string | readonly UserBlock[]): Promise<void> {
     const blocks = spokenMessages(message, "steer()").flatMap(({ content }) => content);
-    await this.#send({ kind: "steer", call: null, data: blocks });
+    await this.#send({ kind: "steer", call: null, data: JSON.stringify(blocks) });
   }
 
   async cancel(reason = "The run was cancelled."): Promise<void> {
@@ -178,51 +171,81 @@ export class RunHandle implements DurableRun {
   }
 
   /** Answers a call, or refuses to: one answer is all that a call takes. */
-  async #reply({ isOpen, ...message }: Reply): Promise<void> {
-    const { runs, entries, watch } = this.#host;
-    // While a worker goes on with it, what it is going to wait for is not known yet.
-    if (!isOpen(foldOf(await this.#entries())))
-      await watch.when(this.id, { isThere: ({ state }) => state === "waiting" || state === "ended" });
-    await this.#send(message, async (sql, { id }) => {
-      const state = foldOf(entriesIn(await entries.read(sql, this.id)));
-      const sent = await runs.waitingSignals(this.id, sql);
-      const isAnswered = sent.some((signal) => signal.call === message.call && signal.id !== id);
-      if (isAnswered || !isOpen(state)) throw this.#doesNotWait(message, state, isAnswered);
-    });
+  async #reply(reply: Reply): Promise<void> {
+    const { watch, clock = systemClock } = this.#host;
+    const patience = new AbortController();
+    const stop = startTimer(clock, REPLY_PATIENCE_MS, () => patience.abort());
+    const check: SignalCheck = (sql, row, { id }) =>
+      this.#isAwaited(reply, { sql, row, id, isLast: patience.signal.aborted });
+    const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isAtWork(state);
+    try {
+      while (!(await this.#send(reply, check)))
+        await watch.when(this.id, { isThere, signal: patience.signal }).catch((error: unknown) => {
+          if (!patience.signal.aborted) throw error;
+        });
+    } finally {
+      stop();
+    }
   }
 
-  #doesNotWait({ kind, call }: Message, state: SessionState, isAnswered: boolean): NanoAgentError {
-    const waiting = (state.isWaiting ? pendingCalls(state) : []).map(
-      (open) => `${open.name} (${open.callId}) for ${open.waitsFor}`,
-    );
+  /** While somebody is at work on a run, what it is going to wait for is not known yet. */
+  async #isAwaited({ kind, call }: Reply, { sql, row, id, isLast }: Look): Promise<boolean> {
+    const { runs, entries } = this.#host;
+    const waiting = awaitedCalls(entriesIn(await entries.read(sql, this.id)));
+    const sent = await runs.waitingSignals(this.id, sql);
+    const isAnswered = sent.some((signal) => signal.call === call && signal.id !== id);
+    const isOpen = waiting.some(({ callId, waitsFor }) => callId === call && waitsFor === WAITS_FOR[kind]);
+    if (isOpen && !isAnswered) return true;
+    if (!isAnswered && !isLast && isAtWork(row.state)) return false;
     const why = isAnswered
       ? "has been answered already"
       : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
-    return misuse(
-      `The call ${JSON.stringify(call)} of the run ${this.id} ${why}. Waiting: ${waiting.length === 0 ? "none" : waiting.join(", ")}.`,
-    );
+    const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
+    const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
+    throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
   }
 
-  /** Sends something, and has a run that waits for it taken up again. */
-  async #send({ kind, call, data }: Message, check: SignalCheck = () => undefined): Promise<void> {
+  /** Sends something, and has a run that waits for it taken up again. False where the check says: not now. */
+  async #send(message: Message, check: SignalCheck = async () => true): Promise<boolean> {
     const { runs, queue, patiently, onChanged } = this.#host;
     const found = await this.#row();
-    const signal = { id: newUuid(), kind, call, data: JSON.stringify(data) };
+    const signal = { id: newUuid(), ...message };
     await patiently(() => queue.prepare([found]));
-    await patiently(() =>
+    const isSent = await patiently(() =>
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
         if (row.state === "ended") throw hasEnded(row);
-        await check(sql, signal);
+        if (!(await check(sql, row, signal))) return false;
         await runs.signal(sql, this.id, signal);
-        if (row.state !== "waiting" || kind === "steer") return;
+        if (row.state !== "waiting" || signal.kind === "steer") return true;
         await runs.requeue(sql, this.id, row.version);
         await queue.add(sql, [row]);
+        return true;
       }),
     );
-    onChanged(this.id);
+    if (isSent) onChanged(this.id);
+    return isSent;
   }
+}
+
+/** A look at whether a call waits for an answer. */
+interface Look {
+  readonly sql: Sql;
+  readonly row: RunRow;
+  /** Id of the answer. */
+  readonly id: string;
+  /** True when nobody looks again. */
+  readonly isLast: boolean;
+}
+
+function isAtWork(state: RunRow["state"]): boolean {
+  return state === "queued" || state === "working";
+}
+
+function namesOf(calls: readonly PendingCall[]): string {
+  const names = calls.map(({ name, callId, waitsFor }) => `${name} (${callId}) for ${waitsFor}`);
+  return names.length === 0 ? "none" : names.join(", ");
 }
 
 function jsonOf(value: unknown): string | undefined {
@@ -249,10 +272,26 @@ function assertFailed(row: RunRow): void {
   throw misuse(`The run ${id} has not failed (${stands}), so there is nothing to retry.`);
 }
 
-function assertChoice(choice: unknown): void {
-  if (typeof choice === "boolean") return;
-  if (isRecord(choice) && typeof choice["approved"] === "boolean") return;
-  throw misuse(
-    `The choice is ${JSON.stringify(choice)}: pass true, false, or { approved, reason?, input?, stop? }.`,
-  );
+const CHOICE_CHECKS: Checks<Exclude<ApprovalAnswer, boolean | "later">> = {
+  approved: isOf("boolean"),
+  input: isOf("object"),
+  reason: isOf("string"),
+  stop: isOf("boolean"),
+};
+
+/** The JSON of a choice. Throws `invalid_argument` for what is none. */
+function choiceJson(choice: unknown): string {
+  if (typeof choice === "boolean") return String(choice);
+  if (!isRecord(choice))
+    throw misuse(
+      `The choice is ${jsonOf(choice) ?? typeof choice}: pass true, false, or { approved, reason?, input?, stop? }.`,
+    );
+  assertIs("approved", choice["approved"], "boolean");
+  assertEach(choice, CHOICE_CHECKS, "field of a choice");
+  const json = jsonOf(choice);
+  if (json === undefined)
+    throw misuse(
+      "The choice cannot be written as JSON: its input must be made of texts, numbers and the like.",
+    );
+  return json;
 }

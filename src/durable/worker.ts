@@ -36,6 +36,8 @@ const FORGET_MS = 60_000;
 const AGAIN_SECONDS = 2;
 /** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
+/** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
+const FOR_EVER_MS = 100 * 365 * 86_400_000;
 /** Milliseconds a run that may end its worker is alone at most: one that only waits keeps nobody waiting. */
 const ALONE_MS = 60_000;
 
@@ -114,8 +116,7 @@ export class Worker {
   /** Removes what is kept no longer; also at once, as not every worker lives for a minute. */
   async #forget(): Promise<void> {
     const { runs, retentionMs } = this.#options;
-    if (Number.isFinite(retentionMs))
-      while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
+    if (retentionMs < FOR_EVER_MS) while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
   }
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
@@ -296,15 +297,17 @@ export class Worker {
     // Nobody who said something in time is left without an answer.
     const isCut = result.stopReason === "aborted" || result.error !== undefined;
     if (!isCut && sent.some(({ kind }) => kind === "steer")) return 0;
-    if (result.error?.retryable === true && row.retries > 0) {
-      await runs.countRetry(sql, row.id);
-      return RETRY_SECONDS;
-    }
     return this.#end(row, reportOfResult(result), sql);
   }
 
-  async #end(row: RunRow, report: StoredReport, sql: Sql): Promise<"ended"> {
-    await this.#options.runs.end(sql, row.id, report);
+  /** Ends it, or has it begun again where that was asked for and its error may pass. */
+  async #end(row: RunRow, report: StoredReport, sql: Sql): Promise<"ended" | number> {
+    const { runs } = this.#options;
+    if (report.error?.retryable === true && row.retries > 0) {
+      await runs.countRetry(sql, row.id);
+      return RETRY_SECONDS;
+    }
+    await runs.end(sql, row.id, report);
     return "ended";
   }
 

@@ -45,4 +45,5 @@ const REASONS: { readonly [code: string]: string } = {
   ENOTDIR: "a part of the path is not a folder",
   EISDIR: "it is a folder",
   ENOENT: "it does not exist",
+  EEXIST: "it is there already",
 };

@@ -32,9 +32,12 @@ export function openSessionFile(path: string, mode: OpenMode): number {
   try {
     descriptor = openSync(path, FLAGS[mode] | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
-    throw sessionError(`The session file ${path} cannot be opened: ${systemReason(error)}.${advice(error)}`, {
-      cause: error,
-    });
+    throw sessionError(
+      `The session file ${path} cannot be opened: ${systemReason(error)}.${advice(error, mode)}`,
+      {
+        cause: error,
+      },
+    );
   }
   try {
     const stats = fstatSync(descriptor);
@@ -74,11 +77,12 @@ function assertPlainFile(path: string, stats: Stats): void {
     );
 }
 
-function advice(error: unknown): string {
+function advice(error: unknown, mode: OpenMode): string {
   switch (systemCode(error)) {
     case "ENOENT":
+      return mode === "create" ? " Name a file in a folder that is there." : "";
     case "EEXIST":
-      return "";
+      return " Choose another name, or remove it first.";
     case "ELOOP":
       return " Links are not followed: put the file itself there.";
     default:

@@ -1,9 +1,10 @@
 import { closeSync, fsyncSync, unlinkSync, writeFileSync } from "node:fs";
 import type { EntryBase } from "../core/agent/entry.ts";
+import { errorMessage } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { parseRecord } from "./read-entries.ts";
 import { encodeRecord, type SessionEntry } from "./record.ts";
-import { sessionError, systemReason } from "./session-error.ts";
+import { sessionError, systemReason, withoutUnkept } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
 import { assertSessionId } from "./session-id.ts";
 
@@ -29,7 +30,7 @@ export function writeSessionFile(path: string, { sessionId, cwd, records }: Fore
     sessionId,
     cwd,
   };
-  const descriptor = openSessionFile(path, "create");
+  const descriptor = opened(path);
   try {
     writeFileSync(descriptor, encodeRecord(header).bytes);
     if (first !== undefined) writeFileSync(descriptor, encodeRecord({ ...first, parent: header.id }).bytes);
@@ -42,5 +43,14 @@ export function writeSessionFile(path: string, { sessionId, cwd, records }: Fore
     });
   } finally {
     closeSync(descriptor);
+  }
+}
+
+function opened(path: string): number {
+  try {
+    return openSessionFile(path, "create");
+  } catch (error) {
+    // Whoever writes one has no run that could do without it.
+    throw sessionError(withoutUnkept(errorMessage(error)), { cause: error });
   }
 }

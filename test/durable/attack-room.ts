@@ -16,6 +16,7 @@ export interface Room {
   readonly database: Database;
   readonly runs: RunStore;
   readonly store: EntryStore;
+  readonly queue: RunQueue;
   /** The table of the queue's jobs. */
   readonly jobs: string;
   /** Puts runs of the agent `clerk` into the queue. */
@@ -63,6 +64,7 @@ async function openRoom(
     database,
     runs,
     store: entries,
+    queue,
     jobs: `${queueSchema(schema)}.job`,
     add: (...ids) =>
       database.transaction(async (sql) => {

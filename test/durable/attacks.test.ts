@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -187,9 +187,13 @@ test("refuses dates, budgets, retries, versions and folders that a database cann
     ].map((options) => fleet.start("clerk", "Go.", options).then(() => "started", codeOf)),
   );
   const places = await Promise.all(
-    [{ version: "a\0b" }, { version: "a\ud800" }, { dataDir: "memory://x" }].map((options) =>
-      createFleet({ concurrency: 0, ...options }).then(() => "opened", codeOf),
-    ),
+    [
+      { version: "a\0b" },
+      { version: "a\ud800" },
+      { dataDir: "memory://x" },
+      { dataDir: "" },
+      { databaseUrl: "postgres://me:se cret@[::bad/x" },
+    ].map((options) => createFleet({ concurrency: 0, ...options }).then(() => "opened", codeOf)),
   );
   const unlimited = await fleet.start("clerk", "Go.", { budget: { usd: Number.POSITIVE_INFINITY } });
   expect([new Set([...refusals, ...places]), (await unlimited.status()).state]).toEqual([
@@ -222,6 +226,17 @@ test("one folder is open in one fleet, and free again behind its close", async (
     expect.stringContaining(`process ${process.pid} has it open`),
     "queued",
   ]);
+});
+
+test("says of a file that it is none of the folders a database is in", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nano-agent-folder-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const dataDir = join(folder, "file");
+  writeFileSync(dataDir, "text");
+  await expect(createFleet({ dataDir, concurrency: 0 })).rejects.toMatchObject({
+    code: "invalid_config",
+    message: expect.stringContaining(`in ${dataDir} cannot be opened: it is a file. Name a folder`),
+  });
 });
 
 test("an embedded database hands out at once what a process held that ended without a word", async () => {

@@ -62,7 +62,17 @@ export function describeJournals(place: () => FleetPlace): void {
       "hard",
     ]);
     expect(verifySession(path)).toMatchObject({ ok: true });
-    await expect(run.export(path)).rejects.toMatchObject({ message: expect.stringContaining(path) });
+    const refused = [path, join(path, "below.jsonl"), join(tempFolder(), "none", "a.jsonl")].map((where) =>
+      run.export(where).then(
+        () => "written",
+        (error: Error) => error.message.replace(where, "FILE"),
+      ),
+    );
+    expect(await Promise.all(refused)).toEqual([
+      "The session file FILE cannot be opened: it is there already (EEXIST). Choose another name, or remove it first.",
+      "The session file FILE cannot be opened: a part of the path is not a folder (ENOTDIR). Put that right.",
+      "The session file FILE cannot be opened: it does not exist (ENOENT). Name a file in a folder that is there.",
+    ]);
   });
 
   it("keeps results of five million characters", async () => {
@@ -172,6 +182,32 @@ function describeCuts(place: () => FleetPlace): void {
       ["s ok: came to its end"],
       [expect.stringMatching(/^e aborted: .*outcome unknown/)],
     ]);
+  });
+
+  it("gives calls as long to end as it is told, also longer than a timer can", async () => {
+    const where = place();
+    const closed = Promise.withResolvers<undefined>();
+    const slow = noteTool([], {
+      execute: async (_: never, { signal }) => {
+        await closed.promise;
+        // A moment in which a grace of nothing would be over.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return signal.aborted ? "cut" : "came to its end";
+      },
+    });
+    const agent = agentOf(
+      ({ messages }) => (messages.length === 1 ? calls("note", { n: 1 }, "s") : says("Done.")),
+      { tools: [slow] },
+    );
+    const first = await openFleet(where, { agents: { clerk: agent }, closeGraceMs: 3_000_000_000 });
+    const run = await first.start("clerk", "Go.", { id: "slow" });
+    for await (const { type } of run.events()) if (type === "tool_intent") break;
+    const closing = first.close();
+    closed.resolve(undefined);
+    await closing;
+    const second = await openFleet(where, { agents: { clerk: agent } });
+    await second.run("slow").result();
+    expect(resultsIn(await entriesOf(second.run("slow")))).toEqual(["s ok: came to its end"]);
   });
 
   it("runs an idempotent call again that was cut, with the key it had", async () => {

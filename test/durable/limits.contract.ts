@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Fleet } from "../../src/durable/index.ts";
+import type { Fleet, FleetOptions } from "../../src/durable/index.ts";
 import { calls, fails, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import {
@@ -108,6 +108,24 @@ export function describeLimits(place: () => FleetPlace): void {
     expect(early).toEqual([]);
   });
 
+  it("ends a run whose agent is never made at its deadline and at a cancel, and lets go of it", async () => {
+    const where = place();
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const fleet = await openFleet(where, { agents: { never } });
+    const late = await fleet.start("never", "Go.", { deadline: Date.now() + 2_000 });
+    const [cancelled, left] = [await fleet.start("never", "Go."), await fleet.start("never", "Go.")];
+    for (const run of [cancelled, left]) await whenStatus(run, ({ state }) => state === "working");
+    await cancelled.cancel("no longer needed");
+    const results = await Promise.all([late.result(), cancelled.result()]);
+    expect(results.map(({ stopReason, limit, detail }) => [stopReason, limit, detail])).toEqual([
+      ["budget", "wall_time", expect.stringContaining("Its deadline was")],
+      ["aborted", undefined, "no longer needed"],
+    ]);
+    await fleet.close();
+    const next = await openFleet(where, { agents: { never: agentOf([says("Made.")]) } });
+    expect((await next.run(left.id).result()).text).toBe("Made.");
+  });
+
   describeRates(place);
   describeTries(place);
 }
@@ -159,10 +177,24 @@ function describeTries(place: () => FleetPlace): void {
 
   it("begins a run again that failed with what may pass, as often as it was told to", async () => {
     const agent = agentOf([fails(overloaded()), says("Second time.")]);
-    const fleet = await openFleet(place(), { agents: { clerk: agent } });
-    const run = await fleet.start("clerk", "Go.", { retries: 1 });
-    expect((await run.result()).text).toBe("Second time.");
-    expect((await entriesOf(run)).at(-1)?.type).toBe("run_end");
+    const faults = [overloaded()];
+    const made = agentOf([says("Made the second time.")]);
+    const agents: FleetOptions["agents"] = {
+      clerk: agent,
+      maker: (...host) => {
+        const fault = faults.pop();
+        if (fault !== undefined) throw fault;
+        return made(...host);
+      },
+    };
+    const fleet = await openFleet(place(), { agents });
+    const runs = [
+      await fleet.start("clerk", "Go.", { retries: 1 }),
+      await fleet.start("maker", "Go.", { retries: 1 }),
+    ];
+    const results = await Promise.all(runs.map((run) => run.result()));
+    expect(results.map(({ text }) => text)).toEqual(["Second time.", "Made the second time."]);
+    for (const run of runs) expect((await entriesOf(run)).at(-1)?.type).toBe("run_end");
   });
 
   it("ends with the error when the tries are used up, and for what does not pass", async () => {
@@ -205,12 +237,16 @@ function describeTries(place: () => FleetPlace): void {
     await (await first.start("clerk", "Go.", { id: "old" })).result();
     await whenWaiting(await first.start("waits", "Go.", { id: "open" }));
     await first.close();
+    const warnings: string[] = [];
+    const onWarning = (message: string): unknown => warnings.push(message);
+    const long = await openFleet(where, { agents, retentionMs: Number.MAX_SAFE_INTEGER, onWarning });
+    await long.close();
     const second = await openFleet(where, { agents, retentionMs: 1 });
     for (let ids: readonly string[] = ["old"]; ids.includes("old"); ) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       ids = (await second.list()).map(({ id }) => id);
     }
-    expect((await second.list()).map(({ id }) => id)).toEqual(["open"]);
+    expect([(await second.list()).map(({ id }) => id), warnings]).toEqual([["open"], []]);
     await expect(second.run("old").status()).rejects.toMatchObject({ code: "invalid_argument" });
   });
 }

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
 import { isNanoAgentError } from "../../src/core/base/errors.ts";
 import { createFleet, type FleetOptions, type StartRunOptions } from "../../src/durable/index.ts";
 import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { ASK_OUTSIDE, agentOf, entriesOf, type FleetPlace, openFleet, whenWaiting } from "./fleet-room.ts";
 
 /** Ids that are strange and yet ids. */
@@ -102,6 +104,22 @@ export function describeRefusals(place: () => FleetPlace): void {
       code: "invalid_argument",
       message: expect.stringMatching(/.{20}/),
     });
+  });
+
+  it("ends a run with what is wrong when its function gives no agent, or that of another conversation", async () => {
+    const agents = {
+      nothing: () => undefined as never,
+      text: () => "an agent" as never,
+      own: () => new Agent({ model: new ScriptedModel([says("From nowhere.")]) }),
+    };
+    const fleet = await openFleet(place(), { agents });
+    const ends = Object.keys(agents).map(async (name) => (await fleet.start(name, "Go.")).result());
+    const write = "write (host) => new Agent({ …, ...host }), with host last.";
+    expect((await Promise.all(ends)).map(({ error }) => `${error?.code}: ${error?.message}`)).toEqual([
+      `invalid_argument: agents.nothing gives nothing instead of an Agent: ${write}`,
+      `invalid_argument: agents.text gives something else instead of an Agent: ${write}`,
+      `invalid_argument: agents.own gives an agent with a journal of its own: ${write}`,
+    ]);
   });
 
   it("takes nothing more once it is closed, and tells those who wait for a result", async () => {

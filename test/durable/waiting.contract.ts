@@ -21,6 +21,7 @@ export function describeWaiting(place: () => FleetPlace): void {
       calls("note", { n: 1 }, "one"),
       calls("note", { n: 2 }, "two"),
       calls("note", { n: 3 }, "three"),
+      calls("note", { n: 4 }, "four"),
     ];
     const agent = agentOf([asking, says("Done.")], { tools: [noteTool(noted, { needsApproval: true })] });
     const fleet = await openFleet(place(), { agents: { clerk: agent } });
@@ -28,18 +29,24 @@ export function describeWaiting(place: () => FleetPlace): void {
     const status = await whenWaiting(run);
     expect(
       status.pending.map(({ callId, name, input, waitsFor }) => [callId, name, input, waitsFor]),
-    ).toEqual([1, 2, 3].map((n) => [["one", "two", "three"][n - 1], "note", { n }, "approval"]));
+    ).toEqual(["one", "two", "three", "four"].map((id, at) => [id, "note", { n: at + 1 }, "approval"]));
     expect(status.worker).toBeUndefined();
     await run.approve("two", { approved: false, reason: "not this one" });
     await run.approve("one", true);
     await run.approve("three", { approved: true, input: { n: 33 } });
+    await run.approve("four", { approved: true, input: { n: "no number" } });
     expect((await run.result()).text).toBe("Done.");
     const results = resultsIn(await entriesOf(run)).toSorted();
     expect([noted, results]).toEqual([
       expect.toSatisfy(
         (all: readonly unknown[]) => all.length === 2 && [1, 33].every((n) => all.includes(n)),
       ),
-      ["one ok: noted 1", "three ok: noted 33", expect.stringMatching(/^two denied: .*not this one/)],
+      [
+        expect.stringMatching(/^four error: .*Invalid arguments for note/),
+        "one ok: noted 1",
+        "three ok: noted 33",
+        expect.stringMatching(/^two denied: .*not this one/),
+      ],
     ]);
   });
 
@@ -128,7 +135,23 @@ export function describeWaiting(place: () => FleetPlace): void {
     await expect(run.answer("yes", "text")).rejects.toMatchObject(misuse);
     await expect(run.answer("out", undefined)).rejects.toMatchObject(misuse);
     await expect(run.answer("out", () => 1)).rejects.toMatchObject(misuse);
-    await expect(run.approve("yes", "perhaps" as never)).rejects.toMatchObject(misuse);
+    const choices: readonly (readonly [choice: unknown, message: string])[] = [
+      ["perhaps", 'The choice is "perhaps": pass true'],
+      [undefined, "The choice is undefined: pass true"],
+      [1n, "The choice is bigint: pass true"],
+      [{ reason: "none" }, "approved is undefined; it must be a boolean."],
+      [{ approved: true, foo: 1 }, 'Unknown field of a choice "foo".'],
+      [{ approved: false, reason: 5 }, "reason is 5; it must be a string."],
+      [{ approved: false, stop: "x" }, 'stop is "x"; it must be a boolean.'],
+      [{ approved: true, input: null }, "input is null; it must be an object."],
+      [{ approved: true, input: [1] }, "input is a list; it must be an object."],
+      [{ approved: true, input: { n: 1n } }, "The choice cannot be written as JSON"],
+    ];
+    for (const [choice, message] of choices)
+      await expect(run.approve("yes", choice as never)).rejects.toMatchObject({
+        ...misuse,
+        message: expect.stringContaining(message),
+      });
     await run.approve("yes", true);
     await run.answer("out", "text");
     expect((await run.result()).text).toBe("Done.");

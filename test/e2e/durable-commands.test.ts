@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createFleet } from "../../src/durable/index.ts";
@@ -184,8 +186,36 @@ test.each([
     "an option nobody knows",
     ["worker", "--config", "a.mjs"],
     { "a.mjs": "export default { agents: { a: () => 1 }, dataDir: 'd', concurency: 1 };" },
-    2,
-    "concurency",
+    52,
+    'a.mjs: Unknown option "concurency".',
+  ],
+  [
+    "options that cannot be read",
+    ["worker", "--config", "a.mjs"],
+    { "a.mjs": "export default { get agents() { throw new Error('no vault'); } };" },
+    52,
+    "The options in a.mjs cannot be read: no vault",
+  ],
+  [
+    "an address that is none",
+    ["worker", "--config", "a.mjs"],
+    { "a.mjs": "export default { agents: { a: () => 1 }, databaseUrl: 'postgres://u:s3cr et@[::b/x' };" },
+    52,
+    "a.mjs: databaseUrl cannot be read",
+  ],
+  [
+    "a file that waits for what does not come",
+    ["worker", "--config", "a.mjs"],
+    { "a.mjs": "await new Promise(() => {});" },
+    52,
+    "a.mjs is never loaded",
+  ],
+  [
+    "a function that waits for what does not come",
+    ["worker", "--config", "a.mjs"],
+    { "a.mjs": "export default () => new Promise(() => {});" },
+    52,
+    "a.mjs is never loaded",
   ],
 ] satisfies readonly (readonly [
   string,
@@ -201,4 +231,23 @@ test.each([
     expect.stringContaining(text),
   ]);
   expect(end.stderr).not.toContain("\n    at ");
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("a worker that %s reaches while it opens its database ends at once", async (signal, code) => {
+  // It takes the connection, and never says a word.
+  const server = createServer((socket) => void socket.on("error", () => undefined).resume());
+  const asked = once(server, "connection");
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const cwd = tempFolder({
+    "a.mjs": `export default { agents: { a: () => 1 }, databaseUrl: "postgres://127.0.0.1:${port}/x" };`,
+  });
+  const worker = startCommand(["worker", "--config", "a.mjs"], { cwd });
+  await asked;
+  worker.child.kill(signal);
+  expect(await worker.end).toEqual({ code, stdout: "", stderr: "" });
 });

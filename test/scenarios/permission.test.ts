@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { Approver, Gate } from "../../src/core/agent/gate.ts";
+import type { ApprovalAnswer, Approver, Gate } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -145,3 +146,71 @@ test("a call runs with the input that the gate or the person says, which the jou
   ]);
   expect(await replaySession([...journal.entries()])).toMatchObject({ same: true, differences: [] });
 });
+
+/** Answers to a question about paying 1, live or later: what was paid, what the model heard, who decided. */
+async function paid(input: unknown, when: "live" | "later") {
+  const amounts: unknown[] = [];
+  const journal = new MemoryJournal();
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    parameters: {
+      type: "object",
+      properties: { n: { type: "integer" } },
+      required: ["n"],
+      additionalProperties: false,
+    },
+    needsApproval: true,
+    execute: ({ n }: { readonly n: number }) => {
+      amounts.push(n);
+      return "paid";
+    },
+  });
+  const answer = { approved: true, input } as ApprovalAnswer;
+  const agent = new Agent({
+    model: new ScriptedModel([calls("pay", { n: 1 }, "c"), says("end")]),
+    tools: [pay],
+    journal,
+    permission: {
+      check: ({ input: { n } }) =>
+        Number(n) > 100
+          ? { action: "deny", rule: "pay(>100)", reason: "too much" }
+          : Number(n) === 50
+            ? { action: "allow", input: { n: 49 } }
+            : { action: "allow" },
+    },
+    ...(when === "live" ? { approve: () => answer } : { onAsk: "pause" }),
+  });
+  let { messages } = await agent.run("go");
+  if (when === "later") ({ messages } = await agent.run(undefined, { approvals: { c: answer } }));
+  const decided = [...journal.entries()].flatMap((entry) =>
+    entry.type === "permission_decision" ? [`${entry.action} ${JSON.stringify(entry.input)}`] : [],
+  );
+  return { amounts, heard: lines(messages)[2], decided };
+}
+
+test.each(["live", "later"] as const)(
+  "an input that a person changes is checked and judged as the model's is, when the answer comes %s",
+  async (when) => {
+    expect(await paid({ n: 2 }, when)).toEqual({
+      amounts: [2],
+      heard: "result c: paid",
+      decided: ['allow {"n":1}'],
+    });
+    // As the person wrote it, not in the form that a rule would have it run in.
+    expect((await paid({ n: 50 }, when)).amounts).toEqual([50]);
+    expect(await paid({ n: 200 }, when)).toEqual({
+      amounts: [],
+      heard: "error c: Error: Tool call was not approved: too much",
+      decided: ['allow {"n":1}', 'deny {"n":200}'],
+    });
+    for (const input of [5, null, [1], {}, { n: "x" }, { n: 1, evil: 2 }])
+      expect(await paid(input, when)).toEqual({
+        amounts: [],
+        heard: expect.stringMatching(
+          /^error c: Error: What a person put in the place of its arguments cannot run\. Invalid arguments for pay/,
+        ),
+        decided: ['allow {"n":1}'],
+      });
+  },
+);

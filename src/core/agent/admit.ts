@@ -58,7 +58,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   const { tool, input } = prepared;
   let judged: ToolInput | undefined;
   if (run.permission !== undefined || tool.needsApproval !== undefined) {
-    const answer = await permit(run, {
+    const answer = await permitted(run, {
       callId: call.id,
       tool,
       name: tool.name,
@@ -76,6 +76,16 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   if (tool.execute === undefined) return { type: "open", call };
   if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };
   return { type: "ready", call, tool, input };
+}
+
+/** Asks for permission, and again for an input that a person gave instead, once the schema takes that. */
+async function permitted(run: RunContext, request: GateRequest): ReturnType<typeof permit> {
+  const answer = await permit(run, request);
+  if (answer === "waiting" || !("given" in answer)) return answer;
+  const checked = await checkInput(run, request.tool, answer.given);
+  if ("input" in checked) return permit(run, { ...request, input: checked.input }, true);
+  const result = errorResult(`What a person put in the place of its arguments cannot run. ${checked.error}`);
+  return { status: "error", result };
 }
 
 /** Who makes a call that is not one of the conversation's own. */
@@ -139,6 +149,12 @@ async function prepare(run: RunContext, call: ToolUseBlock): Promise<CheckedCall
       error: `The arguments of ${name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
     };
   }
+  return checkInput(run, tool, input);
+}
+
+/** The input as the schema of a tool gives it, or why it does not take it. */
+async function checkInput(run: RunContext, tool: Tool, input: unknown): Promise<CheckedCall> {
+  const { name } = tool;
   try {
     const checking = tool.schema.validate(input);
     const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;

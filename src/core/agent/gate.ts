@@ -67,10 +67,10 @@ export interface ApprovalRequest extends GateRequest {
 }
 
 /**
- * A person's answer. `input` of a yes runs instead of what was asked about; `reason` of a refusal reaches the
- * model; `stop` ends the whole run after this turn (`denied`), and nothing more is asked. `"later"`: the run
- * ends with `awaiting_approval`, and a later run brings the answer; for a call inside another one it is a
- * refusal.
+ * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
+ * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
+ * turn (`denied`), and nothing more is asked. `"later"`: the run ends with `awaiting_approval`, and a later
+ * run brings the answer; for a call inside another one it is a refusal.
  */
 export type ApprovalAnswer =
   | boolean

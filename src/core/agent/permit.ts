@@ -1,13 +1,13 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { equalJson, isRecord } from "../base/json.ts";
 import type { ToolInput } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
-import type { ApprovalAnswer, Gate, GateDecision, GateRequest } from "./gate.ts";
+import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** How a call ended, before it is recorded. */
@@ -22,34 +22,42 @@ export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEV
 /** A call may run: with its own input, or with the one that was judged instead. */
 export interface Permit {
   readonly input: ToolInput | undefined;
+  /** The input that a person wants to run instead, which nobody has checked and judged yet. */
+  readonly given?: unknown;
 }
 
 /**
  * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
  * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
- * is not a clear yes refuses. Throws only for the journal.
+ * is not a clear yes refuses. `isGiven`: a person gave the input, and only a rule can forbid it. Throws only
+ * for the journal.
  */
 export async function permit(
   run: RunContext,
   request: GateRequest,
+  isGiven = false,
 ): Promise<SettledCall | "waiting" | Permit> {
-  const decision = run.permission === undefined ? ALLOWED : await judge(run, run.permission, request);
+  const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
+  if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
   if (decision.action === "allow") {
     const question = await questionOfTool(run, request, decision.input ?? request.input);
     if (run.signal.aborted) return NOT_RUN;
     if (question === undefined) return { input: decision.input };
     const answer = await ask(run, request, { action: "ask", code: "needs_approval", reason: question });
-    return answer !== "waiting" && "input" in answer ? { input: answer.input ?? decision.input } : answer;
+    return answer !== "waiting" && "input" in answer
+      ? { ...answer, input: answer.input ?? decision.input }
+      : answer;
   }
   if (decision.action === "ask") return ask(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
 
-async function judge(run: RunContext, gate: Gate, request: GateRequest): Promise<GateDecision> {
+async function judge({ permission, signal }: RunContext, request: GateRequest): Promise<GateDecision> {
+  if (permission === undefined) return ALLOWED;
   try {
-    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), run.signal);
+    const answer: unknown = await orAborted(Promise.resolve(permission.check(request)), signal);
     return isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
   } catch (error) {
     const reason = `the permission check failed: ${errorMessage(error)}`;
@@ -112,7 +120,8 @@ async function ask(
   const { approved, input, reason, stop }: FullAnswer = isRecord(answer) ? answer : { approved: answer };
   if (approved === true) {
     await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
-    return { input };
+    if (input === undefined || equalJson(input, request.input)) return { input };
+    return { input: undefined, given: input };
   }
   return refuse(run, request, {
     ...asked,

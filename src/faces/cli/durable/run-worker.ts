@@ -1,8 +1,8 @@
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { currentFolder } from "../../../app/config/paths.ts";
-import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
+import { invalidConfig, misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { createFleet } from "../../../durable/fleet.ts";
+import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { FleetOptions } from "../../../durable/fleet-options.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
@@ -12,7 +12,7 @@ import { loadWorkerConfig } from "./worker-config.ts";
 
 /**
  * Works on the runs a module speaks of until SIGINT or SIGTERM; then lets go of them and ends with 0. A
- * second signal ends it at once.
+ * second signal ends it at once, and so does the first while nothing is at work yet.
  */
 export async function runWorker(context: CommandContext, call: CommandCall): Promise<number> {
   const file = call.text("--config");
@@ -25,15 +25,24 @@ export async function runWorker(context: CommandContext, call: CommandCall): Pro
   });
   const signals = new EndingSignals();
   try {
-    const given = await loadWorkerConfig(file, currentFolder());
-    const options = concurrency === undefined ? given : { ...given, concurrency };
-    return await work(context, options, signals);
+    const opened = await Promise.race([opening(context, { file, concurrency }), signals.forced]);
+    return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(context, opened, signals);
   } finally {
     signals.close();
   }
 }
 
-async function work(context: CommandContext, options: FleetOptions, signals: EndingSignals): Promise<number> {
+interface OpenedFleet {
+  readonly fleet: Fleet;
+  readonly options: FleetOptions;
+}
+
+async function opening(
+  context: CommandContext,
+  { file, concurrency }: { readonly file: string; readonly concurrency: number | undefined },
+): Promise<OpenedFleet> {
+  const given = await loadWorkerConfig(file, currentFolder());
+  const options = concurrency === undefined ? given : { ...given, concurrency };
   const { databaseUrl } = options;
   const fleet = await createFleet({
     ...options,
@@ -42,8 +51,16 @@ async function work(context: CommandContext, options: FleetOptions, signals: End
       options.onWarning?.(message);
     },
   }).catch((error: unknown) => {
-    throw withoutSecrets(error, databaseUrl);
+    throw faultOf(file, error, databaseUrl);
   });
+  return { fleet, options };
+}
+
+async function work(
+  context: CommandContext,
+  { fleet, options }: OpenedFleet,
+  signals: EndingSignals,
+): Promise<number> {
   context.stdout.write(`${welcome(options)}\n`);
   // Letting go takes as long as the options say; only a second signal is impatient.
   signals.allowGrace(Number.POSITIVE_INFINITY);
@@ -65,8 +82,10 @@ function welcome({
   return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C lets go of them.`;
 }
 
-/** The same error with a message that may be printed. */
-function withoutSecrets(thrown: unknown, url: string | undefined): NanoAgentError {
+/** The error with a message that may be printed. Options that do not fit are a fault of the file. */
+function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
   const error = toNanoAgentError(thrown);
-  return new NanoAgentError(error.code, withoutPassword(error.message, url), { cause: error });
+  const message = withoutPassword(error.message, url);
+  if (error.code === "invalid_argument") return invalidConfig(`${file}: ${message}`, { cause: error });
+  return new NanoAgentError(error.code, message, { cause: error });
 }

@@ -13,7 +13,10 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
   const path = resolve(cwd, file);
   if (!existsSync(path))
     throw invalidConfig(`There is no ${path}. Name a module whose default export is the options of a fleet.`);
-  const options = await given(file, await loaded(path, file));
+  const options = await unlessIdle(
+    file,
+    loaded(path, file).then((exported) => given(file, exported)),
+  );
   if (!isRecord(options))
     throw invalidConfig(
       `${file} has ${options === undefined ? "no default export" : "a default export of another kind"}: export default { databaseUrl, agents }, or a function that gives that.`,
@@ -34,6 +37,19 @@ export async function loadWorkerConfig(file: string, cwd: string): Promise<Fleet
   return options;
 }
 
+/** Without anything else to do the process would end, and nobody would hear why. */
+async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
+  const idle = Promise.withResolvers<never>();
+  const onIdle = (): void =>
+    idle.reject(invalidConfig(`${file} is never loaded: it waits for something that does not come.`));
+  process.once("beforeExit", onIdle);
+  try {
+    return await Promise.race([loading, idle.promise]);
+  } finally {
+    process.off("beforeExit", onIdle);
+  }
+}
+
 async function loaded(path: string, file: string): Promise<unknown> {
   try {
     const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
@@ -51,12 +67,13 @@ async function loaded(path: string, file: string): Promise<unknown> {
 }
 
 async function given(file: string, exported: unknown): Promise<unknown> {
-  if (typeof exported !== "function") return exported;
+  const isFunction = typeof exported === "function";
   try {
-    return await (exported as () => unknown)();
+    const options = isFunction ? await (exported as () => unknown)() : exported;
+    // Here, as reading them may fail too.
+    return isRecord(options) ? { ...options } : options;
   } catch (error) {
-    throw invalidConfig(`The function in ${file} failed: ${toNanoAgentError(error).message}`, {
-      cause: error,
-    });
+    const what = isFunction ? `The function in ${file} failed` : `The options in ${file} cannot be read`;
+    throw invalidConfig(`${what}: ${toNanoAgentError(error).message}`, { cause: error });
   }
 }

@@ -1,0 +1,125 @@
+import { expect, onTestFinished, test } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
+import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { Sql } from "../../src/durable/database.ts";
+import { EntryStore, type StoredRecord } from "../../src/durable/entry-store.ts";
+import { RunHandle } from "../../src/durable/run-handle.ts";
+import { lineOf } from "../../src/durable/run-journal.ts";
+import { RunWatch } from "../../src/durable/run-watch.ts";
+import { encodeRecord } from "../../src/session/record.ts";
+import { FakeClock } from "../../src/testing/fake-clock.ts";
+import { calls } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { roomMaker } from "./attack-room.ts";
+import { ASK_OUTSIDE } from "./fleet-room.ts";
+
+const openRoom = roomMaker();
+const ID = "asked";
+
+/** The entries of a run until it waits for two answers, and those of going on with the one to `b`. */
+async function asked(): Promise<readonly [waits: readonly JournalEntry[], goesOn: readonly JournalEntry[]]> {
+  const journal = new MemoryJournal();
+  const model = new ScriptedModel([[calls("ask_outside", {}, "a"), calls("ask_outside", {}, "b")]]);
+  const agent = new Agent({ model, tools: [ASK_OUTSIDE], journal });
+  await agent.run("Go.");
+  const waits = [...journal.entries()];
+  await agent.run([{ role: "user", content: [{ type: "tool_result", tool_use_id: "b", content: "B" }] }]);
+  const goesOn = [...journal.entries()].slice(waits.length);
+  // Its end is what a worker stores last.
+  return [waits, goesOn.filter(({ type }) => type !== "run_end")];
+}
+
+/** Stands for a worker that writes at the worst moment. */
+class InterruptedEntries extends EntryStore {
+  /** Happens once, behind the next read. */
+  afterRead: ((sql: Sql) => Promise<unknown>) | undefined;
+
+  override async read(sql: Sql, run: string, after?: number): Promise<readonly StoredRecord[]> {
+    const found = await super.read(sql, run, after);
+    const { afterRead } = this;
+    this.afterRead = undefined;
+    await afterRead?.(sql);
+    return found;
+  }
+}
+
+/** A run that nobody has begun, and a handle of it. */
+async function room() {
+  const { database, runs, queue, add } = await openRoom();
+  const watch = new RunWatch(runs, (message) => expect(message).toBe(""));
+  onTestFinished(() => watch.close());
+  const entries = new InterruptedEntries(runs.schema);
+  const clock = new FakeClock();
+  const patiently = <T>(work: () => Promise<T>): Promise<T> => work();
+  const onChanged = (): void => watch.poke();
+  await add(ID);
+  let seq = 0;
+  return {
+    handle: new RunHandle({ runs, queue, entries, watch, patiently, onChanged, clock }, ID),
+    runs,
+    database,
+    entries,
+    clock,
+    write: async (sql: Sql, added: readonly JournalEntry[]): Promise<void> => {
+      const ids = added.map(({ id }) => id);
+      const records = added.map((entry) => lineOf(encodeRecord(entry).bytes));
+      const batch = { run: ID, epoch: 1, after: seq, ids, records, isProgress: false, took: [] };
+      await entries.append(sql, batch);
+      seq += added.length;
+    },
+    takeUp: async (): Promise<void> => {
+      const { job } = (await runs.find(ID)) ?? {};
+      await runs.claim(ID, { job: job ?? "", worker: "w", version: "1", isAlone: true });
+    },
+  };
+}
+
+test.each(["before", "while"])(
+  "an answer is taken that comes %s a worker goes on with another one",
+  async (when) => {
+    const [waits, goesOn] = await asked();
+    const { handle, runs, database, entries, write, takeUp } = await room();
+    await takeUp();
+    await write(database, waits);
+    if (when === "while") await write(database, goesOn);
+    else entries.afterRead = (sql) => write(sql, goesOn);
+    await handle.answer("a", "A");
+    expect((await runs.waitingSignals(ID)).map(({ kind, call, data }) => [kind, call, data])).toEqual([
+      ["answer", "a", '"A"'],
+    ]);
+  },
+);
+
+test("an answer is taken that comes before the call waits for it", async () => {
+  const [waits] = await asked();
+  const { handle, runs, database, entries, write, takeUp } = await room();
+  await takeUp();
+  const seen = Promise.withResolvers<undefined>();
+  entries.afterRead = async () => seen.resolve(undefined);
+  const answering = handle.answer("a", "A");
+  await seen.promise;
+  await database.transaction(async (sql) => {
+    await write(sql, waits);
+    await runs.park(sql, ID, []);
+  });
+  await answering;
+  expect((await handle.status()).state).toBe("queued");
+});
+
+test.each(["queued", "working"])("an answer to a run that stays %s is refused in the end", async (state) => {
+  const { handle, entries, clock, takeUp } = await room();
+  if (state === "working") await takeUp();
+  const seen = Promise.withResolvers<undefined>();
+  entries.afterRead = async () => seen.resolve(undefined);
+  const refusal = handle.approve("a", true).then(
+    () => "taken",
+    (error: unknown) => error,
+  );
+  await seen.promise;
+  await clock.advance(15_000);
+  expect(await refusal).toMatchObject({
+    code: "invalid_argument",
+    message: `The call "a" of the run asked does not wait for approval. The run is ${state}. Waiting: none.`,
+  });
+});
