@@ -22,8 +22,14 @@ test("right behind a list that closes, a key does not answer the question below 
   const answers: QuestionReply[] = [];
   const session: Partial<CodingSession> = {
     view: {
-      ...{ items: [], queue: [], steering: [], todo: [], jobs: [] },
-      ...{ model: "m", mode: "default", context: { usedTokens: 0 } },
+      items: [],
+      queue: [],
+      steering: [],
+      todo: [],
+      jobs: [],
+      model: "m",
+      mode: "default",
+      context: { usedTokens: 0 },
     } as unknown as CodingSession["view"],
     questions: [QUESTION],
     status: () => [],
