@@ -32,7 +32,7 @@ export function ValueForm({ schema, send }: FormProps): VNode {
           key={index}
           field={field}
           value={given[index] ?? []}
-          change={(value) => setGiven(given.with(index, value))}
+          change={(update) => setGiven((all) => all.with(index, update(all[index] ?? [])))}
         />
       ))}
       {fault !== "" && (
@@ -53,66 +53,67 @@ export function ValueForm({ schema, send }: FormProps): VNode {
 interface FieldProps {
   readonly field: ValueField;
   readonly value: readonly string[];
-  readonly change: (value: readonly string[]) => void;
+  readonly change: (update: (value: readonly string[]) => readonly string[]) => void;
 }
 
-function FieldInput({ field, value, change }: FieldProps): VNode {
+function FieldInput(props: FieldProps): VNode {
   const words = useWords();
   const id = useId();
-  const { label, note, kind, isRequired } = field;
-  const [text = ""] = value;
-  const common = { id, required: isRequired };
-  const onInput = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }): void =>
-    change([currentTarget.value]);
+  const { label, note, kind } = props.field;
+  const name = withHiddenShown(note === undefined ? label : `${label}: ${note}`);
+  if (kind === "options") return <CheckBoxes {...props} name={name} />;
   return (
     <>
       <label for={id}>
-        {withHiddenShown(note === undefined ? label : `${label}: ${note}`)}
+        {name}
         {kind === "json" && ` (${words.asJson})`}
       </label>
-      {kind === "option" || kind === "boolean" ? (
-        <select {...common} value={text} onInput={onInput}>
-          <option value="">–</option>
-          <Choices field={field} />
-        </select>
-      ) : kind === "options" ? (
-        <select
-          {...common}
-          multiple
-          onInput={({ currentTarget }) =>
-            change(Array.from(currentTarget.selectedOptions, (option) => option.value))
-          }
-        >
-          <Choices field={field} chosen={value} />
-        </select>
-      ) : kind === "json" ? (
-        <textarea {...common} value={text} onInput={onInput} />
-      ) : (
-        <input
-          {...common}
-          value={text}
-          {...(kind === "number" && { type: "number", step: "any" })}
-          onInput={onInput}
-        />
-      )}
+      <OneValue {...props} id={id} />
     </>
   );
 }
 
-function Choices({
-  field,
-  chosen,
-}: {
-  readonly field: ValueField;
-  readonly chosen?: readonly string[];
-}): VNode {
+function OneValue({ field, value, change, id }: FieldProps & { readonly id: string }): VNode {
+  const { kind, isRequired } = field;
+  const [text = ""] = value;
+  const common = {
+    id,
+    value: text,
+    required: isRequired,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }): void =>
+      change(() => [currentTarget.value]),
+  };
+  if (kind === "json") return <textarea {...common} />;
+  if (kind === "number") return <input {...common} type="number" step="any" />;
+  if (kind === "text") return <input {...common} />;
   return (
-    <>
-      {offeredTexts(field).map(([value, label]) => (
-        <option key={value} value={value} {...(chosen !== undefined && { selected: chosen.includes(value) })}>
-          {withHiddenShown(label)}
+    <select {...common}>
+      <option value="">–</option>
+      {offeredTexts(field).map(([offered, name]) => (
+        <option key={offered} value={offered}>
+          {withHiddenShown(name)}
         </option>
       ))}
-    </>
+    </select>
+  );
+}
+
+function CheckBoxes({ field, value, change, name }: FieldProps & { readonly name: string }): VNode {
+  return (
+    <fieldset>
+      <legend>{name}</legend>
+      {offeredTexts(field).map(([offered, label]) => (
+        <label key={offered} class="row">
+          <input
+            type="checkbox"
+            checked={value.includes(offered)}
+            onInput={({ currentTarget: { checked } }) =>
+              change((all) => [...all.filter((each) => each !== offered), ...(checked ? [offered] : [])])
+            }
+          />
+          {withHiddenShown(label)}
+        </label>
+      ))}
+    </fieldset>
   );
 }
