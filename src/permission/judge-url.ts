@@ -36,11 +36,11 @@ function hostOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, username, password } = new URL(url);
   if ((protocol !== "http:" && protocol !== "https:") || username !== "" || password !== "") return undefined;
-  return hostname.replace(/\.$/, "");
+  return hostname.replace(/\.+$/, "");
 }
 
 function isHost(pattern: string, host: string, generous: boolean): boolean {
-  const wanted = pattern.slice("domain:".length).toLowerCase().replace(/\.$/, "");
+  const wanted = pattern.slice("domain:".length).toLowerCase().replace(/\.+$/, "");
   if (wanted === "*") return true;
   const below = wanted.startsWith("*.") ? wanted.slice(1) : `.${wanted}`;
   if (host.endsWith(below) && (generous || wanted.startsWith("*."))) return true;

@@ -57,7 +57,7 @@ test("the rule that is offered for a path allows that path and no other", () => 
 test("no rule is offered for a host with a star in it", () => {
   const cwd = tempFolder({ "src/a.ts": "" });
   const policy = createPolicy({ cwd, home: cwd, workspace: [cwd], platform: "linux", rules: parseRules([]) });
-  const offered = ["https://*.com/", "https://*/", "https://a.example/"].map(
+  const offered = ["https://*.com/", "https://*/", "https://a.example../"].map(
     (url) => policy.check({ tool: "web_fetch", input: { url } }).suggestion,
   );
   expect(offered).toEqual([undefined, undefined, "web_fetch(domain:a.example)"]);

@@ -49,6 +49,21 @@ test("what is asked about shows characters that turn a text round", async () => 
   expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
 });
 
+test("what does not show in a change stands below it as its number", async () => {
+  const server = await modelServer([calls("write", { path: "a.sh", content: "a \u202E b" }), says("ok")]);
+  const texts: unknown[] = [];
+  const editor = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      for (const each of toolCall.content ?? [])
+        if (each.type === "content" && each.content.type === "text") texts.push(each.content.text);
+      return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
+    },
+  });
+  await prompt(editor, await newSession(editor), "Make it");
+  expect(texts).toEqual([expect.stringContaining('"content": "a ‹U+202E› b"')]);
+});
+
 test("a question is titled with all that its call would do, and a path cannot begin a line of it", async () => {
   const inputs = [
     ["write", { path: "a.sh\n- harmless", content: "x" }],

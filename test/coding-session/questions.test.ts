@@ -29,8 +29,14 @@ test("what is no function cannot listen", async () => {
     }).toThrow(fault);
 });
 
-test("a yes covers the change that was shown: not one of a file that another call has changed since", async () => {
-  const { open, cwd } = place({ "role.js": "role('guest')\n" });
+const GUEST = { old_string: "'guest'", new_string: "'admin'", replace_all: true };
+
+test.each([
+  ["with a diff", [GUEST]],
+  // What would make a diff that nobody can read.
+  ["without one", [GUEST, { old_string: "// end", new_string: "// x\n".repeat(60_000) }]],
+])("a yes %s is none for a file that another call has changed since", async (_name, edits) => {
+  const { open, cwd } = place({ "role.js": "role('guest')\n// end\n" });
   await using session = await open([
     calls("read", { path: "role.js" }),
     [
@@ -39,26 +45,47 @@ test("a yes covers the change that was shown: not one of a file that another cal
         { path: "role.js", edits: [{ old_string: "role(", new_string: "role('guest') || role(" }] },
         "a",
       ),
-      calls(
-        "edit",
-        { path: "role.js", edits: [{ old_string: "'guest'", new_string: "'admin'", replace_all: true }] },
-        "b",
-      ),
+      calls("edit", { path: "role.js", edits }, "b"),
     ],
     says("Done."),
   ]);
-  const added: (number | undefined)[] = [];
-  session.onQuestion((question) => {
-    added.push(question.diff?.added);
-    session.answer(question.id, { choice: "once" });
-  });
+  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
   await session.send("Go");
   const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
-  expect([added, results, readFileSync(join(cwd, "role.js"), "utf8")]).toEqual([
-    [1, 1],
+  expect([results, readFileSync(join(cwd, "role.js"), "utf8")]).toEqual([
     ["ok", "ok", "error"],
-    "role('guest') || role('guest')\n",
+    "role('guest') || role('guest')\n// end\n",
   ]);
+});
+
+test("a question without a diff says that a file would be replaced", async () => {
+  const { open } = place({ "a.js": "x\n" });
+  await using session = await open([
+    calls("write", { path: "a.js", content: "y\n".repeat(120_000) }),
+    says("Done."),
+  ]);
+  const reasons: string[] = [];
+  session.onQuestion(({ id, reason }) => {
+    reasons.push(reason);
+    session.answer(id, { choice: "no" });
+  });
+  await session.send("Go");
+  expect(reasons).toEqual(["No rule allows write on a.js. It replaces a file of 2 bytes."]);
+});
+
+test("an editor that never says what it has of a file keeps no question back", async () => {
+  const { open } = place({ "a.js": "x\n" });
+  const readText = (): Promise<undefined> => new Promise(() => undefined);
+  await using session = await open([calls("write", { path: "a.js", content: "y\n" }), says("Done.")], {
+    ports: { files: { readText, writeText: async () => undefined } },
+  });
+  const asked: unknown[] = [];
+  session.onQuestion(({ id, diff }) => {
+    asked.push(diff);
+    session.answer(id, { choice: "no" });
+  });
+  await session.send("Go");
+  expect(asked).toEqual([undefined]);
 });
 
 test("a path with line feeds adds nothing to the diff of its change", async () => {

@@ -57,7 +57,7 @@ test("a value is asked for and checked, a choice is one of those offered, and no
   const schema = { type: "object", properties: { age: { type: "integer" } }, required: ["age"] } as const;
   const unattended = await session.ask({ type: "elicitation", reason: "How old?", schema }, signal);
   const faults: string[] = [];
-  const replies = [{ value: { age: "x" } }, { value: { age: 7 } }, { value: "c" }, { value: "a" }] as const;
+  const replies = [{ value: { age: "x" } }, { value: { age: "7" } }, { value: "c" }, { value: "a" }] as const;
   let at = 0;
   session.onQuestion(({ id }) => {
     while (session.questions.length > 0) {

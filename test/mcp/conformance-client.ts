@@ -1,5 +1,8 @@
 import { tmpdir } from "node:os";
+import { ValueForm } from "../../src/app/coding-session/value-form.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
+import type { Json } from "../../src/core/base/errors.ts";
+import type { JsonSchema } from "../../src/core/base/schema.ts";
 import type { Elicit } from "../../src/extensions/mcp/connection.ts";
 import { authorizationOf, type Login, type LoginStore, logIn } from "../../src/extensions/mcp/login.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
@@ -41,7 +44,15 @@ const store: LoginStore = {
   },
 };
 const parts = { store, clock: systemClock };
-const elicit: Elicit = async () => ({ action: "accept", content: {} });
+const elicit: Elicit = async ({ schema = {} }) => {
+  const form = new ValueForm(schema as JsonSchema);
+  let taken: ReturnType<ValueForm["take"]>;
+  do taken = form.take("");
+  while (taken === undefined);
+  return "value" in taken
+    ? { action: "accept", content: taken.value as { readonly [name: string]: Json } }
+    : { action: "decline" };
+};
 const signal = AbortSignal.timeout(25_000);
 const tools: string[] = [];
 const owner = new McpServer(server, {

@@ -214,3 +214,39 @@ test.each(["live", "later"] as const)(
       });
   },
 );
+
+test("an approver that changes what it is asked about changes nothing of what runs", async () => {
+  const ran: unknown[] = [];
+  const sh = defineTool({
+    name: "sh",
+    description: "Runs.",
+    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
+    needsApproval: true,
+    execute: (input) => {
+      ran.push({ ...input });
+      return "ok";
+    },
+  });
+  const answers: readonly ((input: { command: string }) => ApprovalAnswer)[] = [
+    () => true,
+    (input) => ({ approved: true, input }),
+  ];
+  for (const answer of answers) {
+    const agent = new Agent({
+      model: new ScriptedModel([calls("sh", { command: "ls" }), says("end")]),
+      tools: [sh],
+      permission: {
+        check: ({ input: { command } }) =>
+          command === "ls" ? { action: "allow", input: { command: "ls --safe" } } : { action: "deny" },
+      },
+      approve: ({ input }) => {
+        ran.push(`asked ${String(input["command"])}`);
+        const changed = input as { command: string };
+        changed.command = "rm -rf /";
+        return answer(changed);
+      },
+    });
+    await agent.run("go");
+  }
+  expect(ran).toEqual(["asked ls --safe", { command: "ls --safe" }, "asked ls --safe"]);
+});

@@ -16,7 +16,8 @@ import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
-import { misfit } from "./value-form.ts";
+import type { ShownChange } from "./question-diff.ts";
+import { fittedTo } from "./value-form.ts";
 
 /** Options of a {@link QuestionDesk}. */
 export interface QuestionDeskOptions {
@@ -72,8 +73,9 @@ export class QuestionDesk implements ApprovalPrompt {
     if (open === undefined)
       throw misuse(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
     assertOffered(open.question, reply);
+    const given = "value" in reply ? { value: fittingValue(open.question, reply.value) } : reply;
     this.#remove(id);
-    open.reply(reply);
+    open.reply(given);
   }
 
   /** Puts a question here that nobody of this process waits for; `onReply` gets the answer. */
@@ -93,7 +95,7 @@ export class QuestionDesk implements ApprovalPrompt {
     const change = await questionDiff({ tool, input, settings, files });
     const id = await this.#record(asked);
     const choices = choicesOf(asked, configPath(settings.paths));
-    const call = { callId, tool, input, reason, choices };
+    const call = { callId, tool, input, reason: `${reason}${unshown(tool, change)}`, choices };
     const reply = await this.#wait(
       {
         id,
@@ -188,6 +190,12 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 }
 
+/** A sentence about what no diff says: that a file is there which would go. */
+function unshown(tool: string, change: ShownChange | undefined): string {
+  if (tool !== "write" || change?.before === undefined || change.diff !== undefined) return "";
+  return ` It replaces a file of ${change.before.length} bytes.`;
+}
+
 function digestOf(content: string | Uint8Array | undefined): string {
   return content === undefined ? "none" : createHash("sha256").update(content).digest("hex");
 }
@@ -211,7 +219,7 @@ function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string
   ];
 }
 
-function assertOffered({ type, choices, options, schema }: Question, reply: QuestionReply): void {
+function assertOffered({ type, choices, options }: Question, reply: QuestionReply): void {
   if (!isRecord(reply)) throw misuse("An answer is { choice } or { value }.");
   if ("value" in reply) {
     if (type === "permission")
@@ -222,7 +230,6 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
       throw misuse(
         `${JSON.stringify(reply.value)} is none of ${options.map(({ value }) => value).join(", ")}.`,
       );
-    assertFits(schema, reply.value);
     return;
   }
   const { choice, rule } = reply;
@@ -237,9 +244,11 @@ function assertOffered({ type, choices, options, schema }: Question, reply: Ques
     throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
-function assertFits(schema: Question["schema"], value: Json): void {
-  const fault = schema === undefined ? undefined : misfit(schema, value);
-  if (fault !== undefined) throw misuse(`The value does not fit what was asked for: ${fault}.`);
+/** The value as its schema takes it. */
+function fittingValue({ schema }: Question, value: Json): Json {
+  const fitted = schema === undefined ? { value } : fittedTo(schema, value);
+  if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
+  return fitted.value;
 }
 
 /**

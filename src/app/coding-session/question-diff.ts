@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
+import { orAborted } from "../../core/base/abort.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { applyEdits } from "../../tools/apply-edits.ts";
@@ -18,18 +20,22 @@ export interface QuestionedCall {
 
 /** A change as a person is shown it. */
 export interface ShownChange {
-  readonly diff: FileDiff;
-  /** The text the change is made in; `undefined` for a new file. */
-  readonly before: string | undefined;
+  /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
+  readonly diff: FileDiff | undefined;
+  /** The file that is changed; `undefined` for a new one. */
+  readonly before: Uint8Array | undefined;
 }
 
 /** Larger files are asked about without a diff. */
 const MAX_BYTES = 1_000_000;
+/** Larger files are changed by no tool. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** How long an editor has to say what it has of a file, in milliseconds. */
+const PATIENCE_MS = 2_000;
 
 /**
  * The changes a call of `write` or `edit` would make, for the person who is asked about it; `undefined` for
- * other calls, for files that are large or no text, and where it cannot be told. Never rejects: the question
- * comes without it.
+ * other calls, and where the file cannot be read. Never rejects: the question comes without it.
  */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, settings } = call;
@@ -37,25 +43,35 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
   if ((tool !== "write" && tool !== "edit") || typeof path !== "string") return undefined;
   try {
     const place = resolvePath(path, { cwd: settings.cwd, home: settings.paths.home });
-    const before = await textAt(place, call.files);
-    const after = tool === "write" ? input["content"] : edited(before, input["edits"]);
-    if (typeof after !== "string") return undefined;
-    const { diff: text } = await diffFile(path, before ?? "", after);
-    const diff = text === undefined ? undefined : parseUnifiedDiff(path, text, before === undefined);
-    return diff && { diff, before };
+    const before = await bytesAt(place, call.files);
+    return { before, diff: await diffOf(call, path, before) };
   } catch {
     // Whatever keeps the file from being read will be told by the call itself.
     return undefined;
   }
 }
 
-async function textAt(place: string, files: FilePort | undefined): Promise<string | undefined> {
-  const open = await files?.readText?.(place, { signal: new AbortController().signal });
-  if (open !== undefined) return open;
+async function diffOf(
+  { tool, input }: QuestionedCall,
+  path: string,
+  bytes: Uint8Array | undefined,
+): Promise<FileDiff | undefined> {
+  if ((bytes?.length ?? 0) > MAX_BYTES || (bytes !== undefined && !isUtf8(bytes))) return undefined;
+  const before = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const after = tool === "write" ? input["content"] : edited(before, input["edits"]);
+  if (typeof after !== "string") return undefined;
+  const { diff } = await diffFile(path, before ?? "", after);
+  return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
+}
+
+async function bytesAt(place: string, files: FilePort | undefined): Promise<Uint8Array | undefined> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const open = await orAborted(Promise.resolve(files?.readText?.(place, { signal })), signal);
+  if (open !== undefined) return Buffer.from(open);
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  if (!stats.isFile() || stats.size > MAX_BYTES) throw new Error("no text to compare");
-  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(place));
+  if (!stats.isFile() || stats.size > MAX_FILE_BYTES) throw new Error("no file to compare");
+  return readFileSync(place);
 }
 
 function edited(before: string | undefined, edits: unknown): string | undefined {

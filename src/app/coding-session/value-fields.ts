@@ -1,5 +1,6 @@
+import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
-import { type Fields, isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 
 /** A value that a field offers. */
@@ -34,8 +35,17 @@ export function valueFields(schema: JsonSchema): readonly ValueField[] {
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) =>
-    fieldOf(name, isRecord(property) ? property : {}, needed.includes(name)),
+    fieldOf(name, within(schema, isRecord(property) ? property : {}), needed.includes(name)),
   );
+}
+
+/** The schema of a property by itself: what it refers to in the whole comes with it. */
+function within({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema): JsonSchema {
+  const [, place, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
+  const named = place === "$defs" ? $defs : definitions;
+  const target = name === undefined || !isRecord(named) ? undefined : ownValue(named, name);
+  const kept = isRecord(target) ? target : defined({ $ref });
+  return { ...defined({ $defs, definitions }), ...kept, ...own } as JsonSchema;
 }
 
 function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boolean): ValueField {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import { fieldHint, misfit, ValueForm } from "./value-form.ts";
+import { fieldHint, fittedTo, ValueForm } from "./value-form.ts";
 
 function objectOf(property: JsonSchema, required: readonly string[] = ["a"]): JsonSchema {
   return { type: "object", properties: { a: property }, required };
@@ -28,6 +28,25 @@ test.each<readonly [string, JsonSchema, string, Json]>([
   ["what the schema says for nothing", objectOf({ type: "string", default: "x" }, []), "", { a: "x" }],
   ["nothing where nothing is needed", objectOf({ type: "string" }, []), "", {}],
   ["a value that is no object", { type: "integer" }, "7", 7],
+  ["a title before a value", objectOf({ enum: ["yes", "no"], enumNames: ["no", "yes"] }), "yes", { a: "no" }],
+  [
+    "options with commas",
+    objectOf({ type: "array", items: { enum: ["Smith, J", "Doe, J", "x"] } }),
+    "1, 3",
+    { a: ["Smith, J", "x"] },
+  ],
+  [
+    "one option with a comma",
+    objectOf({ type: "array", items: { enum: ["Smith, J", "x"] } }),
+    "Smith, J",
+    { a: ["Smith, J"] },
+  ],
+  [
+    "what a part refers to",
+    { ...objectOf({ $ref: "#/$defs/Size" }), $defs: { Size: { enum: ["s", "l"] } } },
+    "l",
+    { a: "l" },
+  ],
   ["a yes to an object without fields", { type: "object" }, "", {}],
   ["a property whose name objects have", objectOf({ type: "string" }), "x", { a: "x" }],
 ])("takes %s", (_name, schema, text, value) => {
@@ -108,7 +127,7 @@ test("whatever is asked and written, a value that is taken fits", () => {
       for (const each of texts) {
         const taken = form.take(each);
         if (taken === undefined || "fault" in taken) continue;
-        expect(misfit(schema, taken.value)).toBeUndefined();
+        expect(fittedTo(schema, taken.value)).toEqual({ value: taken.value });
         return;
       }
     }),

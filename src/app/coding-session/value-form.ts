@@ -42,11 +42,9 @@ export class ValueForm {
       this.#values.push(read.value);
     }
     if (this.at < this.fields.length) return undefined;
-    const value = this.#whole();
-    const fault = misfit(this.#schema, value);
-    if (fault === undefined) return { value };
-    this.#values.length = 0;
-    return { fault };
+    const fitted = fittedTo(this.#schema, this.#whole());
+    if ("fault" in fitted) this.#values.length = 0;
+    return fitted;
   }
 
   /** Makes the field before due again, if there is one. */
@@ -62,13 +60,13 @@ export class ValueForm {
   }
 }
 
-/** Why a value does not fit a schema; `undefined`: it does. */
-export function misfit(schema: JsonSchema, value: Json): string | undefined {
+/** A value as its schema takes it, which mends what can only have been meant so; or why it does not. */
+export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | Fault {
   const checked = compileSchema(schema).validate(value);
-  if (checked instanceof Promise || checked.ok) return undefined;
-  return checked.issues
-    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-    .join("; ");
+  if (checked instanceof Promise) return { value };
+  if (checked.ok) return { value: checked.value as Json };
+  const faults = checked.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return { fault: faults.join("; ") };
 }
 
 function readField(field: ValueField, text: string): Fault | { readonly value: Json | undefined } {
@@ -77,8 +75,8 @@ function readField(field: ValueField, text: string): Fault | { readonly value: J
   if (text === "") return { fault: "A value is needed here." };
   const read = READERS[field.kind](text, field);
   if ("fault" in read) return read;
-  const fault = misfit(field.schema, read.value);
-  return fault === undefined ? read : { fault: `This does not fit: ${fault}.` };
+  const fitted = fittedTo(field.schema, read.value);
+  return "fault" in fitted ? { fault: `This does not fit: ${fitted.fault}.` } : read;
 }
 
 type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
@@ -99,7 +97,8 @@ const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
     return found === undefined ? { fault: `Write one of: ${labelsOf(field)}.` } : { value: found.value };
   },
   options: (text, field) => {
-    const found = text.split(",").map((each) => optionOf(each.trim(), field));
+    const texts = optionOf(text, field) === undefined ? text.split(",") : [text];
+    const found = texts.map((each) => optionOf(each.trim(), field));
     return found.every((each) => each !== undefined)
       ? { value: found.map(({ value }) => value) }
       : { fault: `Write some of these, with commas between them: ${labelsOf(field)}.` };
@@ -113,13 +112,21 @@ const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
 function optionOf(text: string, { options }: ValueField): ValueOption | undefined {
   const wanted = text.toLowerCase();
   return (
-    options.find(({ label, value }) => label === text || value === text) ??
-    options.find(({ label }) => label.toLowerCase() === wanted)
+    options.find(({ label }) => label === text) ??
+    options.find(({ value }) => value === text) ??
+    options.find(({ label }) => label.toLowerCase() === wanted) ??
+    (isNumbered(options) ? options[Number(text) - 1] : undefined)
   );
 }
 
 function labelsOf({ options }: ValueField): string {
+  if (isNumbered(options)) return options.map(({ label }, index) => `${index + 1} ${label}`).join("; ");
   return options.map(({ label }) => label).join(", ");
+}
+
+/** True for options that commas do not tell apart: these can be chosen by number. */
+function isNumbered(options: readonly ValueOption[]): boolean {
+  return options.some(({ label }) => label.includes(","));
 }
 
 /** The texts that a field takes, in words; `undefined` where any will do. */

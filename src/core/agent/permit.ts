@@ -39,15 +39,17 @@ export async function permit(
 ): Promise<SettledCall | "waiting" | Permit> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
+  // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
   if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
   if (decision.action === "allow") {
-    const question = await questionOfTool(run, request, decision.input ?? request.input);
+    const input = decision.input ?? request.input;
+    const question = await questionOfTool(run, request, input);
     if (run.signal.aborted) return NOT_RUN;
     if (question === undefined) return { input: decision.input };
-    const answer = await ask(run, request, { action: "ask", code: "needs_approval", reason: question });
-    return answer !== "waiting" && "input" in answer
-      ? { ...answer, input: answer.input ?? decision.input }
-      : answer;
+    const asked = { ...request, input };
+    const answer = await ask(run, asked, { action: "ask", code: "needs_approval", reason: question });
+    const isOwn = answer !== "waiting" && "input" in answer && answer.given === undefined;
+    return isOwn ? { input: answer.input ?? decision.input } : answer;
   }
   if (decision.action === "ask") return ask(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
@@ -110,7 +112,9 @@ async function ask(
   await recorded(run);
   let answer: ApprovalAnswer;
   try {
-    answer = await orAborted(Promise.resolve(run.approve({ ...request, decision })), run.signal);
+    // A copy: who changes it in place has not changed what runs.
+    const shown = { ...request, input: structuredClone(request.input), decision };
+    answer = await orAborted(Promise.resolve(run.approve(shown)), run.signal);
   } catch (error) {
     if (run.signal.aborted) return NOT_RUN;
     const reason = `asking failed: ${errorMessage(error)}`;
@@ -120,8 +124,8 @@ async function ask(
   const { approved, input, reason, stop }: FullAnswer = isRecord(answer) ? answer : { approved: answer };
   if (approved === true) {
     await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
-    if (input === undefined || equalJson(input, request.input)) return { input };
-    return { input: undefined, given: input };
+    if (input === undefined) return { input };
+    return equalJson(input, request.input) ? { input } : { input: undefined, given: input };
   }
   return refuse(run, request, {
     ...asked,

@@ -131,7 +131,7 @@ async function connectedBy(
       jsonSchemaValidator: SCHEMA_VALIDATOR,
       capabilities: {
         roots: { listChanged: false },
-        ...(host.elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } }),
+        ...(host.elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
         ...(host.sample === undefined || !server.sampling ? {} : { sampling: {} }),
       },
     },

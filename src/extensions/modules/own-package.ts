@@ -62,6 +62,10 @@ function formatOf(path: string): string | null {
   // Of packages Node does not warn, and texts in code may look like code.
   if (path.includes(`${sep}node_modules${sep}`)) return null;
   const code = readFileSync(path, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
-  if (/\bexports\b/.test(code) || !/^[ \t]*(?:export|import)\b\s*[\w$"'{*]/m.test(code)) return null;
+  if (
+    /\bexports\b|\brequire\s*\(|\bmodule\.|\b__dirname\b/.test(code) ||
+    !/^[ \t]*(?:export|import)\b\s*[\w$"'{*]/m.test(code)
+  )
+    return null;
   return path.endsWith(".ts") ? "module-typescript" : "module";
 }

@@ -73,6 +73,8 @@ async function askPermission(
 /** A longer text, and one of several lines, stands below the title as well. */
 const MAX_TITLE = 300;
 
+const HIDES = "It has characters that do not show; they stand here as their numbers:";
+
 /** All that a call would do, but for what a diff shows. */
 function subjectOf({ tool = "", input = {}, diff }: Question): string {
   const subject = callSubject(tool, input);
@@ -96,7 +98,9 @@ function questionTitle(question: Question): string {
 function reasonContent(question: Question): ToolCallContent[] {
   const { reason, parts = [] } = question;
   const subject = subjectOf(question);
+  const input = JSON.stringify(question.input ?? {}, null, 2);
   const texts = [
+    ...(withHiddenShown(input) === input ? [] : [HIDES, fenced(withHiddenShown(input))]),
     ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
     withHiddenShown(reason),
     ...(parts.length > 1 ? parts.map(({ text }) => fenced(withHiddenShown(text))) : []),

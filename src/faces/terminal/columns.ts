@@ -1,5 +1,8 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
+/** Counts the cells of a text: {@link columnsOf} or {@link mostColumnsOf}. */
+export type Measure = (text: string) => number;
+
 /** Cells of a terminal that a text takes. Control characters must not be in it. */
 export function columnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
@@ -38,14 +41,17 @@ export function graphemeColumns(cluster: string): number {
   return columns;
 }
 
-/** A text cut into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2. */
-export function wrapColumns(line: string, width: number): readonly string[] {
+/**
+ * A text cut into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2.
+ * `measure` counts the columns of a text.
+ */
+export function wrapColumns(line: string, width: number, measure: Measure = columnsOf): readonly string[] {
   const limit = Math.max(2, width);
   const pieces: string[] = [];
   let rest = line;
   for (;;) {
     // What is wider than a row, as a letter under a hundred marks, is torn.
-    const piece = firstColumns(rest, limit) || firstCharacters(rest, limit);
+    const piece = firstColumns(rest, limit, measure) || firstCharacters(rest, limit, measure);
     pieces.push(piece);
     if (piece.length === rest.length) return pieces;
     rest = rest.slice(piece.length);
@@ -53,11 +59,11 @@ export function wrapColumns(line: string, width: number): readonly string[] {
 }
 
 /** As many characters, each by itself, as fit `width` columns; at least one, where there is one. */
-function firstCharacters(text: string, width: number): string {
+function firstCharacters(text: string, width: number, measure: Measure): string {
   let columns = 0;
   let end = 0;
   for (const char of text.slice(0, width * MAX_CLUSTER)) {
-    columns += graphemeColumns(char);
+    columns += measure(char);
     if (columns > width && end > 0) break;
     end += char.length;
   }
@@ -65,13 +71,13 @@ function firstCharacters(text: string, width: number): string {
 }
 
 /** The beginning of a text, as much of it as fits `width` columns. */
-export function firstColumns(text: string, width: number): string {
+export function firstColumns(text: string, width: number, measure: Measure = columnsOf): string {
   if (text.length <= width && NARROW.test(text)) return text;
   let columns = 0;
   let end = 0;
   // No grapheme of a width has more characters than this; whatever follows cannot fit.
   for (const cluster of graphemes(text.slice(0, (width + 1) * MAX_CLUSTER))) {
-    columns += graphemeColumns(cluster);
+    columns += measure(cluster);
     if (columns > width) break;
     end += cluster.length;
   }

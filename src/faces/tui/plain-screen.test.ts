@@ -70,6 +70,9 @@ test("a question closes a list above it: the number that is typed then answers t
   screen.open(panel);
   ask("q");
   pass(1_000);
+  type("1");
+  enter();
+  pass(2_000);
   type("3");
   enter();
   expect([answers, chosen, written.join("").includes("(the list is closed)")]).toEqual([
@@ -91,4 +94,23 @@ test("a line that was begun for one question does not answer the next", () => {
   type("1");
   enter();
   expect(answers).toEqual([["b", { choice: "once" }]]);
+});
+
+test("a number too many for a list is no answer to the question above it", () => {
+  const { screen, answers, type, enter, pass, ask } = opened();
+  ask("q");
+  pass(1_000);
+  const panel = new Picker<string>({
+    title: "Mode",
+    items: [{ label: "plan", value: "plan" }],
+    onChoose: () => screen.close(),
+    onCancel: () => screen.close(),
+    onChange: () => undefined,
+  });
+  screen.open(panel);
+  type("1");
+  enter();
+  type("1");
+  enter();
+  expect(answers).toEqual([]);
 });

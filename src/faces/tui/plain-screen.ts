@@ -14,6 +14,8 @@ import { wholeQuestion } from "./views/question-lines.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
+/** Where a question took the place of a list, a line that comes within so long may be for that. */
+const LIST_MS = 2_000;
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;
 
@@ -44,6 +46,7 @@ export class PlainScreen implements ScreenFace {
   #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;
+  #quietMs = QUIET_MS;
   #panel: Panel | undefined;
   #typed = "";
   /** When the line that is typed was begun. */
@@ -142,6 +145,8 @@ export class PlainScreen implements ScreenFace {
 
   close(): void {
     this.#panel = undefined;
+    // A number too many for the list is no answer to a question above it.
+    this.#askedAt = this.#options.clock.elapsed();
   }
 
   draw(): void {
@@ -160,10 +165,12 @@ export class PlainScreen implements ScreenFace {
 
   #ask(question: Question): void {
     this.#askedAt = this.#options.clock.elapsed();
-    // The number that is typed next must not mean a list above.
+    this.#quietMs = QUIET_MS;
+    // The number that is typed next must not mean a list above, nor one that is typed for it the question.
     if (this.#panel !== undefined) {
       this.#panel.handle({ type: "key", key: "escape" });
       this.#write([line("(the list is closed)")]);
+      this.#quietMs = LIST_MS;
     }
     const { type, schema = {} } = question;
     this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
@@ -245,7 +252,7 @@ export class PlainScreen implements ScreenFace {
 
   /** True when a line was begun before the question could be read. */
   #isTooSoon(): boolean {
-    const isTooSoon = this.#begunAt - this.#askedAt < QUIET_MS;
+    const isTooSoon = this.#begunAt - this.#askedAt < this.#quietMs;
     if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
     return isTooSoon;
   }

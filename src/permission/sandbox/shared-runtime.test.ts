@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
 import { SharedRuntime } from "./shared-runtime.ts";
 
-interface SteppedRuntime extends SandboxRuntime {
+interface SteppedRuntime extends Omit<SandboxRuntime, "initialize"> {
+  initialize: SandboxRuntime["initialize"];
   readonly log: string[];
   readonly configs: SandboxRuntimeConfig[];
 }
@@ -74,4 +75,14 @@ test("who could not start it counts no more, and keeps nobody else from it", asy
   expect([first.status, second.status]).toEqual(["rejected", "fulfilled"]);
   await shared.leave();
   expect(runtime.log).toEqual([...START, ...START, ...STOP]);
+});
+
+test("who leaves while others stay waits for nobody", async () => {
+  const runtime = steppedRuntime();
+  const shared = SharedRuntime.of(runtime);
+  await shared.join();
+  runtime.initialize = () => new Promise(() => undefined);
+  void shared.join();
+  await shared.leave();
+  expect(runtime.log).toEqual(START);
 });

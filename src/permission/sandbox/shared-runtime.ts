@@ -44,6 +44,7 @@ export class SharedRuntime {
   /** Once for each {@link join} that resolved. Never rejects. */
   async leave(): Promise<void> {
     this.#users--;
+    if (this.#users > 0) return;
     // Somebody may have come until it is its turn.
     await this.#next(async () => {
       if (this.#users === 0) await this.#runtime.reset();

@@ -5,7 +5,7 @@ import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { wrapColumns } from "../../terminal/columns.ts";
+import { mostColumnsOf, wrapColumns } from "../../terminal/columns.ts";
 import { editsText, markedText } from "../../terminal/edit-text.ts";
 import type { Style } from "../style.ts";
 
@@ -143,7 +143,7 @@ function labelled(label: string, text: string, look: QuestionLook): readonly str
 function rowsOf(text: string, { width, whole, style }: QuestionLook, margin: number): readonly string[] {
   const rows = withHiddenShown(text)
     .split("\n")
-    .flatMap((line) => wrapColumns(line.replaceAll("\t", "    "), width - margin - 1));
+    .flatMap((line) => wrapColumns(line.replaceAll("\t", "    "), width - margin - 1, mostColumnsOf));
   if (whole || rows.length <= MAX_ROWS) return rows;
   const left = rows.length - HEAD_ROWS - TAIL_ROWS;
   return [

@@ -1,5 +1,5 @@
 import { terminalText } from "../../../app/safe-text.ts";
-import { columnsOf, firstColumns, graphemeColumns, graphemes } from "../../terminal/columns.ts";
+import { columnsOf, firstColumns, graphemeColumns, graphemes, type Measure } from "../../terminal/columns.ts";
 import type { Look, Style } from "./theme.ts";
 
 /** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
@@ -85,11 +85,7 @@ export interface WrappedRow {
  * Spans as rows of at most `width` columns, broken anywhere: what is code keeps its blanks. `measure` counts
  * the columns of a text.
  */
-export function cutLine(
-  spans: Line,
-  width: number,
-  measure: (text: string) => number = columnsOf,
-): readonly Line[] {
+export function cutLine(spans: Line, width: number, measure: Measure = columnsOf): readonly Line[] {
   if (spans.reduce((sum, { text }) => sum + measure(text), 0) <= width) return [spans];
   const limit = Math.max(2, width);
   const rows: Span[][] = [[]];
@@ -218,9 +214,15 @@ function flat(text: string): string {
 
 function expandTabs(text: string): string {
   if (!text.includes("\t")) return text;
-  let out = "";
-  for (const part of text.split(/(\t)/)) out += part === "\t" ? " ".repeat(4 - (columnsOf(out) % 4)) : part;
-  return out;
+  let column = 0;
+  return text
+    .split(/(\t)/)
+    .map((part) => {
+      const shown = part === "\t" ? " ".repeat(4 - (column % 4)) : part;
+      column += columnsOf(shown);
+      return shown;
+    })
+    .join("");
 }
 
 const PRINTABLE = /^[\x20-\x7e]*$/;

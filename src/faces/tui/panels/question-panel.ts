@@ -33,7 +33,7 @@ export class QuestionPanel implements Panel {
   readonly #quiet: Quiet;
   #reason: Editor | undefined;
   /** Answers that the window does not show whole; undefined: it has no room for the question. */
-  #cut: QuestionRows["cut"] | undefined = new Set();
+  #cut: QuestionRows["cut"] | undefined;
 
   constructor(options: QuestionPanelOptions) {
     this.#options = options;
@@ -49,6 +49,7 @@ export class QuestionPanel implements Panel {
     const reason = this.#reason;
     if (reason === undefined) {
       const state = { marked: this.#marked, maxRows, more: this.#options.more() };
+      this.#cut = undefined;
       const shown = questionLines(this.question, state, context);
       this.#cut = shown?.cut;
       return shown ?? { rows: tooSmallLines(this.question, context).slice(0, maxRows) };

@@ -61,7 +61,7 @@ function hunkLines(
     if (removed.length === 0 && added.length === 0) {
       const text = plain(lines[at]?.slice(1) ?? "");
       const spans = highlighter?.line(text, "").spans ?? [span(text)];
-      rows.push(...numbered(newNumber, " ", spans, { digits, width }));
+      for (const row of numbered(newNumber, " ", spans, { digits, width })) rows.push(row);
       oldNumber++;
       newNumber++;
       at++;
@@ -73,11 +73,11 @@ function hunkLines(
     );
     for (const [index, text] of removed.entries()) {
       const spans = changes[index]?.removed ?? [span(text, { role: "removed" })];
-      rows.push(...numbered(oldNumber++, "-", spans, { digits, width }));
+      for (const row of numbered(oldNumber++, "-", spans, { digits, width })) rows.push(row);
     }
     for (const [index, text] of added.entries()) {
       const spans = changes[index]?.added ?? [span(text, { role: "added" })];
-      rows.push(...numbered(newNumber++, "+", spans, { digits, width }));
+      for (const row of numbered(newNumber++, "+", spans, { digits, width })) rows.push(row);
     }
     at += removed.length + added.length;
   }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Question } from "../../../app/coding-session/question.ts";
 import { mostColumnsOf } from "../../terminal/columns.ts";
+import { textLines } from "../paint/line.ts";
 import { marksOf } from "../paint/theme.ts";
 import { questionLines, wholeQuestion } from "./question-lines.ts";
 
@@ -120,4 +121,8 @@ test("tabs are shown where nothing else tells a line from the one it replaces", 
   const diff = { path: "a.js", hunks: [hunk], added: 2, removed: 2, isNew: false };
   const rows = texts(wholeQuestion({ ...askedToWrite(""), diff }, CONTEXT));
   expect(rows.slice(2, 6)).toEqual(["│ 1 - →   x", "│ 1 +     x", "│ 2 -     y", "│ 2 +     z"]);
+});
+
+test("tabs stand at every fourth column, whatever letters are before them", () => {
+  expect(textLines("a\tbc\t€\t日\td")).toEqual(["a   bc  €   日  d"]);
 });

@@ -74,6 +74,14 @@ describe("a question", () => {
       expect(text).toContain(part);
   });
 
+  test("shows a change to its end", () => {
+    const lines = Array.from({ length: 300 }, (_, index) => `+line ${index}`);
+    const hunks = [{ oldStart: 1, newStart: 1, lines }];
+    expect(plain(asked({ diff: { path: "a.js", hunks, added: 300, removed: 0, isNew: true } }))).toContain(
+      "line 299",
+    );
+  });
+
   test("names what does not show in the path and the lines of a change", () => {
     const hunks = [{ oldStart: 1, newStart: 1, lines: ["+if (u\u034fser\u00a0&& \u3164)"] }];
     const text = plain(asked({ diff: { path: "a\u3164.js", hunks, added: 1, removed: 0, isNew: true } }));

@@ -57,7 +57,7 @@ function Subject({ question }: { readonly question: Question }): VNode {
   const words = useWords();
   return (
     <>
-      {diff !== undefined && <DiffView diff={diff} />}
+      {diff !== undefined && <DiffView diff={diff} whole />}
       {diff === undefined && input !== undefined && (
         <pre class="subject" tabIndex={0} aria-label={words.arguments} dir="ltr">
           {withHiddenShown(subjectText(question))}

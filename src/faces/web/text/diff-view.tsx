@@ -34,10 +34,16 @@ function hunkRows({ oldStart, newStart, lines }: DiffHunk): readonly DiffRow[] {
   });
 }
 
+interface DiffProps {
+  readonly diff: FileDiff;
+  /** True: no line waits to be asked for, as somebody decides on it. */
+  readonly whole?: boolean;
+}
+
 /** The changes in a file, line by line. */
-export function DiffView({ diff }: { readonly diff: FileDiff }): VNode {
+export function DiffView({ diff, whole = false }: DiffProps): VNode {
   const words = useWords();
-  const [isWhole, setWhole] = useState(false);
+  const [isWhole, setWhole] = useState(whole);
   const rows = diffRows(diff);
   const shown = isWhole ? rows : rows.slice(0, FIRST_LINES);
   return (
