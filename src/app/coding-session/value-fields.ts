@@ -45,7 +45,7 @@ function within({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema
   const named = place === "$defs" ? $defs : definitions;
   const target = name === undefined || !isRecord(named) ? undefined : ownValue(named, name);
   const kept = isRecord(target) ? target : defined({ $ref });
-  return { ...defined({ $defs, definitions }), ...kept, ...own } as JsonSchema;
+  return { ...defined({ $defs, definitions }), ...kept, ...own };
 }
 
 function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boolean): ValueField {

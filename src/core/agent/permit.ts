@@ -41,19 +41,25 @@ export async function permit(
   if (run.signal.aborted) return NOT_RUN;
   // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
   if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
-  if (decision.action === "allow") {
-    const input = decision.input ?? request.input;
-    const question = await questionOfTool(run, request, input);
-    if (run.signal.aborted) return NOT_RUN;
-    if (question === undefined) return { input: decision.input };
-    const asked = { ...request, input };
-    const answer = await ask(run, asked, { action: "ask", code: "needs_approval", reason: question });
-    const isOwn = answer !== "waiting" && "input" in answer && answer.given === undefined;
-    return isOwn ? { input: answer.input ?? decision.input } : answer;
-  }
+  if (decision.action === "allow") return allowed(run, request, decision.input);
   if (decision.action === "ask") return ask(run, request, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
+}
+
+/** The permit for a call that the gate allows, once a person has agreed where its tool wants that. */
+async function allowed(
+  run: RunContext,
+  request: GateRequest,
+  instead: ToolInput | undefined,
+): Promise<SettledCall | "waiting" | Permit> {
+  const asked = { ...request, input: instead ?? request.input };
+  const question = await questionOfTool(run, asked);
+  if (run.signal.aborted) return NOT_RUN;
+  if (question === undefined) return { input: instead };
+  const answer = await ask(run, asked, { action: "ask", code: "needs_approval", reason: question });
+  if (answer === "waiting" || !("input" in answer) || answer.given !== undefined) return answer;
+  return { input: answer.input ?? instead };
 }
 
 async function judge({ permission, signal }: RunContext, request: GateRequest): Promise<GateDecision> {
@@ -70,8 +76,7 @@ async function judge({ permission, signal }: RunContext, request: GateRequest): 
 /** Why a tool wants a person to look at a call; nothing where it does not. */
 async function questionOfTool(
   run: RunContext,
-  { tool, name }: GateRequest,
-  input: ToolInput,
+  { tool, name, input }: GateRequest,
 ): Promise<string | undefined> {
   const { needsApproval = false } = tool;
   try {

@@ -53,6 +53,9 @@ function hunkLines(
   let newNumber = hunk.newStart;
   const { lines } = hunk;
   const rows: Line[] = [];
+  const add = (number: number, sign: string, spans: Line): void => {
+    for (const row of numbered(number, sign, spans, { digits, width })) rows.push(row);
+  };
   for (let at = 0; at < lines.length; ) {
     const gone = run(lines, at, "-");
     const come = run(lines, at + gone.length, "+");
@@ -61,7 +64,7 @@ function hunkLines(
     if (removed.length === 0 && added.length === 0) {
       const text = plain(lines[at]?.slice(1) ?? "");
       const spans = highlighter?.line(text, "").spans ?? [span(text)];
-      for (const row of numbered(newNumber, " ", spans, { digits, width })) rows.push(row);
+      add(newNumber, " ", spans);
       oldNumber++;
       newNumber++;
       at++;
@@ -73,11 +76,11 @@ function hunkLines(
     );
     for (const [index, text] of removed.entries()) {
       const spans = changes[index]?.removed ?? [span(text, { role: "removed" })];
-      for (const row of numbered(oldNumber++, "-", spans, { digits, width })) rows.push(row);
+      add(oldNumber++, "-", spans);
     }
     for (const [index, text] of added.entries()) {
       const spans = changes[index]?.added ?? [span(text, { role: "added" })];
-      for (const row of numbered(newNumber++, "+", spans, { digits, width })) rows.push(row);
+      add(newNumber++, "+", spans);
     }
     at += removed.length + added.length;
   }
