@@ -1,6 +1,6 @@
 import { isNanoAgentError, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { SESSION_REASONS, withoutUnkept } from "../session/session-error.ts";
-import { systemCode } from "../system/system-error.ts";
+import { systemCodeBehind } from "../system/system-error.ts";
 import type { Problem } from "./server-api.ts";
 
 const TITLES = {
@@ -93,15 +93,6 @@ function ofJournal(error: NanoAgentError): Refusal {
 }
 
 const TAKES_NOTHING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM"]);
-
-/** The name of the system's error that others are about; `undefined`: they are about something else. */
-function systemCodeBehind(error: unknown): string | undefined {
-  for (let each = error; each instanceof Error; each = each.cause) {
-    const code = systemCode(each);
-    if (code !== undefined) return code;
-  }
-  return undefined;
-}
 
 const BY_THE_REQUEST: ReadonlySet<string> = new Set([
   "invalid_argument",

@@ -11,3 +11,12 @@ export function isAbsent(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
 }
+
+/** The name of the system's error that others are about; `undefined`: they are about something else. */
+export function systemCodeBehind(error: unknown): string | undefined {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const code = systemCode(each);
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}

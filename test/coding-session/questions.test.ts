@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
 
@@ -94,13 +95,7 @@ test("a path with line feeds adds nothing to the diff of its change", async () =
     calls("write", { path: "y\n@@ -1,1 +1,1 @@\n-harmless\n+blue\n/../z.js", content: "evil()\n" }),
     says("Done."),
   ]);
-  const diffs: unknown[] = [];
-  session.onQuestion((question) => {
-    diffs.push(question.diff?.hunks.flatMap(({ lines }) => lines));
-    session.answer(question.id, { choice: "no" });
-  });
-  await session.send("Go");
-  expect(diffs).toEqual([["+evil()"]]);
+  expect(await diffsAsked(session)).toEqual([["+evil()"]]);
 });
 
 test("a diff shows that a byte order mark goes", async () => {
@@ -110,11 +105,16 @@ test("a diff shows that a byte order mark goes", async () => {
     calls("write", { path: "a.txt", content: "one\n" }),
     says("Done."),
   ]);
+  expect(await diffsAsked(session)).toEqual([["-\uFEFFone", "+one"]]);
+});
+
+/** The lines of the diffs that a run asks about; each is refused. */
+async function diffsAsked(session: CodingSession): Promise<unknown> {
   const diffs: unknown[] = [];
-  session.onQuestion((question) => {
-    diffs.push(question.diff?.hunks.flatMap(({ lines }) => lines));
-    session.answer(question.id, { choice: "no" });
+  session.onQuestion(({ id, diff }) => {
+    diffs.push(diff?.hunks.flatMap(({ lines }) => lines));
+    session.answer(id, { choice: "no" });
   });
   await session.send("Go");
-  expect(diffs).toEqual([["-\uFEFFone", "+one"]]);
-});
+  return diffs;
+}

@@ -92,7 +92,7 @@ export class QuestionDesk implements ApprovalPrompt {
     const { tool, input, agent, callId, reason, signal, wider } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
     const { questionDiff } = await import("./question-diff.ts");
-    const change = await questionDiff({ tool, input, settings, files });
+    const change = await questionDiff({ tool, input, settings, files, signal });
     const id = await this.#record(asked);
     const choices = choicesOf(asked, configPath(settings.paths));
     const call = { callId, tool, input, reason: `${reason}${unshown(tool, change)}`, choices };

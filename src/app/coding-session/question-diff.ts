@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
-import { orAborted } from "../../core/base/abort.ts";
+import { systemClock } from "../../core/base/clock.ts";
+import { inTime } from "../../core/base/in-time.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { applyEdits } from "../../tools/apply-edits.ts";
@@ -16,6 +17,8 @@ export interface QuestionedCall {
   readonly input: ToolInput;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
+  /** Aborted when nobody is to be asked any more. */
+  readonly signal: AbortSignal;
 }
 
 /** A change as a person is shown it. */
@@ -43,7 +46,7 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
   if ((tool !== "write" && tool !== "edit") || typeof path !== "string") return undefined;
   try {
     const place = resolvePath(path, { cwd: settings.cwd, home: settings.paths.home });
-    const before = await bytesAt(place, call.files);
+    const before = await bytesAt(place, call);
     return { before, diff: await diffOf(call, path, before) };
   } catch {
     // Whatever keeps the file from being read will be told by the call itself.
@@ -64,9 +67,9 @@ async function diffOf(
   return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
 }
 
-async function bytesAt(place: string, files: FilePort | undefined): Promise<Uint8Array | undefined> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const open = await orAborted(Promise.resolve(files?.readText?.(place, { signal })), signal);
+async function bytesAt(place: string, { files, signal }: QuestionedCall): Promise<Uint8Array | undefined> {
+  const bound = { ms: PATIENCE_MS, clock: systemClock, signal };
+  const open = await inTime((either) => files?.readText?.(place, { signal: either }), bound);
   if (open !== undefined) return Buffer.from(open);
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;

@@ -17,8 +17,8 @@ export interface ValueField {
   readonly label: string;
   /** Said beside the label. */
   readonly note: string | undefined;
-  /** `option`: one of {@link options}, `options`: any number of them, `json`: anything, written as JSON. */
-  readonly kind: "text" | "number" | "boolean" | "option" | "options" | "json";
+  /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
+  readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
   readonly options: readonly ValueOption[];
   readonly isRequired: boolean;
   /** Taken where nothing is filled in. */
@@ -66,9 +66,9 @@ function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boole
 function choiceOf(schema: JsonSchema): Pick<ValueField, "kind" | "options"> {
   const { type, items } = schema;
   const one = optionsOf(schema);
-  if (one.length > 0) return { kind: "option", options: one };
+  if (one.length > 0) return { kind: "one", options: one };
   const several = type === "array" && isRecord(items) ? optionsOf(items) : [];
-  if (several.length > 0) return { kind: "options", options: several };
+  if (several.length > 0) return { kind: "several", options: several };
   return { kind: KINDS.get(type) ?? "json", options: [] };
 }
 

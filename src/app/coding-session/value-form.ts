@@ -92,11 +92,11 @@ const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
     /^(?:y|yes|true|n|no|false)$/i.test(text)
       ? { value: /^[yt]/i.test(text) }
       : { fault: "Write yes or no." },
-  option: (text, field) => {
+  one: (text, field) => {
     const found = optionOf(text, field);
     return found === undefined ? { fault: `Write one of: ${labelsOf(field)}.` } : { value: found.value };
   },
-  options: (text, field) => {
+  several: (text, field) => {
     const texts = optionOf(text, field) === undefined ? text.split(",") : [text];
     const found = texts.map((each) => optionOf(each.trim(), field));
     return found.every((each) => each !== undefined)
@@ -138,7 +138,7 @@ export function fieldHint(field: ValueField): string | undefined {
       : isRequired
         ? undefined
         : "empty: leave it out";
-  const what = { ...HINTS, option: `one of: ${labelsOf(field)}`, options: `some of: ${labelsOf(field)}` };
+  const what = { ...HINTS, one: `one of: ${labelsOf(field)}`, several: `some of: ${labelsOf(field)}` };
   const parts = [what[kind], empty].filter((each) => each !== undefined);
   return parts.length === 0 ? undefined : parts.join("; ");
 }

@@ -16,8 +16,8 @@ export function initialValues(fields: readonly ValueField[]): GivenValues {
   return fields.map((field) => {
     const { initial, kind, options } = field;
     if (initial === undefined) return [];
-    if (kind === "option" || kind === "options") {
-      const chosen = kind === "options" && Array.isArray(initial) ? initial : [initial];
+    if (kind === "one" || kind === "several") {
+      const chosen = kind === "several" && Array.isArray(initial) ? initial : [initial];
       return options.flatMap(({ value }, index) =>
         chosen.some((each) => equalJson(each, value)) ? [String(index)] : [],
       );
@@ -50,12 +50,12 @@ function readValue(
   texts: readonly string[],
 ): Json | undefined | typeof NO_JSON {
   const [text = ""] = texts;
-  if (kind === "options") {
+  if (kind === "several") {
     const chosen = options.filter((_option, index) => texts.includes(String(index)));
     return chosen.length === 0 && !isRequired ? undefined : chosen.map(({ value }) => value);
   }
   if (text === "") return kind === "text" && isRequired ? "" : undefined;
-  if (kind === "option") return options[Number(text)]?.value;
+  if (kind === "one") return options[Number(text)]?.value;
   if (kind === "boolean") return text === "true";
   if (kind === "number") return Number(text);
   if (kind === "text") return text;

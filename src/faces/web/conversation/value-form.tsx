@@ -61,7 +61,7 @@ function FieldInput(props: FieldProps): VNode {
   const id = useId();
   const { label, note, kind } = props.field;
   const name = withHiddenShown(note === undefined ? label : `${label}: ${note}`);
-  if (kind === "options") return <CheckBoxes {...props} name={name} />;
+  if (kind === "several") return <CheckBoxes {...props} name={name} />;
   return (
     <>
       <label for={id}>
