@@ -235,6 +235,16 @@ test("it is answered where somebody does: the model only for a server that may a
   ]);
 });
 
+test("what a person left out of a form stays out, also where the server has a default for it", async () => {
+  const requestedSchema = { type: "object", properties: { color: { type: "string", default: "blue" } } };
+  const { call } = await serverRoom(
+    "stdio",
+    { asks: { message: "Which?", requestedSchema } },
+    { elicit: async () => ({ action: "accept", content: {} }) },
+  );
+  expect(JSON.parse(shown(await call("ask_person")))).toEqual({ action: "accept", content: {} });
+});
+
 test("a redirect to another origin is not followed, so that no header reaches it", async () => {
   const other = await startFaultyHttp({});
   const here = await startFaultyHttp({}, (_request, response) => {
