@@ -124,7 +124,7 @@ test("questions asked at the same time come one after the other, and an answer m
   expect(await Promise.all([call("make"), call("make"), call("touch x")])).toEqual([
     true,
     // Nobody was shown it: it runs as the rules allow it, with arguments of its own.
-    { approved: true, input: { command: "make" } },
+    { approved: true, unasked: true, input: { command: "make" } },
     true,
   ]);
   expect(asked.map(({ part }) => part)).toEqual(["make", "touch x"]);

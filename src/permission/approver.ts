@@ -47,8 +47,9 @@ async function askPerson(
   const { prompt, session, remember, recheck } = options;
   const given = new Set<string>();
   let wasShown = false;
-  // An answer to an earlier question may have answered this one.
-  let decision = isFresh ? request.decision : await recheck(request);
+  // An answer to an earlier question may have answered this one of the rules; a tool's own is for a person.
+  const isOpen = isFresh || request.decision.code === "needs_approval";
+  let decision = isOpen ? request.decision : await recheck(request);
   while (decision.action === "ask") {
     request.signal.throwIfAborted();
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
@@ -67,7 +68,8 @@ async function askPerson(
   }
   if (decision.action === "allow") {
     // A call that nobody was shown runs in the form that the rules allow: it was not asked about.
-    return wasShown ? true : { approved: true, input: decision.input ?? { ...request.input } };
+    if (wasShown) return true;
+    return { approved: true, unasked: true, input: decision.input ?? { ...request.input } };
   }
   return { approved: false, ...defined({ reason: decision.reason }) };
 }

@@ -1,11 +1,24 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, expectTypeOf, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { ApprovalAnswer, ApprovalRequest } from "../../src/core/agent/gate.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  GateDecision,
+  GateRequest,
+} from "../../src/core/agent/gate.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/core/tool/tool.ts";
+import type { ApprovalQuestion, ApprovalReply } from "../../src/permission/approval-prompt.ts";
+import { createApprover } from "../../src/permission/approver.ts";
+import { parseRules } from "../../src/permission/parse-rule.ts";
+import { PolicyGate } from "../../src/permission/policy-gate.ts";
+import { SessionRules } from "../../src/permission/session-rules.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { createBatchTool } from "../../src/tools/batch-tool.ts";
+import { tempFolder } from "../temp-folder.ts";
 import { lines } from "./conversation.ts";
 
 const PARAMETERS = {
@@ -82,6 +95,96 @@ test("what the gate judged in place of the input is asked about by it and runs a
   });
   await agent.run("go");
   expect(paid).toEqual([7, 7]);
+});
+
+/** A till beside a person who answers one question after another, whatever calls come at the same time. */
+function busyTill({
+  replies,
+  allow,
+}: {
+  readonly replies: readonly ApprovalReply[];
+  readonly allow?: "pay";
+}) {
+  const left = [...replies];
+  const asked: unknown[] = [];
+  const session = new SessionRules();
+  const cwd = tempFolder();
+  const rules = parseRules({ allow: allow === undefined ? [] : [allow] });
+  const permission = new PolicyGate({ cwd, home: cwd, workspace: [cwd], session, rules });
+  const ask = async ({ input, reason }: ApprovalQuestion): Promise<ApprovalReply> => {
+    asked.push([input["amount"], reason]);
+    await setImmediate();
+    return left.shift() ?? { choice: "no" };
+  };
+  const recheck = (request: GateRequest): GateDecision => permission.check(request);
+  const approve = createApprover({ prompt: { ask, tell: () => undefined }, session, recheck });
+  const paid: number[] = [];
+  const execute = ({ amount }: { readonly amount: number }): string => {
+    paid.push(amount);
+    return "paid";
+  };
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    parameters: PARAMETERS,
+    needsApproval: true,
+    execute,
+  });
+  const batch = (amount: number) => calls("batch", { calls: [{ tool: "pay", input: { amount } }] });
+  const model = new ScriptedModel([[batch(5), batch(500)], says("Done.")]);
+  return { asked, paid, agent: new Agent({ model, permission, approve, tools: [pay, createBatchTool()] }) };
+}
+
+test("a question of a tool that waits behind another one is put to the person all the same", async () => {
+  const { agent, asked, paid } = busyTill({ replies: [{ choice: "once" }, { choice: "no" }], allow: "pay" });
+  await agent.run("go");
+  const why = "pay needs approval";
+  expect({ asked, paid }).toEqual({
+    asked: [
+      [5, why],
+      [500, why],
+    ],
+    paid: [5],
+  });
+});
+
+test("a rule that answers the question of the gate meanwhile does not answer the tool's own", async () => {
+  const { agent, asked, paid } = busyTill({ replies: [{ choice: "session" }, { choice: "no" }] });
+  await agent.run("go");
+  expect({ asked, paid }).toEqual({
+    asked: [
+      [5, expect.stringContaining("No rule allows pay")],
+      [500, "pay needs approval"],
+    ],
+    paid: [5],
+  });
+});
+
+test("a later yes runs the form that was asked about, at once", async () => {
+  const ran: unknown[] = [];
+  const sh = defineTool({
+    name: "sh",
+    description: "Runs.",
+    parameters: { type: "object", properties: { command: { type: "string" } } },
+    needsApproval: true,
+    execute: (input) => {
+      ran.push({ ...input });
+      return "ok";
+    },
+  });
+  const agent = new Agent({
+    onAsk: "pause",
+    tools: [sh],
+    model: new ScriptedModel([calls("sh", { command: "ls" }, "c"), says("Done.")]),
+    permission: { check: () => ({ action: "allow", input: { command: "ls --safe" } }) },
+  });
+  const { pending = [] } = await agent.run("go");
+  const { stopReason } = await agent.run(undefined, { approvals: { c: true } });
+  expect({ asked: pending.map(({ input }) => input), stopReason, ran }).toEqual({
+    asked: [{ command: "ls --safe" }],
+    stopReason: "completed",
+    ran: [{ command: "ls --safe" }],
+  });
 });
 
 test("a function that throws asks, and says why", async () => {

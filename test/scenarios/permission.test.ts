@@ -250,3 +250,57 @@ test("an approver that changes what it is asked about changes nothing of what ru
   }
   expect(ran).toEqual(["asked ls --safe", { command: "ls --safe" }, "asked ls --safe"]);
 });
+
+test("what an approver does with its answer afterwards changes nothing of what runs", async () => {
+  const ran: unknown[] = [];
+  const sh = defineTool({
+    name: "sh",
+    description: "Runs.",
+    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
+    execute: (input) => {
+      ran.push({ ...input });
+      return "ok";
+    },
+  });
+  const drafts: { command: string }[] = [];
+  const agent = new Agent({
+    model: new ScriptedModel([
+      [calls("sh", { command: "ls" }), calls("sh", { command: "pwd" }), calls("sh", { command: "id" })],
+      says("end"),
+    ]),
+    tools: [sh],
+    permission: {
+      check: ({ input: { command } }) =>
+        command === "rm" ? { action: "deny", reason: "no" } : { action: "ask", reason: "?" },
+    },
+    approve: ({ input }) => {
+      // Of earlier calls, which have not run yet.
+      for (const earlier of drafts) earlier.command = "rm";
+      const { command } = input as { command: string };
+      const draft = command === "pwd" ? { command: "pwd -P" } : (input as { command: string });
+      drafts.push(draft);
+      return { approved: true, input: draft };
+    },
+  });
+  await agent.run("go");
+  expect(ran).toEqual([{ command: "ls" }, { command: "pwd -P" }, { command: "id" }]);
+});
+
+test("nobody is asked about a run that was stopped while its answer was being stored", async () => {
+  const stop = new AbortController();
+  class SlowJournal extends MemoryJournal {
+    async flush(): Promise<void> {
+      stop.abort();
+    }
+  }
+  const asked: string[] = [];
+  const agent = new Agent({
+    model: new ScriptedModel([calls("pay", { n: 1 })]),
+    tools: [tool("pay")],
+    journal: new SlowJournal(),
+    permission: { check: () => ({ action: "ask", reason: "?" }) },
+    approve: ({ name }) => asked.push(name) > 0,
+  });
+  const { stopReason } = await agent.run("go", { signal: stop.signal });
+  expect({ stopReason, asked }).toEqual({ stopReason: "aborted", asked: [] });
+});

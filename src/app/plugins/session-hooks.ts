@@ -133,7 +133,7 @@ export class SessionHooks {
       if (answered === "deny") return { approved: false, reason: refusal(said) };
       const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
       if (!isAllowed) await this.notify("permission_prompt", `${name} needs your permission`);
-      const answer = isAllowed ? true : await approve(request);
+      const answer = isAllowed ? { approved: true, unasked: true } : await approve(request);
       const state = this.#calls.get(keyOf(request));
       const isYes = typeof answer === "object" ? answer.approved : answer === true;
       if (state !== undefined) state.isPermitted = isYes;

@@ -30,7 +30,7 @@ export interface GateDecision {
   readonly part?: string;
   /** Every part that needs a yes, the most dangerous first. */
   readonly parts?: readonly string[];
-  /** For an allowed call: what runs instead of its input, where the gate judged another form of it. */
+  /** What runs, or is asked about, instead of the input of the call, where the gate judged another form. */
   readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
@@ -69,7 +69,8 @@ export interface ApprovalRequest extends GateRequest {
 /**
  * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
  * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
- * turn (`denied`), and nothing more is asked. `"later"`: the run ends with `awaiting_approval`, and a later
+ * turn (`denied`), and nothing more is asked; `unasked` says that a rule gave the yes and nobody was shown the
+ * call: a person is asked all the same where its tool wants one. `"later"`: the run ends with `awaiting_approval`, and a later
  * run brings the answer; for a call inside another one it is a refusal.
  */
 export type ApprovalAnswer =
@@ -80,6 +81,7 @@ export type ApprovalAnswer =
       readonly input?: ToolInput;
       readonly reason?: string;
       readonly stop?: boolean;
+      readonly unasked?: boolean;
     };
 
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */

@@ -78,7 +78,9 @@ function answeredGate(gate: Gate | undefined, asked: ApprovalRequestEntry): Gate
     check: async (request) => {
       const decision = await gate?.check(request);
       if (decision !== undefined && decision.action !== "allow") return decision;
-      return { action: "ask", ...questionOf(asked) };
+      // Where the form that the gate allows is the one that was shown, that one is answered.
+      const isShown = decision?.input !== undefined && equalJson(decision.input, asked.input);
+      return { action: "ask", ...questionOf(asked), ...(isShown && { input: decision.input }) };
     },
   };
 }

@@ -32,34 +32,32 @@ export interface Permit {
  * is not a clear yes refuses. `isGiven`: a person gave the input, and only a rule can forbid it. Throws only
  * for the journal.
  */
-export async function permit(
-  run: RunContext,
-  request: GateRequest,
-  isGiven = false,
-): Promise<SettledCall | "waiting" | Permit> {
+export async function permit(run: RunContext, request: GateRequest, isGiven = false): Promise<Answer> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
   // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
   if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
-  if (decision.action === "allow") return allowed(run, request, decision.input);
-  if (decision.action === "ask") return ask(run, request, decision);
+  const { input: instead } = decision;
+  const judged = { ...request, input: instead ?? request.input };
+  if (decision.action === "allow") return inForm(await allowed(run, judged), instead);
+  if (decision.action === "ask") return inForm(await ask(run, judged, decision), instead);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
 
-/** The permit for a call that the gate allows, once a person has agreed where its tool wants that. */
-async function allowed(
-  run: RunContext,
-  request: GateRequest,
-  instead: ToolInput | undefined,
-): Promise<SettledCall | "waiting" | Permit> {
-  const asked = { ...request, input: instead ?? request.input };
-  const question = await questionOfTool(run, asked);
-  if (run.signal.aborted) return NOT_RUN;
-  if (question === undefined) return { input: instead };
-  const answer = await ask(run, asked, { action: "ask", code: "needs_approval", reason: question });
+type Answer = SettledCall | "waiting" | Permit;
+
+/** An answer to a call in the form that was judged: a permit that names no other input is for that one. */
+function inForm(answer: Answer, instead: ToolInput | undefined): Answer {
   if (answer === "waiting" || !("input" in answer) || answer.given !== undefined) return answer;
   return { input: answer.input ?? instead };
+}
+
+/** The permit for a call that the gate allows, once a person has agreed where its tool wants that. */
+async function allowed(run: RunContext, request: GateRequest): Promise<Answer> {
+  const question = await questionOfTool(run, request);
+  if (run.signal.aborted) return NOT_RUN;
+  return question === undefined ? { input: undefined } : ask(run, request, question);
 }
 
 async function judge({ permission, signal }: RunContext, request: GateRequest): Promise<GateDecision> {
@@ -73,22 +71,25 @@ async function judge({ permission, signal }: RunContext, request: GateRequest): 
   }
 }
 
-/** Why a tool wants a person to look at a call; nothing where it does not. */
+/** The question of a tool that wants a person to look at a call; nothing where it does not. */
 async function questionOfTool(
   run: RunContext,
   { tool, name, input }: GateRequest,
-): Promise<string | undefined> {
+): Promise<GateDecision | undefined> {
   const { needsApproval = false } = tool;
   try {
     const wanted =
       typeof needsApproval === "function"
         ? await orAborted(Promise.resolve(needsApproval(input as never)), run.signal)
         : needsApproval;
-    return wanted === false ? undefined : `${name} needs approval`;
+    return wanted === false ? undefined : { ...TOOL_ASKS, reason: `${name} needs approval` };
   } catch (error) {
-    return `whether ${name} needs approval could not be decided: ${errorMessage(error)}`;
+    const reason = `whether ${name} needs approval could not be decided: ${errorMessage(error)}`;
+    return { ...TOOL_ASKS, reason };
   }
 }
+
+const TOOL_ASKS: GateDecision = { action: "ask", code: "needs_approval" };
 
 const ALLOWED: GateDecision = { action: "allow" };
 
@@ -98,11 +99,7 @@ const NO_DECISION: GateDecision = {
   reason: "the permission check gave no answer",
 };
 
-async function ask(
-  run: RunContext,
-  request: GateRequest,
-  decision: GateDecision,
-): Promise<SettledCall | "waiting" | Permit> {
+async function ask(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Answer> {
   const question = decision.reason ?? "it needs approval";
   const asked = { ...decision, question };
   if (run.state.isStopped) {
@@ -115,22 +112,27 @@ async function ask(
     return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
   }
   await recorded(run);
-  let answer: ApprovalAnswer;
+  if (run.signal.aborted) return NOT_RUN;
+  let answer: FullAnswer | "later";
   try {
     // A copy: who changes it in place has not changed what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
-    answer = await orAborted(Promise.resolve(run.approve(shown)), run.signal);
+    answer = ownAnswer(await orAborted(Promise.resolve(run.approve(shown)), run.signal));
   } catch (error) {
     if (run.signal.aborted) return NOT_RUN;
     const reason = `asking failed: ${errorMessage(error)}`;
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
-  const { approved, input, reason, stop }: FullAnswer = isRecord(answer) ? answer : { approved: answer };
+  const { approved, input, reason, stop, unasked } = answer;
   if (approved === true) {
+    const form = { ...request, input: input ?? request.input };
+    const isOpen = unasked === true && decision.code !== TOOL_ASKS.code;
+    const own = isOpen ? await questionOfTool(run, form) : undefined;
+    if (run.signal.aborted) return NOT_RUN;
+    if (own !== undefined) return given(request, inForm(await ask(run, form, own), input));
     await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
-    if (input === undefined) return { input };
-    return equalJson(input, request.input) ? { input } : { input: undefined, given: input };
+    return given(request, { input });
   }
   return refuse(run, request, {
     ...asked,
@@ -142,6 +144,20 @@ async function ask(
 }
 
 type FullAnswer = Extract<ApprovalAnswer, object>;
+
+/** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
+function ownAnswer(answer: ApprovalAnswer): FullAnswer | "later" {
+  if (answer === "later") return answer;
+  if (!isRecord(answer)) return { approved: answer };
+  const { input, ...rest } = answer;
+  return input === undefined ? rest : { ...rest, input: structuredClone(input) };
+}
+
+/** A permit for another input than was asked about is one that must be checked and judged first. */
+function given(request: GateRequest, answer: Answer): Answer {
+  if (answer === "waiting" || !("input" in answer) || answer.input === undefined) return answer;
+  return equalJson(answer.input, request.input) ? answer : { input: undefined, given: answer.input };
+}
 
 /** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
 async function wait(
