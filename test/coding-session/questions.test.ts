@@ -1,7 +1,13 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
+import type { Question } from "../../src/app/coding-session/question.ts";
+import { questionLines as commandLines } from "../../src/faces/cli/approval/terminal-question-lines.ts";
+import { styleFor } from "../../src/faces/cli/style.ts";
+import type { Line } from "../../src/faces/tui/paint/line.ts";
+import { marksOf } from "../../src/faces/tui/paint/theme.ts";
+import { questionLines as screenLines, wholeQuestion } from "../../src/faces/tui/views/question-lines.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
 
@@ -59,19 +65,50 @@ test.each([
   ]);
 });
 
-test("a question without a diff says that a file would be replaced", async () => {
-  const { open } = place({ "a.js": "x\n" });
+test.each([
+  ["of this size", 2],
+  ["too large to be read", 65 * 1024 * 1024],
+])("a question without a diff says on every terminal that a file %s would be replaced", async (_, bytes) => {
+  const { open, cwd } = place({ "a.js": "x\n" });
+  truncateSync(join(cwd, "a.js"), bytes);
   await using session = await open([
     calls("write", { path: "a.js", content: "y\n".repeat(120_000) }),
     says("Done."),
   ]);
-  const reasons: string[] = [];
-  session.onQuestion(({ id, reason }) => {
-    reasons.push(reason);
-    session.answer(id, { choice: "no" });
+  const asked: Question[] = [];
+  session.onQuestion((question) => {
+    asked.push(question);
+    session.answer(question.id, { choice: "no" });
   });
   await session.send("Go");
-  expect(reasons).toEqual(["No rule allows write on a.js. It replaces a file of 2 bytes."]);
+  const reason = `No rule allows write on a.js. It replaces a file of ${bytes} bytes.`;
+  const view = { width: 100, marks: marksOf({ unicode: true }), now: 0, details: false };
+  const texts = asked.flatMap((question) => [
+    question.reason,
+    screenLines(question, { marked: undefined, maxRows: 40, more: 0 }, view)?.rows.map(textOf).join("\n"),
+    wholeQuestion(question, view).map(textOf).join("\n"),
+    commandLines(question, { style: styleFor(false, {}), width: 100, whole: false }).join("\n"),
+  ]);
+  expect(texts).toEqual([reason, ...Array.from({ length: 3 }, () => expect.stringContaining(reason))]);
+});
+
+test("a yes to a change of a large file is none once another call has changed it", async () => {
+  const { open, cwd } = place({ "big.txt": "x\n".repeat(1_000_000) });
+  await using session = await open([
+    calls("read", { path: "big.txt", limit: 1 }),
+    [
+      calls("write", { path: "big.txt", content: "a\n".repeat(1_000_000) }, "a"),
+      calls("write", { path: "big.txt", content: "b\n" }, "b"),
+    ],
+    says("Done."),
+  ]);
+  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
+  await session.send("Go");
+  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
+  expect([results, readFileSync(join(cwd, "big.txt"), "utf8").slice(0, 2)]).toEqual([
+    ["ok", "ok", "error"],
+    "a\n",
+  ]);
 });
 
 test("an editor that never says what it has of a file keeps no question back", async () => {
@@ -81,12 +118,13 @@ test("an editor that never says what it has of a file keeps no question back", a
     ports: { files: { readText, writeText: async () => undefined } },
   });
   const asked: unknown[] = [];
-  session.onQuestion(({ id, diff }) => {
-    asked.push(diff);
+  session.onQuestion(({ id, diff, reason }) => {
+    asked.push(diff, reason);
     session.answer(id, { choice: "no" });
   });
   await session.send("Go");
-  expect(asked).toEqual([undefined]);
+  const reason = "No rule allows write on a.js. It replaces what is there, which could not be read.";
+  expect(asked).toEqual([undefined, reason]);
 });
 
 test("a path with line feeds adds nothing to the diff of its change", async () => {
@@ -118,3 +156,5 @@ async function diffsAsked(session: CodingSession): Promise<unknown> {
   await session.send("Go");
   return diffs;
 }
+
+const textOf = (row: Line): string => row.map(({ text }) => text).join("");

@@ -16,7 +16,6 @@ import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
-import type { ShownChange } from "./question-diff.ts";
 import { fittedTo } from "./value-form.ts";
 
 /** Options of a {@link QuestionDesk}. */
@@ -89,27 +88,28 @@ export class QuestionDesk implements ApprovalPrompt {
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
     const { settings, files } = this.#options;
-    const { tool, input, agent, callId, reason, signal, wider } = asked;
+    const { tool, input, agent, callId, signal, wider } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
     const { questionDiff } = await import("./question-diff.ts");
     const change = await questionDiff({ tool, input, settings, files, signal });
     const id = await this.#record(asked);
     const choices = choicesOf(asked, configPath(settings.paths));
-    const call = { callId, tool, input, reason: `${reason}${unshown(tool, change)}`, choices };
+    const reason = [asked.reason, change?.replaces].filter((each) => each !== undefined).join(" ");
+    const call = { callId, tool, input, reason, choices };
     const reply = await this.#wait(
       {
         id,
         type: "permission",
         time: Date.now(),
         ...call,
-        ...defined({ agent, diff: change?.diff, parts: partsOf(asked) }),
+        ...defined({ agent, diff: change?.diff, parts: partsOf({ ...asked, reason }) }),
       },
       signal,
     );
     if (!("choice" in reply)) return { choice: "no" };
     const { choice, reason: why, rule } = reply;
     if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
-    if (change !== undefined) this.#shown.set(callId, digestOf(change.before));
+    if (change?.file !== undefined) this.#shown.set(callId, digestOf(change.file.content));
     if (choice === "once") return { choice };
     return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
@@ -188,12 +188,6 @@ export class QuestionDesk implements ApprovalPrompt {
     this.#questions = open.map(({ question }) => question);
     this.#options.onChange();
   }
-}
-
-/** A sentence about what no diff says: that a file is there which would go. */
-function unshown(tool: string, change: ShownChange | undefined): string {
-  if (tool !== "write" || change?.before === undefined || change.diff !== undefined) return "";
-  return ` It replaces a file of ${change.before.length} bytes.`;
 }
 
 function digestOf(content: string | Uint8Array | undefined): string {

@@ -6,7 +6,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { applyEdits } from "../../tools/apply-edits.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
-import { diffFile } from "../../tools/files/file-under-change.ts";
+import { diffFile, MAX_BOUND_BYTES } from "../../tools/files/file-under-change.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type { Settings } from "../settings.ts";
 import { type FileDiff, parseUnifiedDiff } from "./file-diff.ts";
@@ -24,33 +24,37 @@ export interface QuestionedCall {
 /** A change as a person is shown it. */
 export interface ShownChange {
   /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
-  readonly diff: FileDiff | undefined;
-  /** The file that is changed; `undefined` for a new one. */
-  readonly before: Uint8Array | undefined;
+  readonly diff?: FileDiff | undefined;
+  /** What the file is now, which a yes is bound to; absent where it is not known. */
+  readonly file?: { readonly content: Uint8Array | undefined };
+  /** A sentence about what no diff says: that something is there which would go. */
+  readonly replaces?: string;
 }
 
 /** Larger files are asked about without a diff. */
 const MAX_BYTES = 1_000_000;
-/** Larger files are changed by no tool. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** How long an editor has to say what it has of a file, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
 /**
  * The changes a call of `write` or `edit` would make, for the person who is asked about it; `undefined` for
- * other calls, and where the file cannot be read. Never rejects: the question comes without it.
+ * other calls. Never rejects: the question comes without a diff.
  */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, settings } = call;
   const { path } = input;
   if ((tool !== "write" && tool !== "edit") || typeof path !== "string") return undefined;
+  const gone = (what: string): Pick<ShownChange, "replaces"> =>
+    tool === "write" ? { replaces: `It replaces ${what}.` } : {};
   try {
     const place = resolvePath(path, { cwd: settings.cwd, home: settings.paths.home });
-    const before = await bytesAt(place, call);
-    return { before, diff: await diffOf(call, path, before) };
+    const content = await contentAt(place, call);
+    if (typeof content === "number") return gone(`a file of ${content} bytes`);
+    const diff = await diffOf(call, path, content);
+    const isSaid = diff !== undefined || content === undefined;
+    return { diff, file: { content }, ...(isSaid ? {} : gone(`a file of ${content.length} bytes`)) };
   } catch {
-    // Whatever keeps the file from being read will be told by the call itself.
-    return undefined;
+    return gone("what is there, which could not be read");
   }
 }
 
@@ -67,14 +71,18 @@ async function diffOf(
   return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
 }
 
-async function bytesAt(place: string, { files, signal }: QuestionedCall): Promise<Uint8Array | undefined> {
+/** What a file holds, or its size where that is too much to read; `undefined`: there is none. */
+async function contentAt(
+  place: string,
+  { files, signal }: QuestionedCall,
+): Promise<Uint8Array | number | undefined> {
   const bound = { ms: PATIENCE_MS, clock: systemClock, signal };
   const open = await inTime((either) => files?.readText?.(place, { signal: either }), bound);
   if (open !== undefined) return Buffer.from(open);
   const stats = statSync(place, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  if (!stats.isFile() || stats.size > MAX_FILE_BYTES) throw new Error("no file to compare");
-  return readFileSync(place);
+  if (!stats.isFile()) throw new Error("no file to compare");
+  return stats.size > MAX_BOUND_BYTES ? stats.size : readFileSync(place);
 }
 
 function edited(before: string | undefined, edits: unknown): string | undefined {

@@ -70,12 +70,17 @@ export async function openForChange(
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
-    if (content !== undefined) assertAsShown(target, content);
+    const isBound = target.isAsShown !== undefined && now.size <= BigInt(MAX_BOUND_BYTES);
+    const shownContent = content ?? (isBound ? await file.readAll() : undefined);
+    if (shownContent !== undefined) assertAsShown(target, shownContent);
     return { stats, stamp, content };
   } finally {
     file.close();
   }
 }
+
+/** The yes to a change of a larger file is not bound to what the file was. */
+export const MAX_BOUND_BYTES: number = 64 * 1024 * 1024;
 
 /** Another call of the same answer may have changed it after a person agreed to this one. */
 function assertAsShown({ isAsShown, callId, shown }: ChangeTarget, content: Buffer | undefined): void {

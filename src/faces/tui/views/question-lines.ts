@@ -219,10 +219,7 @@ function factLines(question: Question, context: ViewContext): readonly Line[] {
           ...(reason === undefined ? [] : labelled("", dim(reason), width)),
         ];
       });
-  const isSaid = !only && parts.length > 0 && parts.every((part) => own(part) !== undefined);
-  const why = isSaid
-    ? []
-    : labelled("why", dim((only ? first?.reason : undefined) ?? question.reason), width);
+  const why = labelled("why", dim(question.reason), width);
   return [...warning, ...rows, ...why];
 }
 
