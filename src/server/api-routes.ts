@@ -1,4 +1,3 @@
-import { defined } from "../core/base/defined.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { type AnswerName, BODIES, QUERIES } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
@@ -148,9 +147,9 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     body: BODIES.answer,
     answer: "Accepted",
     handle: async ({ host, id, body, presenter }) => {
-      const { rule, ...answer } = body as QuestionAnswer;
+      const answer = body as QuestionAnswer;
       const asked = (await host.approvals()).find((question) => question.id === id);
-      await host.answer(id, { ...answer, ...defined({ rule: presenter.ruleBehind(rule, asked) }) });
+      await host.answer(id, asked === undefined ? answer : presenter.answerBehind(answer, asked));
       return ACCEPTED;
     },
   }),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Question } from "../app/coding-session/question.ts";
+import type { Json } from "../core/base/errors.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { Presenter } from "./presenter.ts";
 
@@ -39,7 +40,31 @@ test("a secret that is known is taken out of a question, and the rule behind wha
     { command: "login «redacted:API_KEY»" },
     [{ choice: "always", rule: "bash(login «redacted:API_KEY»)" }],
   ]);
-  expect(presenter.ruleBehind("bash(login «redacted:API_KEY»)", question)).toBe(rule);
+  const answer = { choice: "always", rule: "bash(login «redacted:API_KEY»)" } as const;
+  expect(presenter.answerBehind(answer, question)).toEqual({ choice: "always", rule });
+});
+
+test("a value that is a secret is not sent, and means the secret where it is answered with", () => {
+  const url = { type: "string", default: `db://x?t=${KEY}` } as const;
+  const schema = { type: "object", properties: { url, which: { enum: [KEY, "other"] } } } as const;
+  const question = asked({ type: "elicitation", schema, options: [{ value: KEY, label: "the first" }] });
+  expect(JSON.stringify(presenter.question(question))).not.toContain(KEY);
+  const mark = "«redacted:API_KEY»";
+  const answered = (value: Json): unknown =>
+    presenter.answerBehind({ choice: "once", value }, question).value;
+  expect([
+    answered({ url: `db://x?t=${mark}`, which: mark, own: ["a", 0, null] }),
+    answered(mark),
+    answered(`${mark} and more`),
+    answered(""),
+    answered(false),
+  ]).toEqual([
+    { url: `db://x?t=${KEY}`, which: KEY, own: ["a", 0, null] },
+    KEY,
+    `${mark} and more`,
+    "",
+    false,
+  ]);
 });
 
 test("letters that do not show are named in a question, and the end of a line of DOS too", () => {

@@ -4,7 +4,7 @@ import type { Json } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { redactJson } from "../core/tool/redact-call.ts";
 import { withHiddenShown } from "../permission/hidden-characters.ts";
-import type { SessionDetail, StreamItem } from "./server-api.ts";
+import type { QuestionAnswer, SessionDetail, StreamItem } from "./server-api.ts";
 
 /** Makes what is sent fit to be seen: no secret in anything, no sign in a question that cannot be seen. */
 export class Presenter {
@@ -45,11 +45,23 @@ export class Presenter {
     return { type: "passing", passing: this.value(passing) };
   }
 
-  /** The rule of a question that was shown as `rule`. */
-  ruleBehind(rule: string | undefined, question: Question | undefined): string | undefined {
-    if (rule === undefined || question === undefined) return rule;
+  /** An answer in the words of the question itself, where it was given in those that were shown. */
+  answerBehind(answer: QuestionAnswer, question: Question): QuestionAnswer {
+    const { rule, value, ...rest } = answer;
     const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
-    return offered.find((each) => visible(this.#known.text(each)) === rule) ?? rule;
+    const own = offered.find((each) => visible(this.#known.text(each)) === rule) ?? rule;
+    return { ...rest, ...defined({ rule: own, value: value && this.#valueBehind(value, question) }) };
+  }
+
+  #valueBehind(value: Json, { schema, options }: Question): Json {
+    const behind = new Map<string, string>();
+    const text = (own: string): string => {
+      const shown = this.#known.text(own);
+      behind.set(shown, own);
+      return shown;
+    };
+    redactJson({ text }, { schema, options });
+    return redactJson({ text: (shown) => behind.get(shown) ?? shown }, value);
   }
 }
 

@@ -50,7 +50,10 @@ test("what is asked about shows characters that turn a text round", async () => 
 });
 
 test("what does not show in a change stands below it as its number", async () => {
-  const server = await modelServer([calls("write", { path: "a.sh", content: "a \u202E b" }), says("ok")]);
+  const contents = ["a \u202E b", "a\r# b\u001B[8m \b", "a\r\nb\n"];
+  const server = await modelServer(
+    contents.flatMap((content) => [calls("write", { path: "a.sh", content }), says("ok")]),
+  );
   const texts: unknown[] = [];
   const editor = await startEditor({
     server,
@@ -60,8 +63,13 @@ test("what does not show in a change stands below it as its number", async () =>
       return options.find(({ kind }) => kind === "reject_once")?.optionId ?? "";
     },
   });
-  await prompt(editor, await newSession(editor), "Make it");
-  expect(texts).toEqual([expect.stringContaining('"content": "a ‹U+202E› b"')]);
+  const id = await newSession(editor);
+  for (const _ of contents) await prompt(editor, id, "Make it");
+  expect(texts).toEqual([
+    expect.stringContaining('"content": "a ‹U+202E› b"'),
+    expect.stringContaining('"content": "a‹U+000D›# b‹U+001B›[8m ‹U+0008›"'),
+    expect.not.stringContaining("characters that do not show"),
+  ]);
 });
 
 test("a question is titled with all that its call would do, and a path cannot begin a line of it", async () => {

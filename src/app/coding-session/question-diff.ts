@@ -25,7 +25,7 @@ export interface QuestionedCall {
 export interface ShownChange {
   /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
   readonly diff?: FileDiff | undefined;
-  /** What the file is now, which a yes is bound to; absent where it is not known. */
+  /** The file as it is now, which a yes is bound to; absent where nobody can say. */
   readonly file?: { readonly content: Uint8Array | undefined };
   /** A sentence about what no diff says: that something is there which would go. */
   readonly replaces?: string;
@@ -71,7 +71,7 @@ async function diffOf(
   return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
 }
 
-/** What a file holds, or its size where that is too much to read; `undefined`: there is none. */
+/** The content of a file, or its size where that is too much to read; `undefined`: there is none. */
 async function contentAt(
   place: string,
   { files, signal }: QuestionedCall,

@@ -99,3 +99,10 @@ function labelOf(name: unknown, value: unknown): string {
   if (typeof name === "string" && name !== "") return name;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** The number that a text spells; `undefined` for none, and for a whole one that would lose digits. */
+export function numberOf(text: string): number | undefined {
+  const value = Number(text);
+  const isExact = Number.isSafeInteger(value) || !/^\s*[+-]?\d+\s*$/.test(text);
+  return Number.isFinite(value) && isExact ? value : undefined;
+}

@@ -2,7 +2,7 @@ import { compileSchema } from "../../core/base/compile-schema.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import { type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
+import { numberOf, type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
 
 interface Fault {
   /** A sentence about what is wrong. */
@@ -84,9 +84,11 @@ type Reader = (text: string, field: ValueField) => Fault | { readonly value: Jso
 const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
   text: (value) => ({ value }),
   number: (text, { schema }) => {
-    const value = Number(text);
-    if (schema["type"] === "integer" && !Number.isInteger(value)) return { fault: "Write a whole number." };
-    return Number.isFinite(value) ? { value } : { fault: "Write a number." };
+    if (schema["type"] === "integer" && !Number.isInteger(Number(text)))
+      return { fault: "Write a whole number." };
+    const value = numberOf(text);
+    if (value !== undefined) return { value };
+    return { fault: Number.isFinite(Number(text)) ? "This number has too many digits." : "Write a number." };
   },
   boolean: (text) =>
     /^(?:y|yes|true|n|no|false)$/i.test(text)

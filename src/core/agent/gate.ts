@@ -30,7 +30,7 @@ export interface GateDecision {
   readonly part?: string;
   /** Every part that needs a yes, the most dangerous first. */
   readonly parts?: readonly string[];
-  /** What runs, or is asked about, instead of the input of the call, where the gate judged another form. */
+  /** Runs, or is asked about, instead of the input of the call, where the gate judged another form. */
   readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
@@ -69,9 +69,9 @@ export interface ApprovalRequest extends GateRequest {
 /**
  * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
  * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
- * turn (`denied`), and nothing more is asked; `unasked` says that a rule gave the yes and nobody was shown the
- * call: a person is asked all the same where its tool wants one. `"later"`: the run ends with `awaiting_approval`, and a later
- * run brings the answer; for a call inside another one it is a refusal.
+ * turn (`denied`), and nothing more is asked. `unasked`: a rule gave the yes and nobody was shown the call,
+ * so a tool that wants a person asks for one itself. `"later"`: the run ends with `awaiting_approval`, and a
+ * later run brings the answer; for a call inside another one it is a refusal.
  */
 export type ApprovalAnswer =
   | boolean

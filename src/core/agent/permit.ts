@@ -100,7 +100,7 @@ const NO_DECISION: GateDecision = {
 };
 
 async function ask(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Answer> {
-  const question = decision.reason ?? "it needs approval";
+  const question = questionText(decision);
   const asked = { ...decision, question };
   if (run.state.isStopped) {
     const reason = "the user wants the run to end";
@@ -124,23 +124,33 @@ async function ask(run: RunContext, request: GateRequest, decision: GateDecision
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
-  const { approved, input, reason, stop, unasked } = answer;
-  if (approved === true) {
+  if (answer.approved === true) return agreed(run, request, { decision, answer });
+  const { reason = "the user refused it", stop } = answer;
+  const refused = { by: "person", code: "person", reason } as const;
+  return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
+}
+
+/** The permit after a yes. One that a rule gave leaves the tool's own question open. */
+async function agreed(
+  run: RunContext,
+  request: GateRequest,
+  { decision, answer }: { readonly decision: GateDecision; readonly answer: FullAnswer },
+): Promise<Answer> {
+  const { input, unasked } = answer;
+  if (unasked === true && decision.code !== TOOL_ASKS.code) {
     const form = { ...request, input: input ?? request.input };
-    const isOpen = unasked === true && decision.code !== TOOL_ASKS.code;
-    const own = isOpen ? await questionOfTool(run, form) : undefined;
+    const question = await questionOfTool(run, form);
     if (run.signal.aborted) return NOT_RUN;
-    if (own !== undefined) return given(request, inForm(await ask(run, form, own), input));
-    await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: question });
-    return given(request, { input });
+    if (question !== undefined) return given(request, inForm(await ask(run, form, question), input));
   }
-  return refuse(run, request, {
-    ...asked,
-    by: "person",
-    code: "person",
-    reason: reason ?? "the user refused it",
-    ...(stop === true ? { stop: true } : {}),
-  });
+  const reason = questionText(decision);
+  const decided = { ...decision, action: "allow", by: "person", reason, question: reason } as const;
+  await recordDecision(run, request, decided);
+  return given(request, { input });
+}
+
+function questionText({ reason = "it needs approval" }: GateDecision): string {
+  return reason;
 }
 
 type FullAnswer = Extract<ApprovalAnswer, object>;

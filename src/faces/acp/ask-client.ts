@@ -98,14 +98,22 @@ function questionTitle(question: Question): string {
 function reasonContent(question: Question): ToolCallContent[] {
   const { reason, parts = [] } = question;
   const subject = subjectOf(question);
-  const input = JSON.stringify(question.input ?? {}, null, 2);
+  const input = inputText(question, (text) => text);
+  const shown = withHiddenShown(inputText(question, withHiddenShown));
   const texts = [
-    ...(withHiddenShown(input) === input ? [] : [HIDES, fenced(withHiddenShown(input))]),
+    ...(shown === input ? [] : [HIDES, fenced(shown)]),
     ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
     withHiddenShown(reason),
     ...(parts.length > 1 ? parts.map(({ text }) => fenced(withHiddenShown(text))) : []),
   ];
   return [{ type: "content", content: { type: "text", text: texts.join("\n\n") } }];
+}
+
+/** The arguments of a call as JSON, its texts as `look` makes them; the ends of lines of DOS are no signs. */
+function inputText({ input = {} }: Question, look: (text: string) => string): string {
+  const text = (value: unknown): unknown =>
+    typeof value === "string" ? look(value.replaceAll("\r\n", "\n")) : value;
+  return JSON.stringify(input, (_name, value: unknown) => text(value), 2);
 }
 
 const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {

@@ -23,10 +23,13 @@ test("pieces are the whole text, none empty, and none wider than its row but for
 });
 
 test("a terminal that draws each character by itself takes at most so many cells", () => {
-  expect(["abc", "é日", "👍🏽", "x\u0903"].map((text) => [columnsOf(text), mostColumnsOf(text)])).toEqual([
+  const texts = ["abc", "é日", "👍🏽", "x\u0903", "я→“", "─○✓"];
+  expect(texts.map((text) => [columnsOf(text), mostColumnsOf(text)])).toEqual([
     [3, 3],
-    [3, 3],
+    [3, 4],
     [2, 4],
     [2, 3],
+    [3, 6],
+    [3, 6],
   ]);
 });

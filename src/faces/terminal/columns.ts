@@ -13,13 +13,13 @@ export function columnsOf(text: string): number {
 }
 
 /**
- * Cells that a text takes at most: on a terminal that draws each character by itself, whatever it belongs to.
- * Control characters must not be in it.
+ * Cells that a text takes at most: on a terminal that draws each character by itself, whatever it belongs to,
+ * and in two cells all that some terminals draw in two. Control characters must not be in it.
  */
 export function mostColumnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
   let columns = 0;
-  for (const char of text) columns += PLAIN.test(char) ? columnsOf(char) : 2;
+  for (const char of text) columns += NARROW.test(char) ? 1 : 2;
   return columns;
 }
 

@@ -10,6 +10,7 @@ function opened() {
   let now = 0;
   let ask: () => void = () => undefined;
   const written: string[] = [];
+  const sent: string[] = [];
   const answers: (readonly [string, QuestionReply])[] = [];
   const questions: Question[] = [];
   const drop = (id: string): void => {
@@ -32,7 +33,9 @@ function opened() {
     terminal: { size: { columns: 80, rows: 24 }, isBusy: false, write: (text: string) => written.push(text) },
     look: { unicode: false },
     clock: { now: () => now, elapsed: () => now },
-    onAction: () => undefined,
+    onAction: (action: string) => {
+      if (action === "send") sent.push(screen.input.text);
+    },
     history: [],
   } as unknown as ScreenOptions);
   screen.resume();
@@ -42,6 +45,7 @@ function opened() {
     screen,
     answers,
     written,
+    sent,
     drop,
     type,
     enter: () => screen.handle({ type: "key", key: "enter" }),
@@ -69,10 +73,9 @@ test("a question closes a list above it: the number that is typed then answers t
   });
   screen.open(panel);
   ask("q");
-  pass(1_000);
+  pass(60_000);
   type("1");
   enter();
-  pass(2_000);
   type("3");
   enter();
   expect([answers, chosen, written.join("").includes("(the list is closed)")]).toEqual([
@@ -82,18 +85,51 @@ test("a question closes a list above it: the number that is typed then answers t
   ]);
 });
 
-test("a line that was begun for one question does not answer the next", () => {
-  const { answers, drop, type, enter, pass, ask } = opened();
+test("a line that was begun for one question does not answer the next, however late it comes", () => {
+  const { answers, written, drop, type, enter, pass, ask } = opened();
   ask("a");
   pass(1_000);
-  type("1");
   drop("a");
   ask("b");
-  pass(1_000);
+  pass(60_000);
+  type("1");
   enter();
+  expect([answers, written.join("").includes("(the question is closed)")]).toEqual([[], true]);
   type("1");
   enter();
   expect(answers).toEqual([["b", { choice: "once" }]]);
+});
+
+test("a line for a question that is closed is no message, and what is written then is one", () => {
+  const { screen, sent, drop, type, enter, pass, ask } = opened();
+  ask("a");
+  drop("a");
+  screen.draw();
+  pass(60_000);
+  for (const text of ["42", "Go on"]) {
+    type(text);
+    enter();
+  }
+  expect(sent).toEqual(["Go on"]);
+});
+
+test("an answered question, and a run that a line stopped, leave nothing to wait for", () => {
+  const { answers, drop, type, enter, pass, ask } = opened();
+  for (const [id, text] of [
+    ["a", "1"],
+    ["b", "/stop"],
+    ["c", "2 not this"],
+  ] as const) {
+    ask(id);
+    pass(1_000);
+    type(text);
+    enter();
+    drop(id);
+  }
+  expect(answers).toEqual([
+    ["a", { choice: "once" }],
+    ["c", { choice: "no", reason: "not this" }],
+  ]);
 });
 
 test("a number too many for a list is no answer to the question above it", () => {

@@ -1,5 +1,5 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import type { Question } from "../../app/coding-session/question.ts";
+import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
 import { fieldHint, ValueForm } from "../../app/coding-session/value-form.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { InputLine } from "./input-line.ts";
@@ -14,8 +14,6 @@ import { wholeQuestion } from "./views/question-lines.ts";
 import { isFinal, Scroll } from "./views/scroll.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
-/** Where a question took the place of a list, a line that comes within so long may be for that. */
-const LIST_MS = 2_000;
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;
 
@@ -46,11 +44,12 @@ export class PlainScreen implements ScreenFace {
   #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;
-  #quietMs = QUIET_MS;
+  /** The question that a line of the person answered, or ended with its run. */
+  #settled: string | undefined;
+  /** A question or a list went away by itself: the next line may have been begun for that. */
+  #isStale = false;
   #panel: Panel | undefined;
   #typed = "";
-  /** When the line that is typed was begun. */
-  #begunAt = 0;
   #isPaused = true;
   #isPrompting = false;
   #isWorking = false;
@@ -87,6 +86,7 @@ export class PlainScreen implements ScreenFace {
   attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
     this.detach();
     this.#session = session;
+    this.#asked = undefined;
     this.#scroll.now = new Scroll();
     if (isResumed) this.#scroll.now.open(session.view.items);
     this.#detach = [
@@ -106,7 +106,6 @@ export class PlainScreen implements ScreenFace {
   }
 
   handle(event: TerminalEvent): void {
-    if (this.#typed === "") this.#begunAt = this.#options.clock.elapsed();
     if (event.type === "text") this.#typed += event.text;
     if (event.type !== "key") return;
     if (event.key === "ctrl+d") this.#options.onAction("leave", "");
@@ -155,23 +154,30 @@ export class PlainScreen implements ScreenFace {
     const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
     this.#write(final);
     const [question] = session?.questions ?? [];
-    if (question !== undefined && question.id !== this.#asked?.id) this.#ask(question);
-    this.#asked = question;
+    if (question?.id !== this.#asked?.id) {
+      if (this.#asked !== undefined && this.#asked.id !== this.#settled) this.#goAway("question");
+      this.#form = undefined;
+      if (question !== undefined) this.#ask(question);
+      this.#asked = question;
+    }
     const isWorking = session?.view.run !== undefined;
     if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
     this.#isWorking = isWorking;
     this.#promptSoon();
   }
 
+  #goAway(what: "question" | "list"): void {
+    this.#isStale = true;
+    this.#write([line(`(the ${what} is closed)`)]);
+  }
+
   #ask(question: Question): void {
-    this.#askedAt = this.#options.clock.elapsed();
-    this.#quietMs = QUIET_MS;
     // The number that is typed next must not mean a list above, nor one that is typed for it the question.
     if (this.#panel !== undefined) {
       this.#panel.handle({ type: "key", key: "escape" });
-      this.#write([line("(the list is closed)")]);
-      this.#quietMs = LIST_MS;
+      this.#goAway("list");
     }
+    this.#askedAt = this.#options.clock.elapsed();
     const { type, schema = {} } = question;
     this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
     const whole = wholeQuestion(
@@ -236,47 +242,55 @@ export class PlainScreen implements ScreenFace {
   #take(text: string): void {
     const question = this.#asked;
     const panel = this.#panel;
+    const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
     if (panel?.choices !== undefined) {
       const index = Number(text.trim()) - 1;
       if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
         panel.choices.choose(index);
       else panel.handle({ type: "key", key: "escape" });
-    } else if (question !== undefined && this.#form !== undefined && !SCREEN_COMMANDS.test(text))
-      this.#fill(question, this.#form, text);
-    else if (question !== undefined && !text.startsWith("/")) this.#answer(question, text.trim());
-    else {
+    } else if (isCommand || question === undefined) {
+      if (!isCommand && this.#isTooSoon()) return;
+      if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
       this.input.replace(text);
       this.#options.onAction("send", "");
-    }
+    } else if (this.#isTooSoon()) return;
+    else if (this.#form === undefined) this.#answer(question, text.trim());
+    else this.#fill(question, this.#form, text);
   }
 
-  /** True when a line was begun before the question could be read. */
+  /** True when a line may have been begun for what stood here before. */
   #isTooSoon(): boolean {
-    const isTooSoon = this.#begunAt - this.#askedAt < this.#quietMs;
-    if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
-    return isTooSoon;
+    const isStale = this.#isStale;
+    this.#isStale = false;
+    const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    if (isStale) this.#write([line("(this may have been meant for what is closed: write it again)")]);
+    else if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
+    return isStale || isTooSoon;
   }
 
   #fill(question: Question, form: ValueForm, text: string): void {
-    if (this.#isTooSoon()) return;
     const word = text.trim();
     const taken = word === "/back" || word === "/no" ? undefined : form.take(text);
     if (word === "/back") form.back();
-    if (word === "/no") this.#session?.answer(question.id, { choice: "no" });
-    else if (taken !== undefined && "value" in taken) this.#session?.answer(question.id, taken);
+    if (word === "/no") this.#reply(question, { choice: "no" });
+    else if (taken !== undefined && "value" in taken) this.#reply(question, taken);
     else
       this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
   }
 
   #answer(question: Question, text: string): void {
-    if (this.#isTooSoon()) return;
     const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
     const reply = offeredReply(question, Number(number) - 1);
     const takesWords = question.type === "permission" && reply !== undefined && "choice" in reply;
     // A sentence that begins with a number may be meant for the model: only a no takes words.
     if (reply === undefined || (reason !== "" && !(takesWords && reply.choice === "no")))
       this.#write([line("(write the number of one of the answers)")]);
-    else this.#session?.answer(question.id, reason === "" ? reply : { choice: "no", reason });
+    else this.#reply(question, reason === "" ? reply : { choice: "no", reason });
+  }
+
+  #reply({ id }: Question, reply: QuestionReply): void {
+    this.#settled = id;
+    this.#session?.answer(id, reply);
   }
 
   #write(rows: readonly Line[]): void {

@@ -100,5 +100,8 @@ function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | unde
   const match = /^(\d+)([:-])([^]*)$/u.exec(rest);
   if (match === null) return undefined;
   const [, number, mark, text = ""] = match;
-  return { path, line: { number: Number(number), text: text.replace(/\r+$/u, ""), isMatch: mark === ":" } };
+  return {
+    path,
+    line: { number: Number(number), text: text.replace(/(?<!\r)\r+$/u, ""), isMatch: mark === ":" },
+  };
 }

@@ -130,7 +130,7 @@ function foundIn(
 }
 
 function clip(line: string): string {
-  const text = line.replace(/\r+$/u, "");
+  const text = line.replace(/(?<!\r)\r+$/u, "");
   return text.length <= MAX_LINE_CHARS
     ? text
     : `${text.slice(0, MAX_LINE_CHARS)} [... omitted end of long line]`;

@@ -25,7 +25,7 @@ export function line(text: string, style: Style = PLAIN): Line {
 
 /** A text's lines: cut at line ends, tabs of four columns, without what a carriage return wrote over. */
 export function textLines(text: string): readonly string[] {
-  return terminalText(text.replaceAll(/\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
+  return terminalText(text.replaceAll(/(?<!\r)\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
     .split("\n")
     .map(expandTabs);
 }

@@ -1,6 +1,9 @@
 import fc from "fast-check";
+import { eastAsianWidth } from "get-east-asian-width";
 import { expect, test } from "vitest";
 import type { Question } from "../../../app/coding-session/question.ts";
+import { questionLines as commandLines } from "../../cli/approval/terminal-question-lines.ts";
+import { styleFor } from "../../cli/style.ts";
 import { mostColumnsOf } from "../../terminal/columns.ts";
 import { textLines } from "../paint/line.ts";
 import { marksOf } from "../paint/theme.ts";
@@ -110,6 +113,20 @@ test("no terminal clips a row of a question, however wide it draws letters that 
   );
 });
 
+test("on a terminal that draws letters of other scripts in two cells no row of a question is too long", () => {
+  const { diff: _, ...plain } = askedToWrite("");
+  const command = `echo "${"я".repeat(300)}"; rm -rf ~`;
+  const question: Question = { ...plain, tool: "bash", input: { command } };
+  const inTwo = (text: string): number =>
+    [...text].reduce(
+      (sum, char) => sum + eastAsianWidth(char.codePointAt(0) ?? 0, { ambiguousAsWide: true }),
+      0,
+    );
+  const look = { style: styleFor(false, {}), width: CONTEXT.width, whole: true };
+  const rows = [...texts(wholeQuestion(question, CONTEXT)), ...commandLines(question, look)];
+  expect(rows.filter((row) => inTwo(row) > CONTEXT.width)).toEqual([]);
+});
+
 test("long names of agents and tools are not cut", () => {
   const question = { ...askedToWrite(""), agent: "a".repeat(64), tool: `mcp__notes__${"b".repeat(50)}` };
   const rows = texts(wholeQuestion(question, { ...CONTEXT, width: 40 }));
@@ -125,4 +142,8 @@ test("tabs are shown where nothing else tells a line from the one it replaces", 
 
 test("tabs stand at every fourth column, whatever letters are before them", () => {
   expect(textLines("a\tbc\t€\t日\td")).toEqual(["a   bc  €   日  d"]);
+});
+
+test("no end of carriage returns keeps anybody waiting", () => {
+  expect(textLines(`${"\r".repeat(1_000_000)}a\r\r\nb`)).toEqual(["a", "b"]);
 });

@@ -152,7 +152,7 @@ function unclipped(rows: readonly Line[], width: number): readonly Line[] {
 
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
   const bar = span(`${context.marks.column} `, { role: "warning" });
-  const inner = { ...context, width: Math.max(8, context.width - 2) };
+  const inner = { ...context, width: Math.max(8, context.width - mostColumnsOf(bar.text)) };
   const rows =
     question.diff === undefined
       ? textRows(subjectOf(question), inner.width)
@@ -260,7 +260,9 @@ function optionLine(option: QuestionOption, index: number, look: OptionLook): Li
   const { number, text } = optionParts(option, index, look);
   const { width } = look.context;
   const read = option.rule === undefined ? [] : text.slice(0, option.rule === "label" ? 1 : 2);
-  const columns = [number, ...read].reduce((sum, each) => sum + mostColumnsOf(each.text), 0);
+  // Whether it is marked or not.
+  const start = mostColumnsOf(`${look.context.marks.prompt} ${index + 1}. `);
+  const columns = read.reduce((sum, each) => sum + mostColumnsOf(each.text), start);
   return columns <= width ? fitLine([number, ...text], width) : undefined;
 }
 

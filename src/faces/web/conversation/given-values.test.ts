@@ -44,6 +44,8 @@ test("the value has what was filled in, in its own type", () => {
     readValues(FIELDS, []),
     readValues(FIELDS, [["Ada"], [], [], [], [], ["{"]]),
     readValues(valueFields({ type: "integer" }), [["7"]]),
+    // Refused where it is taken, instead of another number.
+    readValues(valueFields({ type: "integer" }), [["12345678901234567890"]]),
     readValues(valueFields({ type: "object" }), []),
   ]).toEqual([
     {
@@ -53,6 +55,7 @@ test("the value has what was filled in, in its own type", () => {
     { ok: true, value: { name: "" } },
     { ok: false },
     { ok: true, value: 7 },
+    { ok: true, value: "12345678901234567890" },
     { ok: true, value: {} },
   ]);
 });

@@ -1,4 +1,4 @@
-import type { ValueField } from "../../../app/coding-session/value-fields.ts";
+import { numberOf, type ValueField } from "../../../app/coding-session/value-fields.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import { equalJson, safeParse } from "../../../core/base/json.ts";
 
@@ -57,7 +57,8 @@ function readValue(
   if (text === "") return kind === "text" && isRequired ? "" : undefined;
   if (kind === "one") return options[Number(text)]?.value;
   if (kind === "boolean") return text === "true";
-  if (kind === "number") return Number(text);
+  // What is no number, or a longer one than a number can be, is refused with the reason where it is taken.
+  if (kind === "number") return numberOf(text) ?? text;
   if (kind === "text") return text;
   const parsed = safeParse(text);
   return parsed.ok ? (parsed.value as Json) : NO_JSON;
