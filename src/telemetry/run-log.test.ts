@@ -111,7 +111,7 @@ test("a secret is taken out before a text is cut, wherever the cut falls", async
     const parameters = { type: "object", properties: { text: { type: "string" } } } as const;
     const echo = defineTool({ name: "echo", description: "Says it.", parameters, execute: () => text });
     const model = new ScriptedModel([[calls("echo", { text })], says("done")]);
-    await new Agent({ model, tools: [echo] }).run("go", { onEvent: see });
+    await new Agent({ model, tools: [echo], sessionId: "s1" }).run("go", { onEvent: see });
     expect(lines.filter((line) => line.includes("bbb"))).toHaveLength(2);
     expect(lines.join("\n")).not.toContain(token.slice(0, 4));
   }
