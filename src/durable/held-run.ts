@@ -123,15 +123,15 @@ export class HeldRun {
   async #work(): Promise<HeldOutcome> {
     const { row } = this;
     const { runs, patiently } = this.#host;
-    const records = await this.#records();
-    const signals = await patiently(() => runs.waitingSignals(row.id));
+    const records = await this.#unlessLost(this.#records());
+    const signals = await this.#unlessLost(patiently(() => runs.waitingSignals(row.id)));
     const known = entriesIn(records);
     const state = foldOf(known);
     const journal = this.#open(known, records.length);
     const end = this.#endBefore(signals);
     if (end !== undefined) return this.#end(journal, state, end);
     const answers = answersIn(signals, state);
-    await patiently(() => runs.dropSignals(answers.stale));
+    await this.#unlessLost(patiently(() => runs.dropSignals(row, answers.stale)));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
     this.#watchDeadline();
     try {
@@ -140,6 +140,7 @@ export class HeldRun {
       this.#letGo.signal.throwIfAborted();
       return this.#end(journal, state, this.#endInstead(error));
     }
+    this.#letGo.signal.throwIfAborted();
     if (this.#isLeaving) return { type: "released" };
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
       if (call !== null) journal.expect(call, sent);
@@ -228,6 +229,13 @@ export class HeldRun {
     assertAgentOf(this.row, agent);
     await agent.ready();
     return agent;
+  }
+
+  /** The same, or a rejection where the run was let go of meanwhile. */
+  async #unlessLost<T>(asking: Promise<T>): Promise<T> {
+    const found = await asking;
+    this.#letGo.signal.throwIfAborted();
+    return found;
   }
 
   /** The same, or a rejection when the run is cancelled, over or let go of: that may never settle. */
