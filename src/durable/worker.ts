@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { isWaiting } from "../core/base/stop-reason.ts";
+import { endedByItself, isWaiting } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
 import { endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
@@ -294,9 +294,8 @@ export class Worker {
       await runs.park(sql, row.id, result.pending ?? []);
       return "ended";
     }
-    // Nobody who said something in time is left without an answer.
-    const isCut = result.stopReason === "aborted" || result.error !== undefined;
-    if (!isCut && sent.some(({ kind }) => kind === "steer")) return 0;
+    // Nobody who said something in time is left without an answer, unless the run was stopped.
+    if (endedByItself(result.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     return this.#end(row, reportOfResult(result), sql);
   }
 
