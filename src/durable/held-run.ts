@@ -298,7 +298,7 @@ interface Answers {
 
 function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   const open = new Map(pendingCalls(state).map((call) => [call.callId, call.waitsFor]));
-  const approvals: { [callId: string]: ApprovalAnswer } = {};
+  const approvals = new Map<string, ApprovalAnswer>();
   const results = new Map<string, UserBlock>();
   const stale: number[] = [];
   for (const { kind, call, data, number } of signals) {
@@ -306,16 +306,17 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
     const waitsFor = call === null ? undefined : open.get(call);
     const isAsked = kind === "approve" ? state.approvals.has(call ?? "") : waitsFor === "result";
     if (call === null || !isAsked) stale.push(number);
-    else if (kind === "approve") approvals[call] ??= JSON.parse(data) as ApprovalAnswer;
-    else if (!results.has(call))
-      results.set(call, { type: "tool_result", tool_use_id: call, content: JSON.parse(data) as string });
+    else if ((kind === "approve" ? approvals : results).has(call)) continue;
+    else if (kind === "approve") approvals.set(call, JSON.parse(data) as ApprovalAnswer);
+    else results.set(call, { type: "tool_result", tool_use_id: call, content: JSON.parse(data) as string });
   }
   const content = [...results.values()];
   return {
-    approvals,
+    // An id of a call may be the name of anything that every object has.
+    approvals: Object.fromEntries(approvals),
     messages: content.length === 0 ? [] : [{ role: "user", content }],
     stale,
-    isEmpty: content.length === 0 && Object.keys(approvals).length === 0,
+    isEmpty: content.length === 0 && approvals.size === 0,
   };
 }
 
