@@ -127,7 +127,7 @@ export class AgentRuns {
     const { session, steering, agent } = this.#host;
     const { state, history } = session;
     const active = new ActiveRun(linked, publisher(options, push));
-    const workedMs = goesOn(state, messages) ? state.progress.activeMs : 0;
+    const workedMs = goesOn(session, messages) ? state.progress.activeMs : 0;
     let run: RunContext;
     try {
       assertRunnable(state, {

@@ -123,15 +123,15 @@ export class HeldRun {
   async #work(): Promise<HeldOutcome> {
     const { row } = this;
     const { runs, patiently } = this.#host;
-    const records = await this.#records();
-    const signals = await patiently(() => runs.waitingSignals(row.id));
+    const records = await this.#unlessLost(this.#records());
+    const signals = await this.#unlessLost(patiently(() => runs.waitingSignals(row.id)));
     const known = entriesIn(records);
     const state = foldOf(known);
     const journal = this.#open(known, records.length);
     const end = this.#endBefore(signals);
     if (end !== undefined) return this.#end(journal, state, end);
     const answers = answersIn(signals, state);
-    await patiently(() => runs.dropSignals(answers.stale));
+    await this.#unlessLost(patiently(() => runs.dropSignals(row, answers.stale)));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
     this.#watchDeadline();
     try {
@@ -140,6 +140,7 @@ export class HeldRun {
       this.#letGo.signal.throwIfAborted();
       return this.#end(journal, state, this.#endInstead(error));
     }
+    this.#letGo.signal.throwIfAborted();
     if (this.#isLeaving) return { type: "released" };
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
       if (call !== null) journal.expect(call, sent);
@@ -230,6 +231,13 @@ export class HeldRun {
     return agent;
   }
 
+  /** The same, or a rejection where the run was let go of meanwhile. */
+  async #unlessLost<T>(asking: Promise<T>): Promise<T> {
+    const found = await asking;
+    this.#letGo.signal.throwIfAborted();
+    return found;
+  }
+
   /** The same, or a rejection when the run is cancelled, over or let go of: that may never settle. */
   #unlessStopped<T>(making: Promise<T>): Promise<T> {
     return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
@@ -290,7 +298,7 @@ interface Answers {
 
 function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   const open = new Map(pendingCalls(state).map((call) => [call.callId, call.waitsFor]));
-  const approvals: { [callId: string]: ApprovalAnswer } = {};
+  const approvals = new Map<string, ApprovalAnswer>();
   const results = new Map<string, UserBlock>();
   const stale: number[] = [];
   for (const { kind, call, data, number } of signals) {
@@ -298,16 +306,17 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
     const waitsFor = call === null ? undefined : open.get(call);
     const isAsked = kind === "approve" ? state.approvals.has(call ?? "") : waitsFor === "result";
     if (call === null || !isAsked) stale.push(number);
-    else if (kind === "approve") approvals[call] ??= JSON.parse(data) as ApprovalAnswer;
-    else if (!results.has(call))
-      results.set(call, { type: "tool_result", tool_use_id: call, content: JSON.parse(data) as string });
+    else if ((kind === "approve" ? approvals : results).has(call)) continue;
+    else if (kind === "approve") approvals.set(call, JSON.parse(data) as ApprovalAnswer);
+    else results.set(call, { type: "tool_result", tool_use_id: call, content: JSON.parse(data) as string });
   }
   const content = [...results.values()];
   return {
-    approvals,
+    // An id of a call may be the name of anything that every object has.
+    approvals: Object.fromEntries(approvals),
     messages: content.length === 0 ? [] : [{ role: "user", content }],
     stale,
-    isEmpty: content.length === 0 && Object.keys(approvals).length === 0,
+    isEmpty: content.length === 0 && approvals.size === 0,
   };
 }
 

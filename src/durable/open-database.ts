@@ -19,6 +19,12 @@ export interface DatabasePlace {
   readonly dataDir?: string | undefined;
   /** Connections at most. */
   readonly connections: number;
+  /**
+   * Milliseconds after which a statement counts as lost, and its connection with it: where packets are dropped,
+   * nothing else ends the wait. Default 30,000: longer than the largest journal takes to be read, and short
+   * enough for work on a run to try again while it waits for its database.
+   */
+  readonly silenceMs?: number;
   readonly onWarning: (message: string) => void;
 }
 
@@ -27,7 +33,14 @@ export function openDatabase(place: DatabasePlace): Promise<Database> {
   return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
 }
 
-async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl: string): Promise<Database> {
+const SILENCE_MS = 30_000;
+/** The server ends what it hears nothing more of, too: its locks would keep everybody from the run. */
+const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${SILENCE_MS}`;
+
+async function openServer(
+  { connections, silenceMs = SILENCE_MS, onWarning }: DatabasePlace,
+  databaseUrl: string,
+): Promise<Database> {
   const [{ default: pg }, { PgBoss: Queue }] = await loaded("pg pg-boss", () =>
     Promise.all([import("pg"), import("pg-boss")]),
   );
@@ -36,6 +49,7 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
     connectionString: databaseUrl,
     max: connections,
     connectionTimeoutMillis: 10_000,
+    query_timeout: silenceMs,
     application_name: "nano-agent",
     keepAlive: true,
   });
@@ -58,14 +72,16 @@ async function openServer({ connections, onWarning }: DatabasePlace, databaseUrl
       };
       client.on("error", onError);
       try {
-        await client.query("begin");
+        await client.query(BEGIN);
         const done = await work(within);
         await client.query("commit");
         return done;
       } catch (error) {
-        await client.query("rollback").catch((failure: Error) => {
-          broken = failure;
-        });
+        if (isOfSilence(error)) broken = error;
+        else
+          await client.query("rollback").catch((failure: Error) => {
+            broken = failure;
+          });
         throw error;
       } finally {
         client.off("error", onError);
@@ -90,6 +106,11 @@ function assertReadable(databaseUrl: string, read: (url: string) => unknown): vo
       "databaseUrl cannot be read as an address: write postgres://user:password@host:port/database, with %-escapes for what is special in a password.",
     );
   }
+}
+
+/** True for a statement that had no answer: there will be none to the next one either. */
+function isOfSilence(error: unknown): error is Error {
+  return error instanceof Error && error.message === "Query read timeout";
 }
 
 /** A text of several statements has a list of results. */

@@ -44,6 +44,7 @@ interface PendingRecord {
  */
 export class RunJournal implements Journal {
   readonly sessionId: string;
+  readonly holdsOneRun = true;
   readonly #options: RunJournalOptions;
   readonly #ids = createIds();
   readonly #begun = new Set<string>();

@@ -208,12 +208,16 @@ export class RunStore {
     }));
   }
 
-  /** Marks signals that will never reach the conversation. */
-  async dropSignals(numbers: readonly number[], sql: Sql = this.database): Promise<void> {
+  /** Marks signals that will never reach the conversation, unless another worker has the run by now. */
+  async dropSignals({ id, epoch }: RunRow, numbers: readonly number[]): Promise<void> {
     if (numbers.length === 0) return;
-    await sql.query(`update ${this.schema}.signals set taken = true where number = any($1::bigint[])`, [
-      numbers,
-    ]);
+    await this.database.query(
+      `with held as (
+         select id from ${this.schema}.runs where id = $1 and epoch = $2 and state = 'working' for share
+       ) update ${this.schema}.signals set taken = true
+       where number = any($3::bigint[]) and run in (select id from held)`,
+      [id, epoch, numbers],
+    );
   }
 
   /** Where runs stand, for those who wait for them. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { isWaiting } from "../core/base/stop-reason.ts";
+import { endedByItself, isWaiting } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
 import { endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
@@ -38,7 +38,10 @@ const AGAIN_SECONDS = 2;
 const RETRY_SECONDS = 5;
 /** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
-/** Milliseconds a run that may end its worker is alone at most: one that only waits keeps nobody waiting. */
+/**
+ * Milliseconds that a run which may end its worker keeps the others waiting: until it is alone, and then while
+ * it is, as it may only wait. Where it does not come to be alone, the others are taken for as long again.
+ */
 const ALONE_MS = 60_000;
 
 /** Takes runs from the queue and works on them, many at a time. */
@@ -54,6 +57,10 @@ export class Worker {
   readonly #stop = new AbortController();
   /** The job of a run that may end its worker, which waits until this one has nothing else to lose. */
   #suspect: RunJob | undefined;
+  /** It is waited for until then. */
+  #emptyUntil = 0;
+  /** No such run is waited for until then. */
+  #busyUntil = 0;
   #aloneUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
@@ -165,7 +172,7 @@ export class Worker {
 
   /** One look into every queue, in turns, so that no agent keeps the others waiting. */
   async #takeRound(): Promise<number> {
-    if (this.#suspect !== undefined && this.#held.size === 0) await this.#takeSuspect(this.#suspect);
+    if (this.#suspect !== undefined) await this.#lookAtSuspect(this.#suspect);
     let found = 0;
     const count = this.#queues.length;
     for (let at = 0; at < count && !this.#isClosing; at++) {
@@ -190,8 +197,10 @@ export class Worker {
     const found = await this.#options.runs.find(job.run);
     if (found === undefined || found.state === "ended" || found.job !== job.id) return this.#done(job);
     if (isOfAnother(found, this.#options.version)) return this.#putBack(job, 0);
-    if (this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
+    const isBusy = this.#held.size > 0 && this.#clock.elapsed() < this.#busyUntil;
+    if (isBusy || this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
     this.#suspect = job;
+    this.#emptyUntil = this.#clock.elapsed() + ALONE_MS;
   }
 
   /**
@@ -212,6 +221,15 @@ export class Worker {
     this.#isTroubled = true;
     if (this.#held.has(job.run)) this.#jobs.delete(job.id);
     else await this.#putBack(job, 0).catch(() => this.#jobs.delete(job.id));
+  }
+
+  /** Takes it when nothing else is at work, and leaves it to others where that does not come. */
+  async #lookAtSuspect(job: RunJob): Promise<void> {
+    if (this.#held.size === 0) return this.#takeSuspect(job);
+    if (this.#clock.elapsed() < this.#emptyUntil) return;
+    await this.#putBack(job, AGAIN_SECONDS);
+    this.#suspect = undefined;
+    this.#busyUntil = this.#clock.elapsed() + ALONE_MS;
   }
 
   async #takeSuspect(job: RunJob): Promise<void> {
@@ -294,9 +312,8 @@ export class Worker {
       await runs.park(sql, row.id, result.pending ?? []);
       return "ended";
     }
-    // Nobody who said something in time is left without an answer.
-    const isCut = result.stopReason === "aborted" || result.error !== undefined;
-    if (!isCut && sent.some(({ kind }) => kind === "steer")) return 0;
+    // Nobody who said something in time is left without an answer, unless the run was stopped.
+    if (endedByItself(result.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     return this.#end(row, reportOfResult(result), sql);
   }
 

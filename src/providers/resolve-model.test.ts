@@ -189,6 +189,12 @@ describe("resolveModel", () => {
     expect(() => resolveModel("anthropic/x", { headers: { Authorization: "Bearer t" } })).not.toThrow();
   });
 
+  it("takes no name that every object has for a provider", () => {
+    expect(() => resolveModel("constructor/x", { providers: {} })).toThrow(
+      expect.objectContaining({ code: "unknown_provider" }),
+    );
+  });
+
   it("lists what there is for an unknown provider, nearest first", () => {
     expect(() => resolveModel("antropic/x")).toThrow(
       expect.objectContaining({

@@ -1,6 +1,7 @@
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
+import { ownValue } from "../core/base/json.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
@@ -105,7 +106,7 @@ function providerOf(
   name: string,
   { providers = {} }: ResolveModelOptions,
 ): { readonly preset: Preset; readonly custom: CustomProvider } {
-  const custom = providers[name];
+  const custom = ownValue(providers, name);
   if (custom === undefined)
     return { preset: findPreset(name, [...PRESETS, ...Object.entries(providers).map(toPreset)]), custom: {} };
   return { preset: presetNamed(name) ?? toPreset([name, custom]), custom };
@@ -192,7 +193,7 @@ function infoOf(
     preset.local === true ? undefined : options.prices?.find(preset.name, id),
     knownModelInfo(preset.name, id),
     options.facts,
-    custom.models?.[id],
+    ownValue(custom.models ?? {}, id),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : Object.assign({}, ...parts);
 }

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { onLoopback } from "../../test/on-loopback.ts";
 import { type FetchHandler, fetchListener } from "./fetch-listener.ts";
@@ -79,4 +81,39 @@ test("what no handler can be asked is refused with a problem too", async () => {
     ["405", true, "GET, HEAD, POST"],
     ["400", true, undefined],
   ]);
+});
+
+test("a request hears that its connection is gone, however many there were before", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  setFlagsFromString("--no-expose-gc");
+  const streams = 30;
+  let heard = 0;
+  let closed = 0;
+  const listener = fetchListener(async (request) => {
+    if (request.method !== "POST") return new Response("over");
+    request.signal.addEventListener("abort", () => heard++, { once: true });
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }));
+  });
+  const origin = await onLoopback(
+    createServer((incoming, outgoing) => {
+      listener(incoming, outgoing);
+      if (incoming.method === "POST") outgoing.once("close", () => closed++);
+    }),
+  );
+  // So many that the engine compiles what handles them, which then holds nothing that it does not use any more.
+  for (let count = 0; count < 1_500; count++) await (await fetch(origin)).text();
+  const open = await Promise.all(
+    Array.from({ length: streams }, async () => {
+      const leaving = new AbortController();
+      const { body } = await fetch(origin, { method: "POST", signal: leaving.signal });
+      const reader = body?.getReader();
+      await reader?.read();
+      return leaving;
+    }),
+  );
+  collectGarbage();
+  for (const leaving of open) leaving.abort();
+  await expect.poll(() => closed).toBe(streams);
+  expect(heard).toBe(streams);
 });

@@ -11,10 +11,16 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  * with a problem: TRACE, which the web does not have, with 405, all else with 400.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
+  // A request that nothing holds is gone before its end, and then whoever listens to its signal hears nothing.
+  const requests = new WeakMap<ServerResponse, Request>();
   return (incoming, outgoing) => {
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    void respond(incoming, outgoing, { handler, signal: gone.signal });
+    const handle: FetchHandler = (request) => {
+      requests.set(outgoing, request);
+      return handler(request);
+    };
+    void respond(incoming, outgoing, { handler: handle, signal: gone.signal });
   };
 }
 

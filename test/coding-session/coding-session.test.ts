@@ -357,30 +357,33 @@ test("a session is gone on with in another process, and one process alone writes
   ]).toEqual([true, ["first", "second"], 2]);
 });
 
-test("a question that nobody has answered is answered after the session was opened again", async () => {
-  const { open, cwd } = place();
-  const first = await open([calls("write", { path: "a.txt", content: "a" })]);
-  const asked = Promise.withResolvers<string>();
-  first.onQuestion(({ id }) => asked.resolve(id));
-  const run = first.send("Write");
-  const id = await asked.promise;
-  // The process is killed here.
-  first.killNow();
-  await run;
-  await using again = await open([says("Done.")], { resume: "last" });
-  const { questions } = again;
-  const ended = Promise.withResolvers<void>();
-  again.onEvent(({ type }) => {
-    if (type === "done") ended.resolve();
-  });
-  again.answer(id, { choice: "once" });
-  await ended.promise;
-  expect([
-    questions.map((question) => [question.id === id, question.tool]),
-    readFileSync(join(cwd, "a.txt"), "utf8"),
-    again.questions,
-  ]).toEqual([[[true, "write"]], "a", []]);
-});
+test.each(["call_1", "__proto__"])(
+  "a question about the call %s is answered after the session was opened again",
+  async (callId) => {
+    const { open, cwd } = place();
+    const first = await open([calls("write", { path: "a.txt", content: "a" }, callId)]);
+    const asked = Promise.withResolvers<string>();
+    first.onQuestion(({ id }) => asked.resolve(id));
+    const run = first.send("Write");
+    const id = await asked.promise;
+    // The process is killed here.
+    first.killNow();
+    await run;
+    await using again = await open([says("Done.")], { resume: "last" });
+    const { questions } = again;
+    const ended = Promise.withResolvers<void>();
+    again.onEvent(({ type }) => {
+      if (type === "done") ended.resolve();
+    });
+    again.answer(id, { choice: "once" });
+    await ended.promise;
+    expect([
+      questions.map((question) => [question.id === id, question.tool]),
+      readFileSync(join(cwd, "a.txt"), "utf8"),
+      again.questions,
+    ]).toEqual([[[true, "write"]], "a", []]);
+  },
+);
 
 test("what opening finds are typed notices", async () => {
   const { open, cwd } = place();

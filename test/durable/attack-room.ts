@@ -1,5 +1,6 @@
 import { afterAll, onTestFinished } from "vitest";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import { type Clock, systemClock } from "../../src/core/base/clock.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
 import type { Database, Sql } from "../../src/durable/database.ts";
 import { EntryStore, entriesIn } from "../../src/durable/entry-store.ts";
@@ -23,7 +24,7 @@ export interface Room {
   readonly add: (...ids: readonly string[]) => Promise<void>;
   readonly send: (run: string, signal: Pick<Signal, "kind" | "call"> & { data: unknown }) => Promise<void>;
   /** A worker begins; it closes with the test. */
-  readonly work: (clerk: DurableAgent) => Promise<void>;
+  readonly work: (clerk: DurableAgent, clock?: Clock) => Promise<void>;
   /** Puts a run back that waits. */
   readonly requeue: (sql: Sql, row: RunRow) => Promise<void>;
   readonly when: (run: string, isThere: (row: RunRow) => boolean) => Promise<RunRow>;
@@ -85,8 +86,8 @@ async function openRoom(
       await runs.requeue(sql, row.id, row.version);
       await queue.add(sql, [row]);
     },
-    work: async (clerk) => {
-      const worker = workerOf({ runs, queue, entries }, clerk);
+    work: async (clerk, clock = systemClock) => {
+      const worker = workerOf({ runs, queue, entries, clock }, clerk);
       await worker.start();
       workers.push(worker);
     },
@@ -105,6 +106,7 @@ interface WorkerParts {
   readonly runs: RunStore;
   readonly queue: RunQueue;
   readonly entries: EntryStore;
+  readonly clock: Clock;
 }
 
 function workerOf(parts: WorkerParts, clerk: DurableAgent): Worker {

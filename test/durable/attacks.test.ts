@@ -174,6 +174,28 @@ test("an approval of a call that a hook changes each time is asked for again, on
   expect([again.epoch, requests, noted]).toEqual([2, 2, []]);
 });
 
+test("answers reach calls whose ids are names that every object has", async () => {
+  const ids = ["constructor", "toString", "__proto__"];
+  const room = await openRoom();
+  await room.add("odd");
+  await room.work(
+    agentOf([ids.map((id, at) => calls("note", { n: at }, id)), says("Done.")], {
+      tools: [noteTool([], { needsApproval: true })],
+    }),
+  );
+  const asked = await room.when("odd", ({ state }) => state === "waiting");
+  await room.database.transaction(async (sql) => {
+    await room.runs.lock("odd", sql);
+    for (const id of ids) await room.runs.signal(sql, "odd", { id, kind: "approve", call: id, data: "true" });
+    await room.requeue(sql, asked);
+  });
+  const row = await room.when("odd", ({ state, epoch }) => state === "ended" || epoch > asked.epoch + 2);
+  expect([row.state, resultsIn(await room.entries("odd")).toSorted()]).toEqual([
+    "ended",
+    ["__proto__ ok: noted 2", "constructor ok: noted 0", "toString ok: noted 1"],
+  ]);
+});
+
 test("refuses dates, budgets, retries, versions and folders that a database cannot keep, before it begins", async () => {
   const fleet = await createFleet({ concurrency: 0 });
   onTestFinished(() => fleet.close());

@@ -76,6 +76,14 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     expect(await database.query("select 1 as one")).toEqual([{ one: 1 }]);
   });
 
+  test("the server ends a transaction that it hears nothing more of, whose locks would keep others waiting", async () => {
+    const database = await openDatabase({ databaseUrl, connections: 1, onWarning: () => undefined });
+    onTestFinished(() => database.close());
+    const setting = "select current_setting('idle_in_transaction_session_timeout') as setting";
+    const within = await database.transaction((sql) => sql.query(setting));
+    expect([within, await database.query(setting)]).toEqual([[{ setting: "30s" }], [{ setting: "0" }]]);
+  });
+
   /** A connection that sends requests within a limit of two an hour; what they would wait is noted. */
   async function askFrom(schema: string, waits: number[]) {
     const client = new pg.Client({ connectionString: databaseUrl });

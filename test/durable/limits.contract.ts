@@ -227,6 +227,25 @@ function describeTries(place: () => FleetPlace): void {
     await expect(run.retry()).rejects.toMatchObject({ code: "invalid_argument" });
   });
 
+  it("lets its limits and what it has spent go on when it is begun again", async () => {
+    const spends = finishes("tool_use", { inputTokens: 1_000, outputTokens: 0 });
+    const call = [calls("note", { n: 1 }), spends];
+    const steps = [call, fails(overloaded()), call, says("Never.")];
+    const agent = agentOf(steps, { tools: [noteTool([])], maxIterations: 2, onMaxIterations: "last" });
+    const fleet = await openFleet(place(), { agents: { clerk: agent } });
+    const run = await fleet.start("clerk", "Go.");
+    await run.result();
+    await run.retry();
+    const { stopReason, iterations, usage } = await run.result();
+    const kinds = (await entriesOf(run)).flatMap(({ type }) => (type.startsWith("run_") ? [type] : []));
+    expect([stopReason, iterations, usage.inputTokens, kinds]).toEqual([
+      "max_iterations",
+      2,
+      2_000,
+      ["run_start", "run_end", "run_resume", "run_end"],
+    ]);
+  });
+
   it("forgets runs that ended longer ago than they are kept, and no other", async () => {
     const where = place();
     const agents = {

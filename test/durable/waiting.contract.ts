@@ -221,6 +221,19 @@ function describeSteering(place: () => FleetPlace): void {
     await expect(run.steer("too late")).rejects.toMatchObject({ code: "invalid_argument" });
     await expect(run.steer("")).rejects.toMatchObject({ code: "invalid_argument" });
   });
+
+  it("ends with a no that stops it, whatever was said to it before", async () => {
+    const agent = agentOf([calls("note", { n: 1 }, "one"), says("Never.")], {
+      tools: [noteTool([], { needsApproval: true })],
+    });
+    const fleet = await openFleet(place(), { agents: { clerk: agent } });
+    const run = await fleet.start("clerk", "Go.");
+    await whenWaiting(run);
+    await run.steer("Another way.");
+    await run.approve("one", { approved: false, stop: true });
+    const { stopReason } = await run.result();
+    expect([stopReason, agent.model.requests.length]).toEqual(["denied", 1]);
+  });
 }
 
 function describeCancel(place: () => FleetPlace): void {

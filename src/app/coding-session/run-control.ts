@@ -63,7 +63,7 @@ export class RunControl {
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
-  #approvals: { [callId: string]: ApprovalAnswer } = {};
+  readonly #approvals = new Map<string, ApprovalAnswer>();
   readonly #keptQueue: KeptQueue;
 
   constructor(options: RunControlOptions) {
@@ -164,10 +164,10 @@ export class RunControl {
 
   /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
   answerLeft({ callId = "" }: Question, reply: QuestionReply): void {
-    this.#approvals[callId] = approvalOf(reply);
+    this.#approvals.set(callId, approvalOf(reply));
     if (this.#options.parts.desk.questions.length > 0 || this.#run !== undefined) return;
-    const approvals = this.#approvals;
-    this.#approvals = {};
+    const approvals = Object.fromEntries(this.#approvals);
+    this.#approvals.clear();
     this.start({ approvals });
   }
 

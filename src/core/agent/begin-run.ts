@@ -31,7 +31,7 @@ export async function beginRun(
   const { model, effort } = run.choice();
   await recordHistory(run, history);
   await record(run, {
-    type: goesOn(run.state, messages) ? "run_resume" : "run_start",
+    type: goesOn(run, messages) ? "run_resume" : "run_start",
     sessionId: journal.sessionId,
     model: `${model.provider}/${model.id}`,
     ...defined({ effort }),
@@ -58,8 +58,15 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
   return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
 
-/** True when this input goes on with the newest run, cut or waiting: it answers open calls at most. */
-export function goesOn(state: SessionState, messages: readonly Message[]): boolean {
+/**
+ * True when this input goes on with the newest run, cut or waiting: it answers open calls at most. In a journal
+ * of one run everything does.
+ */
+export function goesOn(
+  { journal, state }: Pick<Recorder, "journal" | "state">,
+  messages: readonly Message[],
+): boolean {
+  if (journal.holdsOneRun === true) return state.progress.hasBegun;
   return state.isUnfinished && !saysSomething(messages);
 }
 

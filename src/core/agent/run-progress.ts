@@ -19,6 +19,8 @@ export class RunProgress {
   model: string | undefined;
   /** Reasoning asked of it; `undefined` for the provider's default. */
   effort: Effort | undefined;
+  /** True when there is one. */
+  hasBegun = false;
   /** True when it has begun and has no end. */
   isOpen = false;
   /** The answer without calls that nothing was said behind. */
@@ -43,7 +45,7 @@ export class RunProgress {
   /** Takes an entry. `wasWaiting`: calls waited for somebody before it. */
   apply(entry: JournalEntry, wasWaiting: boolean): void {
     if (entry.type === "run_start") this.#begin(entry, wasWaiting);
-    else if (entry.type === "run_resume") this.#work(entry);
+    else if (entry.type === "run_resume") this.#goOn(entry, wasWaiting);
     else if (entry.type === "history") this.#take(entry.messages);
     else if (entry.type === "user_message") this.#hear(entry);
     else if (entry.type === "assistant_message") this.#answer(entry);
@@ -61,15 +63,29 @@ export class RunProgress {
     if (!wasWaiting) this.asked = [];
     this.iterations = 0;
     this.lastText = "";
-    this.nudges = 0;
-    this.unreadable = 0;
+    this.#forgive();
     this.#called = [];
     this.isOpen = false;
     this.#activeMs = 0;
     this.#work(entry);
   }
 
+  /** One that had ended is tried again: the model is asked anew, and has its chances to be understood. */
+  #goOn(entry: RunResumeEntry, wasWaiting: boolean): void {
+    if (!this.isOpen && !wasWaiting) {
+      this.#leaveTurn();
+      this.#forgive();
+    }
+    this.#work(entry);
+  }
+
+  #forgive(): void {
+    this.nudges = 0;
+    this.unreadable = 0;
+  }
+
   #work(entry: RunStartEntry | RunResumeEntry): void {
+    this.hasBegun = true;
     this.#activeMs = this.activeMs;
     this.#activeSince = entry.time;
     this.isOpen = true;

@@ -131,3 +131,49 @@ test("a compaction that is taken back leaves the conversation as if it had never
     { numRuns: 300 },
   );
 });
+
+test("a run that goes on behind its end has its requests and its time, and what ended it does not hold any more", () => {
+  const run = { sessionId: "s", model: "p/m", tools: [] };
+  const at = (time: number, entry: NewEntry): JournalEntry => ({
+    id: `e${time}`,
+    parent: null,
+    time,
+    ...entry,
+  });
+  const state = new SessionState();
+  const answer = {
+    type: "assistant_message",
+    message: assistantMessage("a"),
+    model: "p/m",
+    finishReason: { unified: "error", raw: "" },
+    usage: { inputTokens: 10, outputTokens: 1 },
+    durationMs: 0,
+  } as const;
+  const entries: readonly JournalEntry[] = [
+    at(0, { type: "run_start", ...run }),
+    at(10, {
+      type: "permission_decision",
+      callId: "c",
+      name: "n",
+      input: {},
+      action: "deny",
+      by: "person",
+      reason: "no",
+      stop: true,
+    }),
+    at(20, answer),
+    at(30, { type: "run_end", stopReason: "error", iterations: 1 }),
+    at(1_000, { type: "run_resume", ...run }),
+    at(1_040, answer),
+  ];
+  for (const entry of entries.slice(0, -1)) state.apply(entry);
+  const { progress } = state;
+  const resumed = [progress.answer, state.isStopped, progress.isOpen];
+  for (const entry of entries.slice(-1)) state.apply(entry);
+  expect([resumed, progress.iterations, progress.activeMs, state.run.usage.inputTokens]).toEqual([
+    [undefined, false, true],
+    2,
+    70,
+    20,
+  ]);
+});

@@ -153,6 +153,8 @@ export class SessionState {
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
+    // Whoever has a run that was stopped begun again wants it to go on.
+    if (entry.type === "run_resume" && !this.isUnfinished) this.#isStopped = false;
     this.progress.apply(entry, this.isWaiting);
     for (const fold of this.#folds) fold.apply(entry);
     const before = transcript.messages.length;
