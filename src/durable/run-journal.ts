@@ -50,7 +50,7 @@ export class RunJournal implements Journal {
   readonly #ids = createIds();
   readonly #begun = new Set<string>();
   readonly #waiting = new Map<string, readonly Signal[]>();
-  /** Ids of the steering messages that phases have heard: one that is cut begins anew, and hears them again. */
+  /** Ids of steering messages that phases have heard: one that is cut begins anew, and hears them again. */
   readonly #heardInside: string[] = [];
   #entries: readonly JournalEntry[];
   #newest: string | null;

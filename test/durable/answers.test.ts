@@ -68,7 +68,7 @@ async function room() {
     database,
     entries,
     clock,
-    /** The first thing that is sent is done, and not known to be; then something happens, and it is sent again. */
+    /** The first thing that is sent counts as not sent; then something happens, and it is sent again. */
     losesAnswer: (meanwhile: () => Promise<void>): void => {
       onLoss = meanwhile;
     },
