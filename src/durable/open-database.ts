@@ -20,9 +20,9 @@ export interface DatabasePlace {
   /** Connections at most. */
   readonly connections: number;
   /**
-   * Milliseconds after which a statement counts as lost, and its connection with it: where packets are dropped,
-   * nothing else ends the wait. Default 30,000: longer than the largest journal takes to be read, and short
-   * enough for work on a run to try again while it waits for its database.
+   * Milliseconds after which a statement counts as lost, and its connection with it: where packets are
+   * dropped, nothing else ends the wait. Default 30,000: longer than the largest journal takes to be read,
+   * and short enough for work on a run to try again while it waits for its database.
    */
   readonly silenceMs?: number;
   readonly onWarning: (message: string) => void;

@@ -42,7 +42,10 @@ function databaseError(error: unknown): NanoAgentError {
   });
 }
 
-/** Classes of SQLSTATE that say: not now. 08 connection · 40 rolled back · 53 resources · 57 intervention. 25P03 silence. */
+/**
+ * SQLSTATE that say: not now. Classes: 08 connection · 40 rolled back · 53 resources · 57 intervention.
+ * 25P03: nothing was heard of a transaction.
+ */
 const PASSING = /^(?:08|40|53|57|58|25P03)/;
 /** SQLSTATE has five characters; codes of the system have names. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;

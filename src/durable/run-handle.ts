@@ -215,6 +215,8 @@ export class RunHandle implements DurableRun {
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
+        // It was sent, and only the word of that was lost: by now the run may have heard it, and have ended.
+        if (await runs.hasSignal(sql, signal.id)) return true;
         if (row.state === "ended") throw hasEnded(row);
         if (!(await check(sql, row, signal))) return false;
         await runs.signal(sql, this.id, signal);

@@ -1,6 +1,7 @@
 import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { createIds } from "../core/base/ids.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { EntryBatch } from "./entry-store.ts";
 import type { Signal } from "./run-store.ts";
@@ -49,6 +50,8 @@ export class RunJournal implements Journal {
   readonly #ids = createIds();
   readonly #begun = new Set<string>();
   readonly #waiting = new Map<string, readonly Signal[]>();
+  /** Ids of steering messages that phases have heard: one that is cut begins anew, and hears them again. */
+  readonly #heardInside: string[] = [];
   #entries: readonly JournalEntry[];
   #newest: string | null;
   #stored: number;
@@ -161,19 +164,28 @@ export class RunJournal implements Journal {
   #count(entry: JournalEntry): void {
     if (entry.type === "tool_intent") this.#begun.add(entry.callId);
     if (entry.type === "tool_result") this.#begun.delete(entry.callId);
+    if (entry.type === "user_message" && entry.scope !== undefined && entry.steeringId !== undefined)
+      this.#heardInside.push(entry.steeringId);
   }
 
   /** The signals that have reached the conversation with an entry. */
   #taken(entry: JournalEntry): readonly number[] {
-    // A call that is asked about again was changed since: the answer it had was to another question.
-    const id = entry.type === "approval_request" ? entry.callId : addresseeOf(entry);
-    return id === undefined ? [] : (this.#waiting.get(id) ?? []).map(({ number }) => number);
+    if (entry.scope !== undefined) return [];
+    const isAnswer = entry.type === "run_end" && endedByItself(entry.stopReason);
+    const ids = isAnswer ? this.#heardInside : [addresseeOf(entry)];
+    return ids.flatMap((id) => this.#signalsTo(id)).map(({ number }) => number);
+  }
+
+  #signalsTo(id: string | undefined): readonly Signal[] {
+    return id === undefined ? [] : (this.#waiting.get(id) ?? []);
   }
 }
 
 /** The call or steering message that an entry says has reached the conversation. */
 function addresseeOf(entry: JournalEntry): string | undefined {
   if (entry.type === "user_message") return entry.steeringId;
+  // A call that is asked about again was changed since: the answer it had was to another question.
+  if (entry.type === "approval_request") return entry.callId;
   const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
   return isCall && entry.parentCallId === undefined ? entry.callId : undefined;
 }

@@ -195,6 +195,11 @@ export class RunStore {
     );
   }
 
+  /** True for a signal that was sent. */
+  async hasSignal(sql: Sql, id: string): Promise<boolean> {
+    return (await sql.query(`select from ${this.schema}.signals where id = $1`, [id])).length > 0;
+  }
+
   /** The signals to a run that have not reached its conversation, in order. */
   async waitingSignals(run: string, sql: Sql = this.database): Promise<readonly Signal[]> {
     const rows = await sql.query<Signal>(

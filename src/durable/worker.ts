@@ -39,8 +39,8 @@ const RETRY_SECONDS = 5;
 /** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
 /**
- * Milliseconds that a run which may end its worker keeps the others waiting: until it is alone, and then while
- * it is, as it may only wait. Where it does not come to be alone, the others are taken for as long again.
+ * Milliseconds that a run which may end its worker keeps the others waiting: until it is alone, and then
+ * while it is, as it may only wait. Where it does not come to be alone, others are taken for as long again.
  */
 const ALONE_MS = 60_000;
 

@@ -101,7 +101,7 @@ test("a request hears that its connection is gone, however many there were befor
       if (incoming.method === "POST") outgoing.once("close", () => closed++);
     }),
   );
-  // So many that the engine compiles what handles them, which then holds nothing that it does not use any more.
+  // So many that the engine compiles what handles them, which then holds nothing that it does not use.
   for (let count = 0; count < 1_500; count++) await (await fetch(origin)).text();
   const open = await Promise.all(
     Array.from({ length: streams }, async () => {

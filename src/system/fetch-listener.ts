@@ -11,7 +11,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  * with a problem: TRACE, which the web does not have, with 405, all else with 400.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
-  // A request that nothing holds is gone before its end, and then whoever listens to its signal hears nothing.
+  // A request that nothing holds is gone before its end, and whoever listens to its signal hears nothing.
   const requests = new WeakMap<ServerResponse, Request>();
   return (incoming, outgoing) => {
     const gone = new AbortController();

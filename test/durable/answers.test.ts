@@ -6,6 +6,7 @@ import type { Sql } from "../../src/durable/database.ts";
 import { EntryStore, type StoredRecord } from "../../src/durable/entry-store.ts";
 import { RunHandle } from "../../src/durable/run-handle.ts";
 import { lineOf } from "../../src/durable/run-journal.ts";
+import type { StoredReport } from "../../src/durable/run-row.ts";
 import { RunWatch } from "../../src/durable/run-watch.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
@@ -51,7 +52,13 @@ async function room() {
   onTestFinished(() => watch.close());
   const entries = new InterruptedEntries(runs.schema);
   const clock = new FakeClock();
-  const patiently = <T>(work: () => Promise<T>): Promise<T> => work();
+  let onLoss: (() => Promise<void>) | undefined;
+  const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+    const done = await work();
+    if (done !== true || onLoss === undefined) return done;
+    await onLoss();
+    return work();
+  };
   const onChanged = (): void => watch.poke();
   await add(ID);
   let seq = 0;
@@ -61,6 +68,10 @@ async function room() {
     database,
     entries,
     clock,
+    /** The first thing that is sent counts as not sent; then something happens, and it is sent again. */
+    losesAnswer: (meanwhile: () => Promise<void>): void => {
+      onLoss = meanwhile;
+    },
     write: async (sql: Sql, added: readonly JournalEntry[]): Promise<void> => {
       const ids = added.map(({ id }) => id);
       const records = added.map((entry) => lineOf(encodeRecord(entry).bytes));
@@ -105,6 +116,21 @@ test("an answer is taken that comes before the call waits for it", async () => {
   });
   await answering;
   expect((await handle.status()).state).toBe("queued");
+});
+
+test("an answer was taken of which only that was not heard, also when its run has ended since", async () => {
+  const [waits] = await asked();
+  const { handle, runs, database, write, takeUp, losesAnswer } = await room();
+  await takeUp();
+  await write(database, waits);
+  losesAnswer(() =>
+    database.transaction(async (sql) => {
+      const report = { text: "", stopReason: "completed", iterations: 1, usage: {}, cost: 0 };
+      await runs.end(sql, ID, report as unknown as StoredReport);
+    }),
+  );
+  await handle.answer("a", "A");
+  expect((await handle.status()).state).toBe("ended");
 });
 
 test.each(["queued", "working"])("an answer to a run that stays %s is refused in the end", async (state) => {

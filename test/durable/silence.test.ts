@@ -7,7 +7,7 @@ import { patiently } from "../../src/durable/patient.ts";
 /** `AuthenticationOk` and `ReadyForQuery`. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
-/** A PostgreSQL that lets everybody in, and then says nothing any more, as behind a wall that drops packets. */
+/** A PostgreSQL that lets everybody in, and then says nothing any more: something drops its packets. */
 async function silentServer(): Promise<{ readonly databaseUrl: string; readonly guests: Set<Socket> }> {
   const guests = new Set<Socket>();
   const server = createServer((socket) => {

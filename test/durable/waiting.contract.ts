@@ -222,6 +222,28 @@ function describeSteering(place: () => FleetPlace): void {
     await expect(run.steer("")).rejects.toMatchObject({ code: "invalid_argument" });
   });
 
+  it("brings a message to a phase that begins anew, and once to one that comes to its end", async () => {
+    const where = place();
+    const heard = Promise.withResolvers<void>();
+    const first = agentOf(
+      ({ messages }) => {
+        if (!wordsOf(messages).includes("user: Another way.")) return calls("note", { n: messages.length });
+        heard.resolve();
+        return [waits(new Promise(() => undefined)), says("Never.")];
+      },
+      { tools: [noteTool([])], memory: "final-only", maxIterations: 10_000 },
+    );
+    const fleet = await openFleet(where, { agents: { clerk: first } });
+    const { id } = await fleet.start("clerk", "Go.");
+    await fleet.run(id).steer("Another way.");
+    await heard.promise;
+    await fleet.close();
+    const second = agentOf(() => says("Done."), { memory: "final-only" });
+    const result = await (await openFleet(where, { agents: { clerk: second } })).run(id).result();
+    const asked = second.model.requests.map(({ messages }) => wordsOf(messages));
+    expect([result.text, asked]).toEqual(["Done.", [["user: Go.", "user: Another way."]]]);
+  });
+
   it("ends with a no that stops it, whatever was said to it before", async () => {
     const agent = agentOf([calls("note", { n: 1 }, "one"), says("Never.")], {
       tools: [noteTool([], { needsApproval: true })],

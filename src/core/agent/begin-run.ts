@@ -59,8 +59,8 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
 }
 
 /**
- * True when this input goes on with the newest run, cut or waiting: it answers open calls at most. In a journal
- * of one run everything does.
+ * True when this input goes on with the newest run, cut or waiting: it answers open calls at most. In a
+ * journal of one run everything does.
  */
 export function goesOn(
   { journal, state }: Pick<Recorder, "journal" | "state">,

@@ -10,8 +10,8 @@ export interface Journal {
   /** Path of the file it is kept in, where it is one. */
   readonly file?: string | undefined;
   /**
-   * True for the journal of one run: whoever runs its agent again goes on with that, however it has ended, and
-   * what it has spent, its model requests and its time count on. Default: a run that has ended is over.
+   * True for the journal of one run: whoever runs its agent again goes on with that, however it has ended,
+   * and what it has spent, its model requests and its time count on. Default: a run that has ended is over.
    */
   readonly holdsOneRun?: boolean;
   /** Entries from the first to the newest, in order: at once, or as they come from where they are kept. */
