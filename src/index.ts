@@ -12,6 +12,7 @@ export type {
   Gate,
   GateDecision,
   GateRequest,
+  UnaskedYes,
 } from "./core/agent/gate.ts";
 export type { Journal } from "./core/agent/journal.ts";
 export { MemoryJournal } from "./core/agent/memory-journal.ts";

@@ -274,7 +274,7 @@ function assertFailed(row: RunRow): void {
   throw misuse(`The run ${id} has not failed (${stands}), so there is nothing to retry.`);
 }
 
-const CHOICE_CHECKS: Checks<Omit<Exclude<ApprovalAnswer, boolean | "later">, "unasked">> = {
+const CHOICE_CHECKS: Checks<Exclude<ApprovalAnswer, boolean | "later">> = {
   approved: isOf("boolean"),
   input: isOf("object"),
   reason: isOf("string"),

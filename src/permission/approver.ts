@@ -4,6 +4,7 @@ import type {
   Approver,
   GateDecision,
   GateRequest,
+  UnaskedYes,
 } from "../core/agent/gate.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
@@ -43,13 +44,16 @@ async function askPerson(
   request: ApprovalRequest,
   options: ApproverOptions,
   isFresh: boolean,
-): Promise<ApprovalAnswer> {
+): Promise<ApprovalAnswer | UnaskedYes> {
   const { prompt, session, remember, recheck } = options;
   const given = new Set<string>();
   let wasShown = false;
-  // An answer to an earlier question may have answered this one of the rules; a tool's own is for a person.
-  const isOpen = isFresh || request.decision.code === "needs_approval";
-  let decision = isOpen ? request.decision : await recheck(request);
+  let { decision } = request;
+  if (!isFresh) {
+    const now = await recheck(request);
+    // An answer to an earlier question may have answered this one of the rules; a tool's own is for a person.
+    if (now.action === "deny" || decision.code !== "needs_approval") decision = now;
+  }
   while (decision.action === "ask") {
     request.signal.throwIfAborted();
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });

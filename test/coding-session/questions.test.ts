@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync } from "node:fs";
+import { readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
@@ -109,6 +109,22 @@ test("a yes to a change of a large file is none once another call has changed it
     ["ok", "ok", "error"],
     "x\ny\n",
   ]);
+});
+
+test("a yes to a change of a file is none once that is too large to compare", async () => {
+  const { open, cwd } = place({ "a.js": "x\n" });
+  await using session = await open([
+    [
+      calls("bash", { command: "truncate -s 65M a.js" }, "a"),
+      calls("read", { path: "a.js", limit: 1 }, "b"),
+      calls("write", { path: "a.js", content: "y\n" }, "c"),
+    ],
+    says("Done."),
+  ]);
+  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
+  await session.send("Go");
+  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
+  expect([results, statSync(join(cwd, "a.js")).size]).toEqual([["ok", "ok", "error"], 65 * 1024 * 1024]);
 });
 
 test("an editor that never says what it has of a file keeps no question back", async () => {

@@ -8,6 +8,7 @@ import type {
   GateDecision,
   GateRequest,
 } from "../../src/core/agent/gate.ts";
+import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import type { ToolDefinition } from "../../src/core/tool/tool.ts";
 import type { ApprovalQuestion, ApprovalReply } from "../../src/permission/approval-prompt.ts";
@@ -15,6 +16,7 @@ import { createApprover } from "../../src/permission/approver.ts";
 import { parseRules } from "../../src/permission/parse-rule.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
 import { SessionRules } from "../../src/permission/session-rules.ts";
+import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";
@@ -101,9 +103,11 @@ test("what the gate judged in place of the input is asked about by it and runs a
 function busyTill({
   replies,
   allow,
+  modeWhileAsked,
 }: {
   readonly replies: readonly ApprovalReply[];
   readonly allow?: "pay";
+  readonly modeWhileAsked?: "plan";
 }) {
   const left = [...replies];
   const asked: unknown[] = [];
@@ -113,6 +117,7 @@ function busyTill({
   const permission = new PolicyGate({ cwd, home: cwd, workspace: [cwd], session, rules });
   const ask = async ({ input, reason }: ApprovalQuestion): Promise<ApprovalReply> => {
     asked.push([input["amount"], reason]);
+    if (modeWhileAsked !== undefined) permission.setMode(modeWhileAsked);
     await setImmediate();
     return left.shift() ?? { choice: "no" };
   };
@@ -132,7 +137,8 @@ function busyTill({
   });
   const batch = (amount: number) => calls("batch", { calls: [{ tool: "pay", input: { amount } }] });
   const model = new ScriptedModel([[batch(5), batch(500)], says("Done.")]);
-  return { asked, paid, agent: new Agent({ model, permission, approve, tools: [pay, createBatchTool()] }) };
+  const agent = new Agent({ model, permission, approve, tools: [pay, createBatchTool()] });
+  return { asked, paid, agent };
 }
 
 test("a question of a tool that waits behind another one is put to the person all the same", async () => {
@@ -160,6 +166,49 @@ test("a rule that answers the question of the gate meanwhile does not answer the
   });
 });
 
+test("what rules forbid meanwhile is not asked about", async () => {
+  const { agent, asked, paid } = busyTill({ replies: [], allow: "pay", modeWhileAsked: "plan" });
+  await agent.run("go");
+  expect({ asked: asked.length, paid }).toEqual({ asked: 1, paid: [] });
+});
+
+test.each([
+  ["is refused", {}, { refused: 2, waiting: 0 }],
+  ["waits", { onAsk: "pause" }, { refused: 0, waiting: 2 }],
+] as const)("a yes of a rule is none to what a tool itself asks: the call %s", async (_, options, ends) => {
+  const { agent, paid } = till(true, { approve: () => ({ approved: true, unasked: true }), ...options });
+  const { pending = [], messages } = await agent.run("go");
+  const refused = lines(messages).filter((each) => each.includes("there is nobody to ask"));
+  expect({ paid, refused: refused.length, waiting: pending.length }).toEqual({ paid: [], ...ends });
+});
+
+test("whether a tool asks about the input of an unasked yes is decided on what the schema makes of it", async () => {
+  const asked: unknown[] = [];
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    parameters: PARAMETERS,
+    needsApproval: ({ amount }) => typeof amount === "number" && amount > 100,
+    execute: (input) => {
+      paid.push(input);
+      return "paid";
+    },
+  });
+  const agent = new Agent({
+    model: new ScriptedModel([calls("pay", { amount: 5 }), says("Done.")]),
+    tools: [pay],
+    permission: { check: () => ({ action: "ask", reason: "no rule", code: "no_rule" }) },
+    approve: ({ decision, input }) => {
+      if (decision.code === "no_rule") return { approved: true, unasked: true, input: { amount: "1000" } };
+      asked.push(input);
+      return false;
+    },
+  });
+  await agent.run("go");
+  expect({ asked, paid }).toEqual({ asked: [{ amount: 1000 }], paid: [] });
+});
+
 test("a later yes runs the form that was asked about, at once", async () => {
   const ran: unknown[] = [];
   const sh = defineTool({
@@ -172,7 +221,9 @@ test("a later yes runs the form that was asked about, at once", async () => {
       return "ok";
     },
   });
+  const journal = new MemoryJournal();
   const agent = new Agent({
+    journal,
     onAsk: "pause",
     tools: [sh],
     model: new ScriptedModel([calls("sh", { command: "ls" }, "c"), says("Done.")]),
@@ -185,6 +236,7 @@ test("a later yes runs the form that was asked about, at once", async () => {
     stopReason: "completed",
     ran: [{ command: "ls --safe" }],
   });
+  expect((await replaySession([...journal.entries()])).differences).toEqual([]);
 });
 
 test("a function that throws asks, and says why", async () => {

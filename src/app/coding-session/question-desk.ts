@@ -11,7 +11,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
-import type { FilePort, IsAsShown } from "../../tools/files/file-port.ts";
+import type { FileContent, FilePort, IsAsShown } from "../../tools/files/file-port.ts";
 import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
@@ -190,8 +190,9 @@ export class QuestionDesk implements ApprovalPrompt {
   }
 }
 
-function digestOf(content: string | Uint8Array | undefined): string {
-  return content === undefined ? "none" : createHash("sha256").update(content).digest("hex");
+function digestOf(content: FileContent): string {
+  if (content === undefined || content === "too large") return content ?? "none";
+  return createHash("sha256").update(content).digest("hex");
 }
 
 /** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */

@@ -103,6 +103,7 @@ function labelOf(name: unknown, value: unknown): string {
 /** The number that a text spells; `undefined` for none, and for a whole one that would lose digits. */
 export function numberOf(text: string): number | undefined {
   const value = Number(text);
-  const isExact = Number.isSafeInteger(value) || !/^\s*[+-]?\d+\s*$/.test(text);
-  return Number.isFinite(value) && isExact ? value : undefined;
+  if (!Number.isFinite(value)) return undefined;
+  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
+  return whole === undefined || BigInt(whole) === BigInt(value) ? value : undefined;
 }

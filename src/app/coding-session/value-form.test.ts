@@ -57,7 +57,18 @@ test.each<readonly [string, JsonSchema, string, string]>([
   ["nothing where something is needed", objectOf({ type: "string" }), "", "A value is needed here."],
   ["what is no number", objectOf({ type: "number" }), "one", "Write a number."],
   ["what is not whole", objectOf({ type: "integer" }), "1.5", "Write a whole number."],
-  ["more digits", objectOf({ type: "integer" }), "12345678901234567890", "This number has too many digits."],
+  [
+    "more digits than a number holds",
+    objectOf({ type: "integer" }),
+    "12345678901234567890",
+    "This number has too many digits.",
+  ],
+  [
+    "the same with a point",
+    objectOf({ type: "number" }),
+    "9007199254740993.0",
+    "This number has too many digits.",
+  ],
   ["what is not on the list", objectOf({ enum: ["s", "l"] }), "m", "Write one of: s, l."],
   [
     "one of several that is not",

@@ -78,14 +78,18 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   return { type: "ready", call, tool, input };
 }
 
-/** Asks for permission, and again for an input that a person gave instead, once the schema takes that. */
+/** Asks for permission, and again for an input that is to run instead, once the schema takes that. */
 async function permitted(run: RunContext, request: GateRequest): ReturnType<typeof permit> {
-  const answer = await permit(run, request);
-  if (answer === "waiting" || !("given" in answer)) return answer;
-  const checked = await checkInput(run, request.tool, answer.given);
-  if ("input" in checked) return permit(run, { ...request, input: checked.input }, true);
-  const result = errorResult(`What a person put in the place of its arguments cannot run. ${checked.error}`);
-  return { status: "error", result };
+  let answer = await permit(run, request);
+  while (answer !== "waiting" && "given" in answer) {
+    const checked = await checkInput(run, request.tool, answer.given);
+    if ("error" in checked) {
+      const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
+      return { status: "error", result: errorResult(reason) };
+    }
+    answer = await permit(run, { ...request, input: checked.input }, answer);
+  }
+  return answer;
 }
 
 /** Who makes a call that is not one of the conversation's own. */

@@ -69,9 +69,8 @@ export interface ApprovalRequest extends GateRequest {
 /**
  * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
  * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
- * turn (`denied`), and nothing more is asked. `unasked`: a rule gave the yes and nobody was shown the call,
- * so a tool that wants a person asks for one itself. `"later"`: the run ends with `awaiting_approval`, and a
- * later run brings the answer; for a call inside another one it is a refusal.
+ * turn (`denied`), and nothing more is asked. `"later"`: the run ends with `awaiting_approval`, and a later
+ * run brings the answer; for a call inside another one it is a refusal.
  */
 export type ApprovalAnswer =
   | boolean
@@ -81,11 +80,19 @@ export type ApprovalAnswer =
       readonly input?: ToolInput;
       readonly reason?: string;
       readonly stop?: boolean;
-      readonly unasked?: boolean;
     };
 
+/** A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one. */
+export interface UnaskedYes {
+  readonly approved: true;
+  readonly unasked: true;
+  readonly input?: ToolInput;
+}
+
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */
-export type Approver = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+export type Approver = (
+  request: ApprovalRequest,
+) => ApprovalAnswer | UnaskedYes | Promise<ApprovalAnswer | UnaskedYes>;
 
 /** Answers to calls that wait for approval, by call id. `"later"` leaves a call waiting, like no answer. */
 export type Approvals = { readonly [callId: string]: ApprovalAnswer };

@@ -7,7 +7,7 @@ import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
-import type { ApprovalAnswer, GateDecision, GateRequest } from "./gate.ts";
+import type { ApprovalAnswer, GateDecision, GateRequest, UnaskedYes } from "./gate.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 
 /** How a call ended, before it is recorded. */
@@ -22,21 +22,26 @@ export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEV
 /** A call may run: with its own input, or with the one that was judged instead. */
 export interface Permit {
   readonly input: ToolInput | undefined;
-  /** The input that a person wants to run instead, which nobody has checked and judged yet. */
+  /** The input that is to run instead, which nobody has checked and judged yet. */
   readonly given?: unknown;
+  /** A rule gave it, and nobody was shown it. */
+  readonly unasked?: boolean;
 }
 
 /**
  * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
  * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
- * is not a clear yes refuses. `isGiven`: a person gave the input, and only a rule can forbid it. Throws only
- * for the journal.
+ * is not a clear yes refuses. `given`: the input stands in the place of the call's own by this permit, and
+ * only a rule can forbid it. Throws only for the journal.
  */
-export async function permit(run: RunContext, request: GateRequest, isGiven = false): Promise<Answer> {
+export async function permit(run: RunContext, request: GateRequest, given?: Permit): Promise<Answer> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
-  // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
-  if (isGiven && (decision.action === "allow" || decision.action === "ask")) return { input: request.input };
+  if (given !== undefined && (decision.action === "allow" || decision.action === "ask")) {
+    // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
+    if (given.unasked !== true) return { input: request.input };
+    return inForm(await allowed(run, request), request.input);
+  }
   const { input: instead } = decision;
   const judged = { ...request, input: instead ?? request.input };
   if (decision.action === "allow") return inForm(await allowed(run, judged), instead);
@@ -100,17 +105,13 @@ const NO_DECISION: GateDecision = {
 };
 
 async function ask(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Answer> {
-  const question = questionText(decision);
+  const { reason: question = "it needs approval" } = decision;
   const asked = { ...decision, question };
   if (run.state.isStopped) {
     const reason = "the user wants the run to end";
     return refuse(run, request, { ...asked, by: "person", code: "run_ending", reason });
   }
-  if (run.approve === undefined) {
-    if (run.onAsk === "pause") return wait(run, request, asked);
-    const reason = `${question.replace(/\.$/, "")}, and there is nobody to ask`;
-    return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
-  }
+  if (run.approve === undefined) return unheard(run, request, asked);
   await recorded(run);
   if (run.signal.aborted) return NOT_RUN;
   let answer: FullAnswer | "later";
@@ -124,56 +125,59 @@ async function ask(run: RunContext, request: GateRequest, decision: GateDecision
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
-  if (answer.approved === true) return agreed(run, request, { decision, answer });
+  // A rule is not who a tool asks for.
+  if (answer.unasked === true && decision.code === TOOL_ASKS.code) return unheard(run, request, asked);
+  if (answer.approved === true) return agreed(run, request, { asked, answer });
   const { reason = "the user refused it", stop } = answer;
   const refused = { by: "person", code: "person", reason } as const;
   return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
 }
 
-/** The permit after a yes. One that a rule gave leaves the tool's own question open. */
+/** The permit after a yes, for another input than was asked about one that must be checked and judged. */
 async function agreed(
   run: RunContext,
   request: GateRequest,
-  { decision, answer }: { readonly decision: GateDecision; readonly answer: FullAnswer },
+  { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
 ): Promise<Answer> {
   const { input, unasked } = answer;
-  if (unasked === true && decision.code !== TOOL_ASKS.code) {
-    const form = { ...request, input: input ?? request.input };
-    const question = await questionOfTool(run, form);
+  const isOther = input !== undefined && !equalJson(input, request.input);
+  if (unasked === true && !isOther) {
+    const question = await questionOfTool(run, request);
     if (run.signal.aborted) return NOT_RUN;
-    if (question !== undefined) return given(request, inForm(await ask(run, form, question), input));
+    if (question !== undefined) return inForm(await ask(run, request, question), input);
   }
-  const reason = questionText(decision);
-  const decided = { ...decision, action: "allow", by: "person", reason, question: reason } as const;
-  await recordDecision(run, request, decided);
-  return given(request, { input });
+  await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: asked.question });
+  return isOther ? { input: undefined, given: input, ...defined({ unasked }) } : { input };
 }
 
-function questionText({ reason = "it needs approval" }: GateDecision): string {
-  return reason;
+/** Nobody is there for a question: the call waits for an answer, or is refused. */
+function unheard(
+  run: RunContext,
+  request: GateRequest,
+  asked: GateQuestion,
+): Promise<SettledCall | "waiting"> {
+  if (run.onAsk === "pause") return wait(run, request, asked);
+  const reason = `${asked.question.replace(/\.$/, "")}, and there is nobody to ask`;
+  return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
 }
 
-type FullAnswer = Extract<ApprovalAnswer, object>;
+type GateQuestion = GateDecision & { readonly question: string };
+
+type FullAnswer = Extract<ApprovalAnswer, object> & Partial<Pick<UnaskedYes, "unasked">>;
 
 /** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
-function ownAnswer(answer: ApprovalAnswer): FullAnswer | "later" {
+function ownAnswer(answer: ApprovalAnswer | UnaskedYes): FullAnswer | "later" {
   if (answer === "later") return answer;
-  if (!isRecord(answer)) return { approved: answer };
+  if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer;
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
-}
-
-/** A permit for another input than was asked about is one that must be checked and judged first. */
-function given(request: GateRequest, answer: Answer): Answer {
-  if (answer === "waiting" || !("input" in answer) || answer.input === undefined) return answer;
-  return equalJson(answer.input, request.input) ? answer : { input: undefined, given: answer.input };
 }
 
 /** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
 async function wait(
   run: RunContext,
   request: GateRequest,
-  asked: GateDecision & { readonly question: string },
+  asked: GateQuestion,
 ): Promise<SettledCall | "waiting"> {
   const { question, code, rule, part, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {

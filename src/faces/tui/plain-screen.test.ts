@@ -43,6 +43,7 @@ function opened() {
   const type = (text: string): void => screen.handle({ type: "text", text });
   return {
     screen,
+    session: session as CodingSession,
     answers,
     written,
     sent,
@@ -100,16 +101,33 @@ test("a line that was begun for one question does not answer the next, however l
   expect(answers).toEqual([["b", { choice: "once" }]]);
 });
 
-test("a line for a question that is closed is no message, and what is written then is one", () => {
+test.each([
+  [["42", "Go on"], ["Go on"]],
+  [
+    ["/help", "Go on"],
+    ["/help", "Go on"],
+  ],
+])("of %j behind a question that is closed %j is sent", (texts, expected) => {
   const { screen, sent, drop, type, enter, pass, ask } = opened();
   ask("a");
   drop("a");
   screen.draw();
   pass(60_000);
-  for (const text of ["42", "Go on"]) {
+  for (const text of texts) {
     type(text);
     enter();
   }
+  expect(sent).toEqual(expected);
+});
+
+test("a question that went with its session has nothing to do with the next one", () => {
+  const { screen, session, sent, drop, type, enter, ask } = opened();
+  ask("a");
+  drop("a");
+  screen.draw();
+  screen.attach(session, { isResumed: false });
+  type("Go on");
+  enter();
   expect(sent).toEqual(["Go on"]);
 });
 

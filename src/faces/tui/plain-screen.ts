@@ -87,6 +87,8 @@ export class PlainScreen implements ScreenFace {
     this.detach();
     this.#session = session;
     this.#asked = undefined;
+    this.#form = undefined;
+    this.#isStale = false;
     this.#scroll.now = new Scroll();
     if (isResumed) this.#scroll.now.open(session.view.items);
     this.#detach = [
@@ -242,6 +244,8 @@ export class PlainScreen implements ScreenFace {
   #take(text: string): void {
     const question = this.#asked;
     const panel = this.#panel;
+    const isStale = this.#isStale;
+    this.#isStale = false;
     const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
     if (panel?.choices !== undefined) {
       const index = Number(text.trim()) - 1;
@@ -249,19 +253,17 @@ export class PlainScreen implements ScreenFace {
         panel.choices.choose(index);
       else panel.handle({ type: "key", key: "escape" });
     } else if (isCommand || question === undefined) {
-      if (!isCommand && this.#isTooSoon()) return;
+      if (!isCommand && this.#isTooSoon(isStale)) return;
       if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
       this.input.replace(text);
       this.#options.onAction("send", "");
-    } else if (this.#isTooSoon()) return;
+    } else if (this.#isTooSoon(isStale)) return;
     else if (this.#form === undefined) this.#answer(question, text.trim());
     else this.#fill(question, this.#form, text);
   }
 
   /** True when a line may have been begun for what stood here before. */
-  #isTooSoon(): boolean {
-    const isStale = this.#isStale;
-    this.#isStale = false;
+  #isTooSoon(isStale: boolean): boolean {
     const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
     if (isStale) this.#write([line("(this may have been meant for what is closed: write it again)")]);
     else if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);

@@ -1,6 +1,8 @@
 import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
+import { equalJson } from "../../core/base/json.ts";
+import type { ToolInput } from "../../core/message/block.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
@@ -10,10 +12,11 @@ export function recordedGate(
   facts: RunFacts,
 ): { readonly gate: Gate; readonly approve: Approver | undefined } {
   const gate: Gate = {
-    check: ({ callId }) => {
+    check: ({ callId, input }) => {
       const { decision, request } = run.calls.get(callId) ?? {};
-      if (decision !== undefined) return asked(decision);
-      return request === undefined ? { action: "allow", ...judgedInput(callId, run) } : waiting(request);
+      if (decision !== undefined) return { ...asked(decision), ...askedForm(decision, input) };
+      if (request !== undefined) return { ...waiting(request), ...askedForm(request, input) };
+      return { action: "allow", ...judgedInput(callId, run) };
     },
   };
   if (!facts.hasApprover) return { gate, approve: undefined };
@@ -38,6 +41,14 @@ function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
 function judgedInput(callId: string, run: RecordedRun): Pick<GateDecision, "input"> {
   const { intent } = run.calls.get(callId) ?? {};
   return intent?.judged === true ? { input: intent.input } : {};
+}
+
+/** The form of a call that was asked about, where that was not its own. */
+function askedForm(
+  { input }: PermissionEntry | ApprovalRequestEntry,
+  own: ToolInput,
+): Pick<GateDecision, "input"> {
+  return equalJson(input, own) ? {} : { input };
 }
 
 function asked({ by, reason, question, rule, suggestion }: PermissionEntry): GateDecision {

@@ -59,4 +59,7 @@ export interface FileToolOptions extends PathOptions {
 }
 
 /** `content`: the file before the change that a call is about to make; `undefined` where there is none. */
-export type IsAsShown = (callId: string, content: Uint8Array | undefined) => boolean;
+export type IsAsShown = (callId: string, content: FileContent) => boolean;
+
+/** The bytes of a file; `undefined` where there is none, `too large` where nobody reads it to compare. */
+export type FileContent = Uint8Array | "too large" | undefined;

@@ -2,7 +2,7 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
-import { type FilePort, type IsAsShown, PortText, readPort } from "./file-port.ts";
+import { type FileContent, type FilePort, type IsAsShown, PortText, readPort } from "./file-port.ts";
 import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
@@ -70,20 +70,22 @@ export async function openForChange(
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
     if (!isUnchanged(known, stamp)) throw changedSince(shown);
-    const isBound = target.isAsShown !== undefined && now.size <= BigInt(MAX_BOUND_BYTES);
-    const shownContent = content ?? (isBound ? await file.readAll() : undefined);
-    if (shownContent !== undefined) assertAsShown(target, shownContent);
+    assertAsShown(target, content ?? (target.isAsShown && (await shownContent(file, now))));
     return { stats, stamp, content };
   } finally {
     file.close();
   }
 }
 
-/** The yes to a change of a larger file is not bound to what the file was. */
+/** A larger file is not read for the sake of a yes to its change. */
 export const MAX_BOUND_BYTES: number = 64 * 1024 * 1024;
 
+async function shownContent(file: OpenFile, { size }: BigIntStats): Promise<FileContent> {
+  return size > BigInt(MAX_BOUND_BYTES) ? "too large" : file.readAll();
+}
+
 /** Another call of the same answer may have changed it after a person agreed to this one. */
-function assertAsShown({ isAsShown, callId, shown }: ChangeTarget, content: Buffer | undefined): void {
+function assertAsShown({ isAsShown, callId, shown }: ChangeTarget, content: FileContent): void {
   if (isAsShown?.(callId, content) !== false) return;
   throw new FileRefusal(
     `${shown} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
