@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { collectGarbage } from "../../test/collect-garbage.ts";
 import { onLoopback } from "../../test/on-loopback.ts";
 import { type FetchHandler, fetchListener } from "./fetch-listener.ts";
 
@@ -84,9 +83,6 @@ test("what no handler can be asked is refused with a problem too", async () => {
 });
 
 test("a request hears that its connection is gone, however many there were before", async () => {
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc") as () => void;
-  setFlagsFromString("--no-expose-gc");
   const streams = 30;
   let heard = 0;
   let closed = 0;
