@@ -34,8 +34,6 @@ export function openDatabase(place: DatabasePlace): Promise<Database> {
 }
 
 const SILENCE_MS = 30_000;
-/** The server ends what it hears nothing more of, too: its locks would keep everybody from the run. */
-const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${SILENCE_MS}`;
 
 async function openServer(
   { connections, silenceMs = SILENCE_MS, onWarning }: DatabasePlace,
@@ -56,6 +54,8 @@ async function openServer(
   // Without a listener a connection that breaks while nobody uses it would end the process.
   pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
   const sql = sqlOf((text, values) => pool.query(text, values));
+  // The server ends what it hears nothing more of, too: its locks would keep everybody from the run.
+  const begin = `begin; set local idle_in_transaction_session_timeout = ${silenceMs}`;
   const clients = new WeakMap<Sql, PoolClient>();
   return {
     ...sql,
@@ -72,7 +72,7 @@ async function openServer(
       };
       client.on("error", onError);
       try {
-        await client.query(BEGIN);
+        await client.query(begin);
         const done = await work(within);
         await client.query("commit");
         return done;

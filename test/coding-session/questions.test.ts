@@ -36,6 +36,13 @@ test("what is no function cannot listen", async () => {
     }).toThrow(fault);
 });
 
+/** How the calls of a run end that is asked about and always allowed once. */
+async function statesOnceAllowed(session: CodingSession): Promise<readonly string[]> {
+  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
+  await session.send("Go");
+  return session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
+}
+
 const GUEST = { old_string: "'guest'", new_string: "'admin'", replace_all: true };
 
 test.each([
@@ -56,10 +63,7 @@ test.each([
     ],
     says("Done."),
   ]);
-  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
-  await session.send("Go");
-  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
-  expect([results, readFileSync(join(cwd, "role.js"), "utf8")]).toEqual([
+  expect([await statesOnceAllowed(session), readFileSync(join(cwd, "role.js"), "utf8")]).toEqual([
     ["ok", "ok", "error"],
     "role('guest') || role('guest')\n// end\n",
   ]);
@@ -102,10 +106,7 @@ test("a yes to a change of a large file is none once another call has changed it
     ],
     says("Done."),
   ]);
-  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
-  await session.send("Go");
-  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
-  expect([results, readFileSync(join(cwd, "big.txt"), "utf8").slice(-4)]).toEqual([
+  expect([await statesOnceAllowed(session), readFileSync(join(cwd, "big.txt"), "utf8").slice(-4)]).toEqual([
     ["ok", "ok", "error"],
     "x\ny\n",
   ]);
@@ -115,16 +116,16 @@ test("a yes to a change of a file is none once that is too large to compare", as
   const { open, cwd } = place({ "a.js": "x\n" });
   await using session = await open([
     [
-      calls("bash", { command: "truncate -s 65M a.js" }, "a"),
+      calls("bash", { command: "dd if=/dev/zero of=a.js bs=1 count=0 seek=68157440" }, "a"),
       calls("read", { path: "a.js", limit: 1 }, "b"),
       calls("write", { path: "a.js", content: "y\n" }, "c"),
     ],
     says("Done."),
   ]);
-  session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
-  await session.send("Go");
-  const results = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
-  expect([results, statSync(join(cwd, "a.js")).size]).toEqual([["ok", "ok", "error"], 65 * 1024 * 1024]);
+  expect([await statesOnceAllowed(session), statSync(join(cwd, "a.js")).size]).toEqual([
+    ["ok", "ok", "error"],
+    65 * 1024 * 1024,
+  ]);
 });
 
 test("an editor that never says what it has of a file keeps no question back", async () => {

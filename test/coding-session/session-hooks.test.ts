@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { place } from "./open.ts";
@@ -56,6 +57,30 @@ test("an allow of a hook does not answer a question that a rule asks", async () 
   session.onQuestion(({ id }) => queueMicrotask(() => session.answer(id, { choice: "no" })));
   await session.send("go");
   expect(existsSync(join(cwd, "made"))).toBe(false);
+});
+
+test("an allow of a hook does not answer what a tool itself asks", async () => {
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    needsApproval: true,
+    execute: () => {
+      paid.push("paid");
+      return "paid";
+    },
+  });
+  await using session = await place().open([calls("pay"), says("end")], {
+    settings: hooks({ PermissionRequest: decide("allow") }),
+    tools: [pay],
+  });
+  const asked: string[] = [];
+  session.onQuestion(({ id, reason }) => {
+    asked.push(reason);
+    queueMicrotask(() => session.answer(id, { choice: "no" }));
+  });
+  await session.send("go");
+  expect({ asked, paid }).toEqual({ asked: ["pay needs approval"], paid: [] });
 });
 
 test("a subagent that has ended, a compaction and the end of the session are told; what is missing reaches the model", async () => {

@@ -215,18 +215,23 @@ test.each(["live", "later"] as const)(
   },
 );
 
-test("an approver that changes what it is asked about changes nothing of what runs", async () => {
-  const ran: unknown[] = [];
-  const sh = defineTool({
+/** A tool that notes what it is called with. */
+function notingShell(ran: unknown[], needsApproval: boolean) {
+  return defineTool({
     name: "sh",
     description: "Runs.",
     parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
-    needsApproval: true,
+    needsApproval,
     execute: (input) => {
       ran.push({ ...input });
       return "ok";
     },
   });
+}
+
+test("an approver that changes what it is asked about changes nothing of what runs", async () => {
+  const ran: unknown[] = [];
+  const sh = notingShell(ran, true);
   const answers: readonly ((input: { command: string }) => ApprovalAnswer)[] = [
     () => true,
     (input) => ({ approved: true, input }),
@@ -253,15 +258,7 @@ test("an approver that changes what it is asked about changes nothing of what ru
 
 test("what an approver does with its answer afterwards changes nothing of what runs", async () => {
   const ran: unknown[] = [];
-  const sh = defineTool({
-    name: "sh",
-    description: "Runs.",
-    parameters: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
-    execute: (input) => {
-      ran.push({ ...input });
-      return "ok";
-    },
-  });
+  const sh = notingShell(ran, false);
   const drafts: { command: string }[] = [];
   const agent = new Agent({
     model: new ScriptedModel([

@@ -7,7 +7,7 @@ import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { GateRequest } from "./gate.ts";
-import { NOT_RUN, permit, refuse, type SettledCall } from "./permit.ts";
+import { NOT_RUN, type Permit, permit, refuse, type SettledCall } from "./permit.ts";
 import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
@@ -56,7 +56,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   if (run.signal.aborted) return refused(NOT_RUN);
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool, input } = prepared;
-  let judged: ToolInput | undefined;
+  let judged = input;
   if (run.permission !== undefined || tool.needsApproval !== undefined) {
     const answer = await permitted(run, {
       callId: call.id,
@@ -74,12 +74,12 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     judged = answer.input;
   }
   if (tool.execute === undefined) return { type: "open", call };
-  if (judged !== undefined) return { type: "ready", call, tool, input: judged, judged: true };
-  return { type: "ready", call, tool, input };
+  if (judged === input) return { type: "ready", call, tool, input };
+  return { type: "ready", call, tool, input: judged, judged: true };
 }
 
 /** Asks for permission, and again for an input that is to run instead, once the schema takes that. */
-async function permitted(run: RunContext, request: GateRequest): ReturnType<typeof permit> {
+async function permitted(run: RunContext, request: GateRequest): Promise<SettledCall | "waiting" | Permit> {
   let answer = await permit(run, request);
   while (answer !== "waiting" && "given" in answer) {
     const checked = await checkInput(run, request.tool, answer.given);

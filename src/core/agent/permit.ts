@@ -19,50 +19,44 @@ export interface SettledCall {
 /** The end of a call that an abort kept from running. */
 export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
-/** A call may run: with its own input, or with the one that was judged instead. */
+/** A call may run: with its own input, or with the form of it that was judged. */
 export interface Permit {
-  readonly input: ToolInput | undefined;
-  /** The input that is to run instead, which nobody has checked and judged yet. */
-  readonly given?: unknown;
-  /** A rule gave it, and nobody was shown it. */
-  readonly unasked?: boolean;
+  readonly input: ToolInput;
 }
+
+/** A call may run with another input than was asked about, once that is checked and judged. */
+export interface GivenInput {
+  readonly given: unknown;
+  /** A rule gave it, and nobody was shown it. */
+  readonly unasked: boolean;
+}
+
+type Answer = SettledCall | "waiting" | Permit | GivenInput;
 
 /**
  * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
  * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
- * is not a clear yes refuses. `given`: the input stands in the place of the call's own by this permit, and
- * only a rule can forbid it. Throws only for the journal.
+ * is not a clear yes refuses. `given`: the input of the request came from there, and only a rule can forbid
+ * it. Throws only for the journal.
  */
-export async function permit(run: RunContext, request: GateRequest, given?: Permit): Promise<Answer> {
+export async function permit(run: RunContext, request: GateRequest, given?: GivenInput): Promise<Answer> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
-  if (given !== undefined && (decision.action === "allow" || decision.action === "ask")) {
-    // As the person wrote it: only what nobody was shown runs in the form that a rule allows.
-    if (given.unasked !== true) return { input: request.input };
-    return inForm(await allowed(run, request), request.input);
-  }
-  const { input: instead } = decision;
-  const judged = { ...request, input: instead ?? request.input };
-  if (decision.action === "allow") return inForm(await allowed(run, judged), instead);
-  if (decision.action === "ask") return inForm(await ask(run, judged, decision), instead);
+  const { action, input: form = request.input } = decision;
+  if (given !== undefined && (action === "allow" || action === "ask"))
+    // As it was written: only what nobody was shown may still be for a person.
+    return given.unasked ? allowed(run, request) : { input: request.input };
+  if (action === "allow") return allowed(run, { ...request, input: form });
+  if (action === "ask") return ask(run, { ...request, input: form }, decision);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
 
-type Answer = SettledCall | "waiting" | Permit;
-
-/** An answer to a call in the form that was judged: a permit that names no other input is for that one. */
-function inForm(answer: Answer, instead: ToolInput | undefined): Answer {
-  if (answer === "waiting" || !("input" in answer) || answer.given !== undefined) return answer;
-  return { input: answer.input ?? instead };
-}
-
-/** The permit for a call that the gate allows, once a person has agreed where its tool wants that. */
+/** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
 async function allowed(run: RunContext, request: GateRequest): Promise<Answer> {
   const question = await questionOfTool(run, request);
   if (run.signal.aborted) return NOT_RUN;
-  return question === undefined ? { input: undefined } : ask(run, request, question);
+  return question === undefined ? { input: request.input } : ask(run, request, question);
 }
 
 async function judge({ permission, signal }: RunContext, request: GateRequest): Promise<GateDecision> {
@@ -133,21 +127,21 @@ async function ask(run: RunContext, request: GateRequest, decision: GateDecision
   return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
 }
 
-/** The permit after a yes, for another input than was asked about one that must be checked and judged. */
+/** What comes of a yes. */
 async function agreed(
   run: RunContext,
   request: GateRequest,
   { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
 ): Promise<Answer> {
-  const { input, unasked } = answer;
-  const isOther = input !== undefined && !equalJson(input, request.input);
-  if (unasked === true && !isOther) {
+  const { input = request.input, unasked = false } = answer;
+  const isOther = !equalJson(input, request.input);
+  if (unasked && !isOther) {
     const question = await questionOfTool(run, request);
     if (run.signal.aborted) return NOT_RUN;
-    if (question !== undefined) return inForm(await ask(run, request, question), input);
+    if (question !== undefined) return ask(run, { ...request, input }, question);
   }
   await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: asked.question });
-  return isOther ? { input: undefined, given: input, ...defined({ unasked }) } : { input };
+  return isOther ? { given: input, unasked } : { input };
 }
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
