@@ -285,9 +285,10 @@ test("what an approver does with its answer afterwards changes nothing of what r
 
 test("nobody is asked about a run that was stopped while its answer was being stored", async () => {
   const stop = new AbortController();
+  let isJudged = false;
   class SlowJournal extends MemoryJournal {
     async flush(): Promise<void> {
-      stop.abort();
+      if (isJudged) stop.abort();
     }
   }
   const asked: string[] = [];
@@ -295,7 +296,12 @@ test("nobody is asked about a run that was stopped while its answer was being st
     model: new ScriptedModel([calls("pay", { n: 1 })]),
     tools: [tool("pay")],
     journal: new SlowJournal(),
-    permission: { check: () => ({ action: "ask", reason: "?" }) },
+    permission: {
+      check: () => {
+        isJudged = true;
+        return { action: "ask", reason: "?" };
+      },
+    },
     approve: ({ name }) => asked.push(name) > 0,
   });
   const { stopReason } = await agent.run("go", { signal: stop.signal });
