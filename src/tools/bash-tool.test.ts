@@ -131,11 +131,17 @@ describe("bash bounds what it returns", () => {
     };
     const before = held();
     let most = 0;
-    const watch = setInterval(() => {
-      most = Math.max(most, held() - before);
-    }, 20);
-    const result = await room.bash({ command: "yes" });
-    clearInterval(watch);
+    let watch: NodeJS.Timeout | undefined;
+    // Each pause is twice the last: few looks, and the last one with at least half of the output there.
+    const look = (pause: number): void => {
+      watch = setTimeout(() => {
+        most = Math.max(most, held() - before);
+        look(2 * pause);
+      }, pause);
+    };
+    look(20);
+    const result = await room.bash({ command: "yes", timeout_ms: 600_000 });
+    clearTimeout(watch);
     expect(steady(result)).toContain(
       "[stopped after T; the command and all it started were ended: it wrote more than 200000000 bytes.",
     );

@@ -127,7 +127,7 @@ async function ask(run: RunContext, request: GateRequest, decision: GateDecision
   return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
 }
 
-/** What comes of a yes. */
+/** The permit a yes gives, or the call in another form, or the tool's own question. */
 async function agreed(
   run: RunContext,
   request: GateRequest,
