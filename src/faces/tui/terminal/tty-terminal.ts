@@ -122,11 +122,14 @@ export class TtyTerminal implements ScreenTerminal {
   }
 
   checkSize(): boolean {
+    const before = this.#size;
+    // A stream that finds another size says so at once, which calls this method.
     const size = sizeOf(this.#options.output);
-    if (size.columns === this.#size.columns && size.rows === this.#size.rows) return false;
-    this.#size = size;
-    if (this.#isIn) this.#listener?.onResize(size);
-    return this.#isIn;
+    if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) {
+      this.#size = size;
+      if (this.#isIn) this.#listener?.onResize(size);
+    }
+    return this.#isIn && this.#size !== before;
   }
 
   #writeBack(): void {
