@@ -23,6 +23,7 @@ export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;
   #state = "";
+  #title = "";
   #isSilent = false;
   #end: (() => void) | undefined;
 
@@ -53,7 +54,9 @@ export class Attention {
     const before = this.#state;
     this.#state = state;
     const { terminal, cwd, elapsed } = this.#options;
-    terminal.setTitle(`${TITLES[state]}nano-agent - ${basename(cwd)}`);
+    const title = `${TITLES[state]}nano-agent - ${basename(cwd)}`;
+    if (title !== this.#title) terminal.setTitle(title);
+    this.#title = title;
     const calls = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
     if (calls && !this.#isSilent && elapsed() - this.#keyAt >= AWAY_MS) terminal.write(this.#call(state));
   }
