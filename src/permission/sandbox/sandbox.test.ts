@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
+import { errorMessage } from "../../core/base/errors.ts";
 import { openSandbox, Sandbox } from "./sandbox.ts";
 import type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
 import { SharedRuntime } from "./shared-runtime.ts";
@@ -125,6 +126,27 @@ test.each([
   });
   expect(await openSandbox({ runtime, ...place() })).toEqual({ problem: row.problem });
   expect(looks).toBe(row.looks);
+});
+
+test.each([
+  { ms: 1_000, outcome: "/bin/sh" },
+  { ms: 999, outcome: "Shell '/bin/sh' not found in PATH" },
+])("so is the shell of a command, where that takes $ms ms", async ({ ms, outcome }) => {
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  const runtime = fakeRuntime({
+    wrapWithSandboxArgv: async (command, shell) => {
+      now += ms;
+      if (now < 3 * ms) throw new Error(`Shell '${shell}' not found in PATH`);
+      return { argv: [shell, "-c", command] };
+    },
+  });
+  const wrapped = new Sandbox(runtime, place(), tempFolder()).wrap({
+    command: "true",
+    shell: "/bin/sh",
+    cwd: "/",
+  });
+  expect(await wrapped.then(({ file }) => file, errorMessage)).toBe(outcome);
 });
 
 test("each command gets the limits as they are then, its domains and its own cleaning up", async () => {

@@ -45,7 +45,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   try {
     if (!runtime.isSupportedPlatform())
       return { problem: `The sandbox runtime does not know this system (${process.platform}).` };
-    const errors = missingFor(runtime);
+    const errors = await missingFor(runtime);
     if (errors.length > 0) return { problem: missingPrograms(errors) };
     makeProtected(place);
     await SharedRuntime.of(runtime).join();
@@ -60,21 +60,25 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   }
 }
 
+async function missingFor(runtime: SandboxRuntime): Promise<readonly string[]> {
+  const look = async () => runtime.checkDependencies();
+  const { errors, warnings } = await patiently(look, (found) => found.errors.length > 0);
+  // Without it sockets of the system could be reached, which no trial tells where there are none.
+  return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
+}
+
 /** Most times the runtime looks for its programs. */
 const LOOKS = 20;
 /** The time it gives each of them: too little on a busy machine. One that is not there is missed sooner. */
 const LOOK_MS = 1_000;
 
-function missingFor(runtime: SandboxRuntime): readonly string[] {
-  let errors: readonly string[] = [];
-  let warnings: readonly string[] = [];
-  for (let look = 0; look < LOOKS; look++) {
+/** Has the runtime do again what it failed at after it may have given up looking for a program. */
+async function patiently<T>(work: () => Promise<T>, hasFailed: (result: T) => boolean): Promise<T> {
+  for (let look = 1; ; look++) {
     const began = performance.now();
-    ({ errors, warnings } = runtime.checkDependencies());
-    if (errors.length === 0 || performance.now() - began < LOOK_MS) break;
+    const result = await work();
+    if (!hasFailed(result) || look === LOOKS || performance.now() - began < LOOK_MS) return result;
   }
-  // Without it sockets of the system could be reached, which no trial tells where there are none.
-  return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
 }
 
 /** Paths that a description lists: models read it with every request. */
@@ -155,15 +159,17 @@ export class Sandbox {
     // Named so that a command cannot guess the name of another one.
     const commandId = randomBytes(16).toString("base64url");
     const runtime = this.#runtime;
-    const { argv } = await runtime.wrapWithSandboxArgv(
-      `export TMPDIR=${singleQuoted(limits.temporary)}; ${command}`,
-      shell,
-      runtimeConfig(limits),
-      undefined,
-      cwd,
-      { commandId },
+    const line = `export TMPDIR=${singleQuoted(limits.temporary)}; ${command}`;
+    const config = runtimeConfig(limits);
+    const wrapped = await patiently(
+      () =>
+        runtime
+          .wrapWithSandboxArgv(line, shell, config, undefined, cwd, { commandId })
+          .catch((error: unknown) => ({ error })),
+      (result) => "error" in result,
     );
-    const [file, ...args] = argv.map((word) => withoutPlaceholders(withFixedSettings(word), limits));
+    if ("error" in wrapped) throw wrapped.error;
+    const [file, ...args] = wrapped.argv.map((word) => withoutPlaceholders(withFixedSettings(word), limits));
     if (file === undefined) throw new Error("the sandbox runtime named no program to start");
     if (limits.domains.length > 0)
       runtime.registerCommandNetworkLists(commandId, { allowedDomains: [...limits.domains] });
