@@ -74,3 +74,11 @@ export async function openSandboxRoom(
     bash: (input, call) => room.bash(input, { cwd: workspace, ...call }),
   };
 }
+
+/** A command line that asks the proxy of its sandbox, once that listens, for a host, and fails. */
+export function askFor(host: string): string {
+  const request = `CONNECT ${host}:443 HTTP/1.1\\r\\nHost: ${host}\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n`;
+  const secret = `printf %s "$HTTPS_PROXY" | sed 's|http://||; s|@.*||; s|%3D|=|g' | tr -d '\\n' | base64 -w0`;
+  const connect = "until { exec 3<>/dev/tcp/127.0.0.1/3128; } 2>/dev/null; do sleep 0.01; done";
+  return `${connect}; printf '${request}' "$(${secret})" >&3; head -n 1 <&3; exit 1`;
+}

@@ -1,15 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../src/core/message/message.ts";
-import { missingForSandbox, openSandboxRoom, type SandboxRoom } from "../sandbox-room.ts";
+import { askFor, missingForSandbox, openSandboxRoom, type SandboxRoom } from "../sandbox-room.ts";
 
 const missing = missingForSandbox();
 
-/** Says in a file of its folder that it ran, and asks the proxy for a host; its answer is the last line. */
-const ASK = `echo ran > here; exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT host.invalid:443 HTTP/1.1\\r\\nHost: host.invalid\\r\\nProxy-Authorization: Basic %s\\r\\n\\r\\n' "$(printf %s "$HTTPS_PROXY" | sed 's|http://||; s|@.*||; s|%3D|=|g' | tr -d '\\n' | base64 -w0)" >&3; head -n 1 <&3; exit 1`;
-
+/** Says in a file of its folder that it ran, and asks for a host; the proxy's answer is the last line. */
 async function ask(room: SandboxRoom): Promise<string> {
-  return textOf((await room.bash({ command: ASK })).content);
+  return textOf((await room.bash({ command: `echo ran > here; ${askFor("host.invalid")}` })).content);
 }
 
 describe.skipIf(missing !== "")(`sandboxes of one process${missing === "" ? "" : `: ${missing}`}`, () => {

@@ -111,8 +111,8 @@ test("a system, a program or a start that fails is a problem, never a throw", as
 });
 
 test.each([
-  { ms: 1_000, looks: 9, problem: "The sandbox cannot be started: it came to the start." },
-  { ms: 999, looks: 1, problem: expect.stringContaining("ripgrep (rg) not found") },
+  { ms: 500, looks: 9, problem: "The sandbox cannot be started: it came to the start." },
+  { ms: 499, looks: 1, problem: expect.stringContaining("ripgrep (rg) not found") },
 ])("a program is looked for again where a look takes $ms ms: a busy machine answers late", async (row) => {
   let looks = 0;
   let now = 0;
@@ -129,8 +129,8 @@ test.each([
 });
 
 test.each([
-  { ms: 1_000, outcome: "/bin/sh" },
-  { ms: 999, outcome: "Shell '/bin/sh' not found in PATH" },
+  { ms: 500, outcome: "/bin/sh" },
+  { ms: 499, outcome: "Shell '/bin/sh' not found in PATH" },
 ])("so is the shell of a command, where that takes $ms ms", async ({ ms, outcome }) => {
   let now = 0;
   vi.spyOn(performance, "now").mockImplementation(() => now);
@@ -147,6 +147,24 @@ test.each([
     cwd: "/",
   });
   expect(await wrapped.then(({ file }) => file, errorMessage)).toBe(outcome);
+});
+
+test.each([
+  { ms: 500, starts: 3 },
+  { ms: 499, starts: 1 },
+])("so is what it starts beside them, where its start fails after $ms ms", async ({ ms, starts }) => {
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  const runtime = fakeRuntime({
+    initialize: async () => {
+      runtime.log.push("initialize");
+      now += ms;
+      if (now < 3 * ms) throw new Error("Failed to create bridge sockets after 5 attempts");
+    },
+  });
+  await openSandbox({ runtime, ...place() });
+  const begun = Array.from({ length: starts }, () => ["initialize", "reset"]).flat();
+  expect(runtime.log.filter((each) => each !== "cleanup")).toEqual(begun);
 });
 
 test("each command gets the limits as they are then, its domains and its own cleaning up", async () => {

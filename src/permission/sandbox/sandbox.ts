@@ -45,10 +45,10 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   try {
     if (!runtime.isSupportedPlatform())
       return { problem: `The sandbox runtime does not know this system (${process.platform}).` };
-    const errors = await missingFor(runtime);
-    if (errors.length > 0) return { problem: missingPrograms(errors) };
+    const missing = await missingPrograms(runtime);
+    if (missing !== undefined) return { problem: missing };
     makeProtected(place);
-    await SharedRuntime.of(runtime).join();
+    await patiently(() => SharedRuntime.of(runtime).join());
     sandbox = new Sandbox(runtime, place, join(probeFolder, "placeholders"));
     const problem = await probeSandbox(sandbox, { folder: probeFolder });
     if (problem === undefined) return { sandbox };
@@ -60,24 +60,36 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   }
 }
 
-async function missingFor(runtime: SandboxRuntime): Promise<readonly string[]> {
-  const look = async () => runtime.checkDependencies();
-  const { errors, warnings } = await patiently(look, (found) => found.errors.length > 0);
-  // Without it sockets of the system could be reached, which no trial tells where there are none.
-  return [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
+/** Which programs are not there, and what to do; undefined: all are. */
+function missingPrograms(runtime: SandboxRuntime): Promise<string | undefined> {
+  const look = async (): Promise<undefined> => {
+    const { errors, warnings } = runtime.checkDependencies();
+    // Without it sockets of the system could be reached, which no trial tells where there are none.
+    const missing = [...errors, ...warnings.filter((each) => each.includes("seccomp"))];
+    if (missing.length === 0) return;
+    const install =
+      process.platform === "linux"
+        ? " Install them, e.g. apt-get install bubblewrap socat ripgrep, or dnf install bubblewrap socat ripgrep."
+        : "";
+    throw new Error(`The sandbox needs what is not there: ${missing.join("; ")}.${install}`);
+  };
+  return patiently(look).catch(errorMessage);
 }
 
-/** Most times the runtime looks for its programs. */
-const LOOKS = 20;
-/** The time it gives each of them: too little on a busy machine. One that is not there is missed sooner. */
-const LOOK_MS = 1_000;
+/** Most times the runtime is asked for the same. */
+const ATTEMPTS = 20;
+/** It waits at least so long for a program to be found or to start: not enough on a busy machine. */
+const PATIENCE_MS = 500;
 
-/** Has the runtime do again what it failed at after it may have given up looking for a program. */
-async function patiently<T>(work: () => Promise<T>, hasFailed: (result: T) => boolean): Promise<T> {
-  for (let look = 1; ; look++) {
+/** Has the runtime do again what it may have failed at for want of time. What is not there fails sooner. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     const began = performance.now();
-    const result = await work();
-    if (!hasFailed(result) || look === LOOKS || performance.now() - began < LOOK_MS) return result;
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || performance.now() - began < PATIENCE_MS) throw error;
+    }
   }
 }
 
@@ -161,15 +173,10 @@ export class Sandbox {
     const runtime = this.#runtime;
     const line = `export TMPDIR=${singleQuoted(limits.temporary)}; ${command}`;
     const config = runtimeConfig(limits);
-    const wrapped = await patiently(
-      () =>
-        runtime
-          .wrapWithSandboxArgv(line, shell, config, undefined, cwd, { commandId })
-          .catch((error: unknown) => ({ error })),
-      (result) => "error" in result,
+    const { argv } = await patiently(() =>
+      runtime.wrapWithSandboxArgv(line, shell, config, undefined, cwd, { commandId }),
     );
-    if ("error" in wrapped) throw wrapped.error;
-    const [file, ...args] = wrapped.argv.map((word) => withoutPlaceholders(withFixedSettings(word), limits));
+    const [file, ...args] = argv.map((word) => withoutPlaceholders(withFixedSettings(word), limits));
     if (file === undefined) throw new Error("the sandbox runtime named no program to start");
     if (limits.domains.length > 0)
       runtime.registerCommandNetworkLists(commandId, { allowedDomains: [...limits.domains] });
@@ -195,14 +202,6 @@ export class Sandbox {
     this.#isDisposed = true;
     await SharedRuntime.of(this.#runtime).leave();
   }
-}
-
-function missingPrograms(errors: readonly string[]): string {
-  const install =
-    process.platform === "linux"
-      ? " Install them, e.g. apt-get install bubblewrap socat ripgrep, or dnf install bubblewrap socat ripgrep."
-      : "";
-  return `The sandbox needs what is not there: ${errors.join("; ")}.${install}`;
 }
 
 /** A guarded folder of the user's that does not exist could be made by a command: it is made first. */
