@@ -1,8 +1,9 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { type ReadStream, WriteStream } from "node:tty";
 import { expect, test } from "vitest";
-import type { Size } from "./key.ts";
+import type { Size, TerminalEvent } from "./key.ts";
 import { TtyTerminal } from "./tty-terminal.ts";
 
 /** A window whose stream learns its size as Node's own does: when it is asked, or told by a signal. */
@@ -28,8 +29,13 @@ function openWindow() {
     output: window as unknown as WriteStream,
   });
   const told: Size[] = [];
-  terminal.enter({ onEvent: () => undefined, onResize: (size) => told.push(size), onGone: () => undefined });
-  return { window, terminal, told };
+  const events: TerminalEvent[] = [];
+  terminal.enter({
+    onEvent: (event) => events.push(event),
+    onResize: (size) => told.push(size),
+    onGone: () => undefined,
+  });
+  return { window, terminal, told, input, events };
 }
 
 test("whoever looks at the size before its signal came finds it changed, and the listener is told once", () => {
@@ -55,4 +61,24 @@ test("the signal tells the listener by itself", () => {
     { columns: 100, rows: 24 },
     [{ columns: 100, rows: 24 }],
   ]);
+});
+
+test("a key whose bytes came in time is one key, also when the program was busy meanwhile", async () => {
+  const { input, events } = openWindow();
+  input.write("\u001B");
+  await setImmediate();
+  // Due in the same turn of the loop as the end of the wait for the rest, and behind it.
+  const rest = new Promise<void>((resolve) => {
+    setTimeout(() => input.write("[A", () => resolve()), 40);
+  });
+  for (const end = performance.now() + 100; performance.now() < end; );
+  await rest;
+  await setImmediate();
+  input.write("\u001B");
+  await expect
+    .poll(() => events)
+    .toEqual([
+      { type: "key", key: "up" },
+      { type: "key", key: "escape" },
+    ]);
 });

@@ -139,6 +139,7 @@ export class TtyTerminal implements ScreenTerminal {
 
   #release(): void {
     clearTimeout(this.#escape);
+    this.#escape = undefined;
     this.#isIn = false;
     this.#options.input.pause();
     this.#setRaw(false);
@@ -165,11 +166,19 @@ export class TtyTerminal implements ScreenTerminal {
 
   #read(bytes: Uint8Array): void {
     clearTimeout(this.#escape);
+    this.#escape = undefined;
     for (const event of this.#decoder.push(bytes)) this.#tell(event);
-    if (this.#decoder.isWaiting)
-      this.#escape = setTimeout(() => {
-        for (const event of this.#decoder.flush()) this.#tell(event);
-      }, ESCAPE_MS);
+    if (this.#decoder.isWaiting) this.#awaitRest();
+  }
+
+  /** Whatever was typed in time is read first: a busy program looks late at its clock and at its input. */
+  #awaitRest(): void {
+    const timer = setTimeout(() => {
+      setImmediate(() => {
+        if (this.#escape === timer) for (const event of this.#decoder.flush()) this.#tell(event);
+      });
+    }, ESCAPE_MS);
+    this.#escape = timer;
   }
 
   #tell(event: TerminalEvent): void {
