@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, until } from "../../../test/faults/until.ts";
@@ -23,6 +23,15 @@ test("both outputs come in the order of writing, with the exit code and what was
   const end = await run("#!/bin/sh\necho one\necho two >&2\ncat\nexit 3\n", { input: "three\n" });
   expect(end).toMatchObject({ code: 3, signal: null, output: "one\ntwo\nthree\n" });
   expect(end.failure).toBe(undefined);
+});
+
+test("a program whose file is still open for writing is started again until it is not", async () => {
+  const cwd = tempFolder({ check: "#!/bin/sh\necho ran\n" });
+  const path = join(cwd, "check");
+  chmodSync(path, 0o755);
+  const file = openSync(path, "r+");
+  setTimeout(() => closeSync(file), 100);
+  expect(await run("", { path })).toMatchObject({ code: 0, output: "ran\n" });
 });
 
 test("of a long output the end is kept, and a program that reads nothing is fine", async () => {

@@ -37,11 +37,31 @@ const GRACE_MS = 500;
 /** How long outputs are read after the end, when a process that could not be ended holds them. */
 const DRAIN_MS = 500;
 
+/** Most times a program is started that the system takes for one that is being written. */
+const STARTS = 20;
+const BUSY_PAUSE_MS = 20;
+
 /**
  * Runs a program in a process group of its own and ends with it everything it has started. A program that
  * takes too long, or whose signal is aborted, is ended. Never rejects.
  */
 export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
+  for (let starts = 1; ; starts++) {
+    const end = await runOnce(start);
+    if (starts === STARTS || !isBeingWritten(end, start)) return end;
+    await systemClock.sleep(starts * BUSY_PAUSE_MS, start.signal).catch(() => undefined);
+  }
+}
+
+/**
+ * True when the program did not begin since somebody has its file open for writing: a process of ours that is
+ * just being started has, for a moment, everything open that was open here while the file was copied.
+ */
+function isBeingWritten({ code, output }: ProgramEnd, { path }: ProgramStart): boolean {
+  return code === 126 && output.trimEnd().endsWith(`${path}: Text file busy`);
+}
+
+async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   const startedAt = performance.now();
   const mark = newId("check");
   const output = new OutputTail(MAX_OUTPUT);
