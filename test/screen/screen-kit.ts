@@ -80,8 +80,9 @@ export function escapesThrough({ emulator: { written } }: ProgramInTerminal): re
   return ACTING_ESCAPES.flatMap(([name, shape]) => (shape.test(written) ? [name] : []));
 }
 
-/** Leaves the screen by Ctrl+D and tells its exit code. */
+/** Leaves the screen by Ctrl+D once nothing is at work, and tells its exit code. */
 export async function leave(program: ProgramInTerminal): Promise<number> {
+  await program.hides("esc stops");
   program.type("\u0004");
   return (await program.end).code;
 }

@@ -50,6 +50,7 @@ test("/export writes the conversation, /clear begins another one, which the mode
   const { program, server } = await openScreen([says("First answer."), says("Second answer.")]);
   await program.typeUntil("/diff\r", "No call of this session has changed a file.");
   await program.typeUntil("first question\r", "First answer.");
+  await program.hides("esc stops");
   await program.typeUntil("/export talk.md\r", "written to talk.md");
   await program.typeUntil("/clear\r", READY);
   await program.typeUntil("second question\r", "Second answer.");
@@ -148,6 +149,7 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
     await program.typeUntil(KEYS.escape, READY);
   }
   await program.typeUntil("/init\r", "Written.");
+  await program.hides("esc stops");
   await program.typeUntil(
     "/context\r",
     (screen) => screen.includes("system prompt") && screen.includes("free"),

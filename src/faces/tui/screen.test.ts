@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
 import { History } from "./editor/history.ts";
@@ -6,6 +6,7 @@ import { keymapOf } from "./editor/keymap.ts";
 import { Picker } from "./panels/picker.ts";
 import { QUIET_MS } from "./panels/quiet.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
+import type { TerminalEvent } from "./terminal/key.ts";
 
 const QUESTION: Question = {
   id: "q",
@@ -17,8 +18,9 @@ const QUESTION: Question = {
   choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
 };
 
-test("right behind a list that closes, a key does not answer the question below it", () => {
-  let now = 0;
+/** A screen on which a question has just appeared, its clock, and the answers that were given. */
+function screenWithQuestion() {
+  const clock = { time: 0 };
   const answers: QuestionReply[] = [];
   const session: Partial<CodingSession> = {
     view: {
@@ -46,7 +48,7 @@ test("right behind a list that closes, a key does not answer the question below 
     },
     look: { unicode: true, colors: "none" },
     keymap: keymapOf(),
-    clock: { now: () => now, elapsed: () => now },
+    clock: { now: () => clock.time, elapsed: () => clock.time },
     onAction: () => undefined,
     cwd: "/w",
     place: "w",
@@ -54,6 +56,12 @@ test("right behind a list that closes, a key does not answer the question below 
   } as unknown as ScreenOptions);
   screen.resume();
   screen.attach(session as CodingSession, { isResumed: false });
+  onTestFinished(() => screen.pause());
+  return { screen, clock, answers };
+}
+
+test("right behind a list that closes, a key does not answer the question below it", () => {
+  const { screen, clock, answers } = screenWithQuestion();
   const list = new Picker<string>({
     title: "Model",
     items: [{ label: "one", value: "one" }],
@@ -62,13 +70,31 @@ test("right behind a list that closes, a key does not answer the question below 
     onChange: () => undefined,
   });
   screen.open(list);
-  now += 60_000;
+  clock.time += 60_000;
   screen.handle({ type: "key", key: "enter" });
-  now += 5;
+  clock.time += 5;
   screen.handle({ type: "text", text: "1" });
   expect(answers).toEqual([]);
-  now += QUIET_MS;
+  clock.time += QUIET_MS;
   screen.handle({ type: "text", text: "1" });
-  screen.pause();
+  expect(answers).toEqual([{ choice: "once" }]);
+});
+
+test("what is on its way when a question appears does not answer it: letters are in the input, other keys do nothing", () => {
+  const { screen, clock, answers } = screenWithQuestion();
+  const typed: readonly TerminalEvent[] = [
+    { type: "text", text: "1" },
+    { type: "key", key: "enter" },
+    { type: "key", key: "down" },
+    { type: "text", text: "abc 1 def" },
+    { type: "key", key: "enter" },
+  ];
+  for (const event of typed) {
+    clock.time += QUIET_MS - 1;
+    screen.handle(event);
+  }
+  expect([answers, screen.input.text]).toEqual([[], "1abc 1 def"]);
+  clock.time += QUIET_MS;
+  screen.handle({ type: "text", text: "1" });
   expect(answers).toEqual([{ choice: "once" }]);
 });
