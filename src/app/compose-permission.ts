@@ -59,7 +59,8 @@ export function composePermission(
     admitsPrograms: (repository, programs) =>
       repository === trust.folder && trust.admits(gitProgramsItem(programs)),
   });
-  const permission = hooks === undefined ? plain : hooks.gate(plain);
+  const permission =
+    hooks === undefined ? plain : hooks.gate(plain, (input) => options.guard?.covered.show(input));
   const approve = createApprover({
     prompt: approval,
     session,

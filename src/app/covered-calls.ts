@@ -19,6 +19,11 @@ export class CoveredCalls {
     if (!this.#judged.has(input)) this.#judged.set(input, judged);
   }
 
+  /** Notes that a person is shown a command although the rules allow it: a yes runs it as it was shown. */
+  show(input: ToolInput): void {
+    this.#judged.set(input, { isCovered: false, isStillAllowed: () => true });
+  }
+
   /** True when a command is one of them; so is one that nothing is known of. */
   readonly isCovered = (input: object): boolean => this.#judged.get(input)?.isCovered !== false;
 

@@ -1,3 +1,4 @@
+import type { DecisionCode } from "../core/agent/gate.ts";
 import type { ToolInput } from "../core/message/block.ts";
 
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
@@ -15,6 +16,12 @@ export interface ApprovalQuestion {
   readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
+  /** The same for programs. */
+  readonly code?: DecisionCode;
+  /** The working folder of the run. */
+  readonly cwd: string;
+  /** Where the call leads, links resolved. */
+  readonly place?: string;
   /** The rule that `session` and `always` would add, as it would be kept. Absent: allowed once at most. */
   readonly rule?: string;
   /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */

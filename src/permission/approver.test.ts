@@ -137,3 +137,16 @@ test("a question that fails refuses its own call only", async () => {
   await expect(call("make")).rejects.toThrow("nobody answers");
   expect(await other.call("make")).toBe(true);
 });
+
+test("who wants the run to end is not asked what waits behind that question, and is asked again later", async () => {
+  const { call, asked } = person([{ choice: "stop" }, { choice: "once" }]);
+  const both = await Promise.all([call("make"), call("rm x")]);
+  expect([both, asked.length]).toEqual([
+    [
+      { approved: false, stop: true },
+      { approved: false, stop: true },
+    ],
+    1,
+  ]);
+  expect([await call("make"), asked.length]).toEqual([true, 2]);
+});

@@ -32,9 +32,18 @@ export interface ApproverOptions {
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
+  let stops = 0;
   return (request) => {
     const isFirst = waiting++ === 0;
-    const answer = last.then(() => askPerson(request, options, isFirst)).finally(() => waiting--);
+    const stopsBefore = stops;
+    const ask = async (): Promise<ApprovalAnswer | UnaskedYes> => {
+      // Who wants the run to end is not asked what else waits.
+      if (stops !== stopsBefore) return { approved: false, stop: true };
+      const answer = await askPerson(request, options, isFirst);
+      if (typeof answer === "object" && "stop" in answer && answer.stop === true) stops++;
+      return answer;
+    };
+    const answer = last.then(ask).finally(() => waiting--);
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -90,8 +99,8 @@ function refusalOf(reply: ApprovalReply): ApprovalAnswer {
 }
 
 function questionOf(
-  { callId, parentCallId, name, agent, input, signal }: ApprovalRequest,
-  { part, parts, reason, suggestion, wider }: GateDecision,
+  { callId, parentCallId, name, agent, input, cwd, signal }: ApprovalRequest,
+  { part, parts, reason, code, place, suggestion, wider }: GateDecision,
   { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
 ): ApprovalQuestion {
   // A rule that was accepted and did not help is not offered again.
@@ -103,7 +112,8 @@ function questionOf(
     tool: name,
     input,
     reason: reason ?? "It needs approval.",
-    ...defined({ parentCallId, agent, part, parts, rule, wider: wide }),
+    cwd,
+    ...defined({ parentCallId, agent, part, parts, code, place, rule, wider: wide }),
     canAlways: canAlways && rule !== undefined,
     signal,
   };

@@ -4,7 +4,7 @@ import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
 import { parseRules } from "./parse-rule.ts";
 import type { PathSpaceOptions } from "./paths/path-space.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
-import { toGateDecision } from "./policy-gate.ts";
+import { judgeBy } from "./policy-gate.ts";
 import { DEFAULT_RULES, type Rule, type RuleAction } from "./rule.ts";
 
 /** A call as {@link PermissionManager} takes it. */
@@ -68,9 +68,9 @@ export class PermissionManager implements Gate {
     return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
   }
 
-  #decide({ name, input, cwd }: GateRequest): GateDecision {
-    const decision = toGateDecision(this.#policy(cwd).check({ tool: name, input }), input);
-    return name === "batch" && decision.action === "ask" ? { action: "allow" } : decision;
+  #decide(request: GateRequest): GateDecision {
+    const { answer } = judgeBy(this.#policy(request.cwd), request);
+    return request.name === "batch" && answer.action === "ask" ? { action: "allow" } : answer;
   }
 
   /** One policy a folder: a call is judged from where it will run. */

@@ -47,14 +47,12 @@ export class PolicyGate implements Gate {
       cwd === "" ? this.#options.cwd : cwd,
       tool.readOnly === true && !isBuiltIn ? name : undefined,
     );
-    const decision = policy.check({ tool: name, input });
-    const answer = toGateDecision(decision, input);
+    const { decision, answer, place } = judgeBy(policy, request);
     if (name === "bash")
       this.#options.onCommand?.(answer.input ?? input, {
         isCovered: decision.isCovered === true,
         isStillAllowed: () => this.#runs(request) === decision.runs,
       });
-    const place = this.#options.onPlace === undefined ? undefined : policy.placeOf({ tool: name, input });
     if (place !== undefined) this.#options.onPlace?.(request, place);
     return answer;
   }
@@ -89,13 +87,34 @@ export class PolicyGate implements Gate {
   }
 }
 
-/** A decision as the agent loop takes it: a line that was judged in another form runs in that form. */
-export function toGateDecision(
-  { decision, runs, isCovered: _, ...rest }: PolicyDecision,
-  input: ToolInput,
-): GateDecision {
-  const isOther = decision === "allow" && runs !== undefined && runs !== input["command"];
-  return { action: decision, ...rest, ...(isOther ? { input: { ...input, command: runs } } : {}) };
+/** The judgement of a policy about a call. */
+interface Judgement {
+  readonly decision: PolicyDecision;
+  readonly answer: GateDecision;
+  /** The file that a call of a file tool leads to, links resolved. */
+  readonly place: string | undefined;
+}
+
+/**
+ * The decision of a policy as the agent loop takes it: a line that was judged in another form runs in that
+ * form, and a question says the place that the call leads to.
+ */
+export function judgeBy(
+  policy: Policy,
+  { name, input }: { readonly name: string; readonly input: ToolInput },
+): Judgement {
+  const call = { tool: name, input };
+  const decision = policy.check(call);
+  const place = policy.placeOf(call);
+  const { decision: action, runs, isCovered: _, ...rest } = decision;
+  const isOther = action === "allow" && runs !== undefined && runs !== input["command"];
+  const answer = {
+    action,
+    ...rest,
+    ...(action === "ask" ? { place: place ?? policy.folder } : {}),
+    ...(isOther ? { input: { ...input, command: runs } } : {}),
+  };
+  return { decision, answer, place };
 }
 
 const NAMED = new Set(["bash", "read", "write", "edit", "glob", "grep", "batch", "web_fetch"]);

@@ -77,6 +77,8 @@ export interface Policy {
   check(call: PolicyCall): PolicyDecision;
   /** The path, links resolved, that the last check of this file tool's call judged; else `undefined`. */
   placeOf(call: PolicyCall): string | undefined;
+  /** The working folder, links resolved, as the last check saw it. */
+  readonly folder: string;
   /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean;
 }
@@ -151,6 +153,10 @@ class RulePolicy implements Policy {
     const path = isRecord(input) ? (input["path"] ?? ".") : undefined;
     if (typeof path !== "string") return undefined;
     return this.#space.path(path === "" ? "." : path).resolved;
+  }
+
+  get folder(): string {
+    return this.#space.place;
   }
 
   hides(path: string): boolean {

@@ -135,7 +135,7 @@ class AgentSessions implements SessionHost {
 
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
     for await (const hosted of this.#opened(this.#open.keys()))
-      if (hosted.answer(id, answer)) {
+      if (hosted.id === (answer.sessionId ?? hosted.id) && hosted.answer(id, answer)) {
         this.#answered.add(id);
         return;
       }

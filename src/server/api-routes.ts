@@ -2,7 +2,14 @@ import type { JsonSchema } from "../core/base/schema.ts";
 import { type AnswerName, BODIES, QUERIES } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
 import { notFound } from "./refusal.ts";
-import type { NewMessage, QuestionAnswer, SessionRequest, StatsBy, UndoRequest } from "./server-api.ts";
+import type {
+  NewMessage,
+  OpenApproval,
+  QuestionAnswer,
+  SessionRequest,
+  StatsBy,
+  UndoRequest,
+} from "./server-api.ts";
 import { statsOver } from "./session-facts.ts";
 import type { HostedSession, SessionHost } from "./session-host.ts";
 
@@ -148,7 +155,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     answer: "Accepted",
     handle: async ({ host, id, body, presenter }) => {
       const answer = body as QuestionAnswer;
-      const asked = (await host.approvals()).find((question) => question.id === id);
+      const asked = (await host.approvals()).find((question) => question.id === id && isOf(question, answer));
       await host.answer(id, asked === undefined ? answer : presenter.answerBehind(answer, asked));
       return ACCEPTED;
     },
@@ -162,6 +169,10 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
+
+function isOf(question: OpenApproval, { sessionId = question.sessionId }: QuestionAnswer): boolean {
+  return question.sessionId === sessionId;
+}
 
 async function session({ host, id }: ApiCall): Promise<HostedSession> {
   const found = await host.find(id);

@@ -71,6 +71,7 @@ export const BODIES: { readonly [name in BodyName]: JsonSchema } = {
       reason: text("Reaches the model, with no and stop."),
       rule: text("The rule to add, one of those offered. Default: the narrowest."),
       value: { description: "For a question that asks for a value; choice is once then." },
+      sessionId: text("Whose question it is, where a copy of the session has it too."),
     },
     ["choice"],
   ),

@@ -78,6 +78,8 @@ export interface QuestionAnswer {
   readonly rule?: string;
   /** For a question that is not about a call; `choice` is `once` then. */
   readonly value?: Json;
+  /** Whose question it is, where a copy of the session has it too: nothing else tells them apart. */
+  readonly sessionId?: string;
 }
 
 /** Limits of a run. */

@@ -27,8 +27,8 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
       answerFileErrors(shown, context.signal, async () => {
         const path = permittedPath(shown, options, context);
         const { transcriptId, signal, callId } = context;
-        const { files, isAsShown } = options;
-        const target = { path, shown, state, transcriptId, signal, callId, files, isAsShown };
+        const { files, agreed } = options;
+        const target = { path, shown, state, transcriptId, signal, callId, files, agreed };
         return state.inTurn(path, () => write(target, content));
       }),
   });

@@ -198,7 +198,10 @@ test("whether a tool asks about the input of an unasked yes is decided on what t
   const agent = new Agent({
     model: new ScriptedModel([calls("pay", { amount: 5 }), says("Done.")]),
     tools: [pay],
-    permission: { check: () => ({ action: "ask", reason: "no rule", code: "no_rule" }) },
+    permission: {
+      check: ({ input }) =>
+        input["amount"] === 5 ? { action: "ask", reason: "no rule", code: "no_rule" } : { action: "allow" },
+    },
     approve: ({ decision, input }) => {
       if (decision.code === "no_rule") return { approved: true, unasked: true, input: { amount: "1000" } };
       asked.push(input);

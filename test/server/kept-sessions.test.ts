@@ -2,27 +2,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { userPaths } from "../../src/app/config/paths.ts";
 import { sessionStore } from "../../src/app/open-session.ts";
 import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
 import type { ServerProblem } from "../../src/server/server-problem.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
-import { ScriptedModel } from "../../src/testing/scripted-model.ts";
-import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { filesRoom, followUntil, isRunEnd, passes, type ServedRoom, type Steps } from "./server-room.ts";
-
-/** A session of another writer in the same home, as a terminal would have it. */
-async function otherWriter({ home, cwd }: Pick<ServedRoom, "home" | "cwd">, steps: Steps) {
-  const session = await createCodingSession({
-    cwd,
-    environment: withVariables({ HOME: home }),
-    model: new ScriptedModel(steps, { info: { contextWindow: 100_000 } }),
-  });
-  return session;
-}
+import { filesRoom, followUntil, isRunEnd, otherWriter, passes, type Steps } from "./server-room.ts";
 
 const entriesIn = (items: Awaited<ReturnType<typeof followUntil>>) =>
   items.flatMap((item) => (item.type === "entry" ? [item.entry] : []));
@@ -135,26 +122,6 @@ test("undo needs no model, and no session that is open", async () => {
   expect((await reader.undo(id, { paths: ["old.txt"] })).changes).toEqual([
     { path: "old.txt", kind: "created" },
   ]);
-});
-
-test("a question that was left by another process is shown with its session, and can be answered here", async () => {
-  const home = tempFolder();
-  const cwd = tempFolder();
-  const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "touch made" }), says("Done.")]);
-  asking.onQuestion(() => undefined);
-  const run = asking.send("Do it");
-  await expect.poll(() => asking.questions.length).toBe(1);
-  // As a process that is killed leaves it.
-  asking.killNow();
-  await run;
-  const { reader } = await filesRoom([says("Done.")], { home, cwd });
-  const open = await reader.approvals();
-  expect(open.map(({ sessionId, tool }) => [sessionId, tool])).toEqual([[asking.id, "bash"]]);
-  const { state, questions } = await reader.session(asking.id);
-  expect([state, questions.map(({ tool }) => tool)]).toEqual(["waiting", ["bash"]]);
-  await reader.answer(open[0]?.id ?? "", { choice: "once" });
-  await followUntil(reader, asking.id, (_, items) => items.filter(isRunEnd).length > 0);
-  expect(existsSync(join(cwd, "made"))).toBe(true);
 });
 
 test("keys in old journals are not shown, and direction marks in questions are", async () => {

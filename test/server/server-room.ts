@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
+import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
+import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { loadSettings } from "../../src/app/settings.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { serveSessions } from "../../src/faces/http/serve-sessions.ts";
@@ -43,6 +44,18 @@ export interface RoomOptions {
 }
 
 export const TOKEN = "a-token-of-more-than-20-characters";
+
+/** A session of another writer in the same home, as a terminal would have it. */
+export function otherWriter(
+  { home, cwd }: Pick<ServedRoom, "home" | "cwd">,
+  steps: Steps,
+): Promise<CodingSession> {
+  return createCodingSession({
+    cwd,
+    environment: withVariables({ HOME: home }),
+    model: new ScriptedModel(steps, { info: { contextWindow: 100_000 } }),
+  });
+}
 
 /** Sessions in files, served as `nano-agent serve` does. */
 export async function filesRoom(steps: Steps, options: RoomOptions = {}): Promise<ServedRoom> {

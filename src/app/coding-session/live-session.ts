@@ -30,7 +30,7 @@ import type { Notice, OnNotice } from "./notice.ts";
 import { fault, Listeners } from "./notice-board.ts";
 import type { Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
-import { openQuestions } from "./question-desk.ts";
+import { openApprovals } from "./question-desk.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
 import { sessionInfo, sessionStats } from "./session-info.ts";
@@ -97,8 +97,8 @@ export class LiveSession implements CodingSession {
     notices.add(this.#models.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     const asked = session.newestOf("approval_request") === undefined ? [] : session.journal.entries();
-    for (const question of openQuestions(asked))
-      desk.leave(question, (reply) => this.#runs.answerLeft(question, reply));
+    for (const question of openApprovals(asked))
+      await desk.leave(question, (reply) => this.#runs.answerLeft(question.callId, reply));
     this.#runs.takeUpQueue();
   }
 

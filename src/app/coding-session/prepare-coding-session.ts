@@ -117,7 +117,7 @@ async function openSession(
     openSession: async () => (opened.session = await found.open()),
     opened: () => opened.session,
     approval: desk,
-    isAsShown: desk.isAsShown,
+    agreed: desk,
     isAttended: () => desk.isAttended,
     onNotice,
   });

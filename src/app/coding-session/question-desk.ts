@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { assertIs } from "../../core/base/check-option.ts";
@@ -11,7 +11,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
-import type { FileContent, FilePort, IsAsShown } from "../../tools/files/file-port.ts";
+import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
 import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
@@ -31,18 +31,28 @@ export interface QuestionDeskOptions {
 interface OpenQuestion {
   readonly question: Question;
   readonly reply: (reply: QuestionReply) => void;
+  /** Nobody of this process waits for the answer. */
+  readonly isLeft?: true;
+}
+
+/** A file as a person was shown it who agreed to a change of it. */
+interface ShownFile {
+  /** The digest of its content. */
+  readonly content: string;
+  /** Another process asked, and had read it. */
+  readonly isCarried: boolean;
 }
 
 /**
  * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
  * listener throws, or rejects with, refuses the question.
  */
-export class QuestionDesk implements ApprovalPrompt {
+export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   readonly #options: QuestionDeskOptions;
   readonly #ids = createIds();
   readonly #listeners = new Set<QuestionListener>();
-  /** The contents of files that people saw and agreed to change, as digests, by call. */
-  readonly #shown = new Map<string, string>();
+  /** The files that people saw and agreed to change, by call. */
+  readonly #shown = new Map<string, ShownFile>();
   #open: readonly OpenQuestion[] = [];
   #questions: readonly Question[] = [];
 
@@ -77,9 +87,37 @@ export class QuestionDesk implements ApprovalPrompt {
     open.reply(given);
   }
 
-  /** Puts a question here that nobody of this process waits for; `onReply` gets the answer. */
-  leave(question: Question, onReply: (reply: QuestionReply) => void): void {
-    this.#add({ question, reply: onReply });
+  /**
+   * Puts the question of an earlier process here, with the changes it is about where the file is as it was
+   * then; `onReply` gets the answer.
+   */
+  async leave(asked: ApprovalRequestEntry, onReply: (reply: QuestionReply) => void): Promise<void> {
+    const { callId, name: tool, input, content } = asked;
+    const question = leftQuestion(asked);
+    const { settings, files } = this.#options;
+    const { questionDiff } = await import("./question-diff.ts");
+    const signal = new AbortController().signal;
+    const change = await questionDiff({ tool, input, settings, files, signal });
+    const isSame =
+      content !== undefined && change?.file !== undefined && content === digestOf(change.file.content);
+    const reply = (answer: QuestionReply): void => {
+      if (content !== undefined && "choice" in answer && answer.choice === "once")
+        this.#shown.set(callId, { content, isCarried: true });
+      onReply(answer);
+    };
+    const diff = isSame ? change?.diff : undefined;
+    const reason =
+      content === undefined || isSame
+        ? question.reason
+        : `${question.reason} The file has changed since: a yes to this leaves it alone, and the model has to ask again.`;
+    this.#add({ question: { ...question, reason, ...defined({ diff }) }, reply, isLeft: true });
+  }
+
+  /** Takes the question of an earlier process about a call back: the call has ended otherwise. */
+  withdraw(callId: string): void {
+    const isOver = ({ isLeft, question }: OpenQuestion): boolean =>
+      isLeft === true && question.callId === callId;
+    if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
   clear(): void {
@@ -92,7 +130,8 @@ export class QuestionDesk implements ApprovalPrompt {
     if (!this.isAttended) throw misuse("there is nobody to ask");
     const { questionDiff } = await import("./question-diff.ts");
     const change = await questionDiff({ tool, input, settings, files, signal });
-    const id = await this.#record(asked);
+    const content = change?.file && digestOf(change.file.content);
+    const id = await this.#record(asked, content);
     const choices = choicesOf(asked, configPath(settings.paths));
     const reason = [asked.reason, change?.replaces].filter((each) => each !== undefined).join(" ");
     const call = { callId, tool, input, reason, choices };
@@ -109,17 +148,20 @@ export class QuestionDesk implements ApprovalPrompt {
     if (!("choice" in reply)) return { choice: "no" };
     const { choice, reason: why, rule } = reply;
     if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
-    if (change?.file !== undefined) this.#shown.set(callId, digestOf(change.file.content));
+    if (content !== undefined) this.#shown.set(callId, { content, isCarried: false });
     if (choice === "once") return { choice };
     return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
   }
 
-  /** True unless a person agreed to a change of another content; asked once for each call. */
-  readonly isAsShown: IsAsShown = (callId, content) => {
+  isAsShown(callId: string, content: FileContent): boolean {
     const shown = this.#shown.get(callId);
     this.#shown.delete(callId);
-    return shown === undefined || shown === digestOf(content);
-  };
+    return shown === undefined || shown.content === digestOf(content);
+  }
+
+  isCarried(callId: string): boolean {
+    return this.#shown.get(callId)?.isCarried === true;
+  }
 
   /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
@@ -140,19 +182,13 @@ export class QuestionDesk implements ApprovalPrompt {
    * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
    * id of its question stands nowhere.
    */
-  async #record({
-    callId,
-    parentCallId,
-    tool: name,
-    input,
-    reason,
-    part,
-    rule,
-  }: ApprovalQuestion): Promise<string> {
+  async #record(asked: ApprovalQuestion, content: string | undefined): Promise<string> {
+    const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
     const journal = this.#options.journal();
     const isNested = parentCallId !== undefined || this.#options.settings.config.values.pattern !== undefined;
     if (journal === undefined || isNested) return this.#ids("question");
-    const question = { callId, name, input, reason, ...defined({ part, suggestion: rule }) };
+    const more = defined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
+    const question = { callId, name, input, reason, ...more };
     return (await journal.append({ type: "approval_request", ...question })).id;
   }
 
@@ -279,22 +315,30 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }
 
-/** The questions that a session was left with: calls that wait for approval since an earlier process. */
+/** The questions that a session was left with. */
 export function openQuestions(entries: Iterable<JournalEntry>): readonly Question[] {
+  return openApprovals(entries).map(leftQuestion);
+}
+
+/** The calls of a session that wait for approval since an earlier process. */
+export function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalRequestEntry[] {
   const state = new SessionState();
   for (const entry of entries) state.apply(entry);
   const waiting = new Set(state.transcript.pending.map(({ id }) => id));
-  return [...state.approvals.values()]
-    .filter(({ callId }) => waiting.has(callId))
-    .map(({ id, time, callId, name, input, reason, part }) => ({
-      id,
-      type: "permission",
-      time,
-      callId,
-      tool: name,
-      input,
-      reason,
-      ...(part !== undefined && { parts: [{ text: part, reason }] }),
-      choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
-    }));
+  return [...state.approvals.values()].filter(({ callId }) => waiting.has(callId));
+}
+
+/** The question of an earlier process: the rules it offered ended with that. */
+function leftQuestion({ id, time, callId, name, input, reason, part }: ApprovalRequestEntry): Question {
+  return {
+    id,
+    type: "permission",
+    time,
+    callId,
+    tool: name,
+    input,
+    reason,
+    ...(part !== undefined && { parts: [{ text: part, reason }] }),
+    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+  };
 }

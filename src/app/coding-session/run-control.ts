@@ -15,7 +15,7 @@ import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
 import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Question, QuestionReply } from "./question.ts";
+import type { QuestionReply } from "./question.ts";
 import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "./run-outcome.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
@@ -163,12 +163,18 @@ export class RunControl {
   }
 
   /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
-  answerLeft({ callId = "" }: Question, reply: QuestionReply): void {
+  answerLeft(callId: string, reply: QuestionReply): void {
     this.#approvals.set(callId, approvalOf(reply));
     if (this.#options.parts.desk.questions.length > 0 || this.#run !== undefined) return;
     const approvals = Object.fromEntries(this.#approvals);
     this.#approvals.clear();
     this.start({ approvals });
+  }
+
+  /** A call of an earlier process has ended: nobody need answer for it any more. */
+  #closeLeft(callId: string): void {
+    this.#approvals.delete(callId);
+    this.#options.parts.desk.withdraw(callId);
   }
 
   /** Gives the run at work its outcome without waiting for it. */
@@ -193,6 +199,7 @@ export class RunControl {
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
           isStored ||= event.type === "user_message";
+          if (event.type === "tool_result") this.#closeLeft(event.callId);
           run.add(event);
           onEvent(event);
         },

@@ -1,7 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { assertIs } from "../base/check-option.ts";
 import { defined } from "../base/defined.ts";
-import { errorMessage, NanoAgentError } from "../base/errors.ts";
+import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
 import { hashText } from "../base/hash-text.ts";
 import { truncateMiddle } from "../base/text.ts";
 import type { ToolInput, ToolResultBlock, ToolUseBlock } from "../message/block.ts";
@@ -257,13 +257,22 @@ export function callMaker(
   };
   return async (name, input) => {
     assertIs(`The input of ${name}`, input, "object");
-    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input };
+    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
     const own = admitted.then(() => admit(run, call, parentCallId));
     admitted = own.catch(() => undefined);
     const admission = await own;
     const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));
     return settled.result;
   };
+}
+
+/** The input of a call, so that whoever changes their own object meanwhile has not changed what runs. */
+function ownCopy(name: string, input: ToolInput): ToolInput {
+  try {
+    return structuredClone(input);
+  } catch (error) {
+    throw misuse(`The input of ${name} must be data, without functions: ${errorMessage(error)}`);
+  }
 }
 
 /** A result as a block of a message: bounded, and without halves of characters. */

@@ -183,7 +183,10 @@ export interface PermissionEntry extends EntryBase {
   readonly parentCallId?: string;
 }
 
-/** A call waits for the approval that a later run brings: {@link import("./gate.ts").ApprovalAnswer}. */
+/**
+ * A call waits for the approval that a later run brings: {@link import("./gate.ts").ApprovalAnswer}. A yes
+ * holds for what the entry says of the call; where that has changed, it is asked about anew.
+ */
 export interface ApprovalRequestEntry extends EntryBase {
   readonly type: "approval_request";
   readonly callId: string;
@@ -194,6 +197,12 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly code?: DecisionCode;
   readonly rule?: string;
   readonly part?: string;
+  /** The working folder of the run; absent where it had none of its own. */
+  readonly cwd?: string;
+  /** Where the call leads: `place` of the gate's decision. */
+  readonly place?: string;
+  /** SHA-256 of the file that the call would change, as the person was shown it; `none`: there was none. */
+  readonly content?: string;
   readonly suggestion?: string;
 }
 

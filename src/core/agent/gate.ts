@@ -30,6 +30,11 @@ export interface GateDecision {
   readonly part?: string;
   /** Every part that needs a yes, the most dangerous first. */
   readonly parts?: readonly string[];
+  /**
+   * The place the call leads to, links resolved: a file, or the folder it works in. An answer that comes in a
+   * later run holds for that place alone.
+   */
+  readonly place?: string;
   /** Runs, or is asked about, instead of the input of the call, where the gate judged another form. */
   readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */
@@ -82,7 +87,10 @@ export type ApprovalAnswer =
       readonly stop?: boolean;
     };
 
-/** A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one. */
+/**
+ * A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one.
+ * `input`: the form that the rules allow, which the gate judges once more.
+ */
 export interface UnaskedYes {
   readonly approved: true;
   readonly unasked: true;

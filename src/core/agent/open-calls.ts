@@ -1,13 +1,13 @@
 import { defined } from "../base/defined.ts";
-import { equalJson, ownValue } from "../base/json.ts";
-import type { ToolUseBlock } from "../message/block.ts";
+import { equalJson, isRecord, ownValue } from "../base/json.ts";
+import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { toBlock } from "./act.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { ApprovalRequestEntry } from "./entry.ts";
-import type { ApprovalAnswer, Approver, Gate } from "./gate.ts";
+import type { ApprovalAnswer, Approver, Gate, GateDecision, GateRequest } from "./gate.ts";
 import { refuse } from "./permit.ts";
 import type { PendingCall } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
@@ -68,24 +68,52 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   }
   const answer = ownValue(run.approvals, call.id);
   if (answer === undefined || answer === "later") return { type: "open", call };
-  const permission = answeredGate(run.permission, asked);
-  return admit({ ...run, permission, approve: answeredBy(asked, answer) }, call);
+  return admit({ ...run, ...answered(run, asked, answer) }, call);
 }
 
-/** A rule of today may forbid what was asked about; all else is for the person's answer to settle. */
-function answeredGate(gate: Gate | undefined, asked: ApprovalRequestEntry): Gate {
-  return {
-    check: async (request) => {
-      const decision = await gate?.check(request);
-      if (decision !== undefined && decision.action !== "allow") return decision;
-      // Where the form that the gate allows is the one that was shown, that one is answered.
-      const isShown = decision?.input !== undefined && equalJson(decision.input, asked.input);
-      return { action: "ask", ...questionOf(asked), ...(isShown && { input: decision.input }) };
-    },
+/**
+ * Who decides about a call that an answer has come for. A rule of today may forbid it. A no holds whatever
+ * has become of the call, a yes for what was shown alone: where that has changed, it is judged as a new one.
+ */
+function answered(
+  run: RunContext,
+  asked: ApprovalRequestEntry,
+  answer: ApprovalAnswer,
+): { readonly permission: Gate; readonly approve: Approver } {
+  const { approved, input: given } = isRecord(answer) ? answer : { approved: answer === true };
+  /** The question that the answer is for. */
+  let carried: GateDecision | undefined;
+  const check = async (request: GateRequest): Promise<GateDecision> => {
+    const decision: GateDecision = (await run.permission?.check(request)) ?? { action: "allow" };
+    const { action, place } = decision;
+    if (action !== "allow" && action !== "ask") return decision;
+    const anew: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
+    const form = shownForm(asked, request, decision);
+    // Where a rule allows it by now, only what a person put in its place is still a question.
+    if (approved === true && form === undefined) return given === undefined ? decision : anew;
+    carried = action === "ask" ? { ...decision } : { ...anew, ...defined({ input: form }) };
+    return carried;
   };
+  const approve: Approver = (request) =>
+    request.decision === carried ? answer : (run.approve?.(request) ?? "later");
+  return { permission: { check }, approve };
 }
 
-/** An answer holds for what was shown: a call that a hook has changed since is asked about again. */
-function answeredBy(asked: ApprovalRequestEntry, answer: ApprovalAnswer): Approver {
-  return ({ input }) => (equalJson(input, asked.input) ? answer : "later");
+/** The input of a call that is still what the question about it showed; `undefined` where it is not. */
+function shownForm(
+  asked: ApprovalRequestEntry,
+  { input: own, cwd }: GateRequest,
+  { action, input, place, code, part }: GateDecision,
+): ToolInput | undefined {
+  if (cwd !== (asked.cwd ?? "")) return undefined;
+  const isSame = place === asked.place && code === asked.code && part === asked.part;
+  if (action === "ask" && !isSame) return undefined;
+  // What a rule allows may run in the form that was asked about, or in the one that the rule allows.
+  const forms = action === "allow" ? [input ?? own, own] : [input ?? own];
+  return forms.find((form) => equalJson(stored(form), stored(asked.input)));
+}
+
+/** An input as a journal has it: a date is a text there. */
+function stored(input: ToolInput): unknown {
+  return JSON.parse(JSON.stringify(input));
 }

@@ -43,11 +43,11 @@ export async function permit(run: RunContext, request: GateRequest, given?: Give
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_RUN;
   const { action, input: form = request.input } = decision;
-  if (given !== undefined && (action === "allow" || action === "ask"))
-    // As it was written: only what nobody was shown may still be for a person.
-    return given.unasked ? allowed(run, request) : { input: request.input };
+  // As a person wrote it.
+  if (given?.unasked === false && (action === "allow" || action === "ask")) return { input: request.input };
   if (action === "allow") return allowed(run, { ...request, input: form });
-  if (action === "ask") return ask(run, { ...request, input: form }, decision);
+  // Rules that have answered for a person once, and ask now, leave it to the person.
+  if (action === "ask") return ask(run, { ...request, input: form }, decision, given !== undefined);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
   return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
 }
@@ -98,13 +98,16 @@ const NO_DECISION: GateDecision = {
   reason: "the permission check gave no answer",
 };
 
-async function ask(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Answer> {
+async function ask(
+  run: RunContext,
+  request: GateRequest,
+  decision: GateDecision,
+  // A rule is not who a tool asks for.
+  isForPerson: boolean = decision.code === TOOL_ASKS.code,
+): Promise<Answer> {
   const { reason: question = "it needs approval" } = decision;
   const asked = { ...decision, question };
-  if (run.state.isStopped) {
-    const reason = "the user wants the run to end";
-    return refuse(run, request, { ...asked, by: "person", code: "run_ending", reason });
-  }
+  if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
   if (run.approve === undefined) return unheard(run, request, asked);
   await recorded(run);
   if (run.signal.aborted) return NOT_RUN;
@@ -119,29 +122,39 @@ async function ask(run: RunContext, request: GateRequest, decision: GateDecision
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
-  // A rule is not who a tool asks for.
-  if (answer.unasked === true && decision.code === TOOL_ASKS.code) return unheard(run, request, asked);
-  if (answer.approved === true) return agreed(run, request, { asked, answer });
+  if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
+  if (answer.approved === true) {
+    // The person wanted the run to end while this question waited for its turn.
+    if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
+    return agreed(run, request, { asked, answer });
+  }
   const { reason = "the user refused it", stop } = answer;
   const refused = { by: "person", code: "person", reason } as const;
   return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
 }
 
-/** The permit a yes gives, or the call in another form, or the tool's own question. */
+const RUN_ENDING = {
+  by: "person",
+  code: "run_ending",
+  reason: "the user wants the run to end",
+} as const;
+
+/** The permit a yes gives, or the call to be judged once more, or the tool's own question. */
 async function agreed(
   run: RunContext,
   request: GateRequest,
   { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
 ): Promise<Answer> {
   const { input = request.input, unasked = false } = answer;
-  const isOther = !equalJson(input, request.input);
-  if (unasked && !isOther) {
+  // Nobody was shown what the rules allow: the gate sees the very input that is to run.
+  const isGiven = answer.input !== undefined && (unasked || !equalJson(input, request.input));
+  if (unasked && !isGiven) {
     const question = await questionOfTool(run, request);
     if (run.signal.aborted) return NOT_RUN;
-    if (question !== undefined) return ask(run, { ...request, input }, question);
+    if (question !== undefined) return ask(run, request, question);
   }
   await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: asked.question });
-  return isOther ? { given: input, unasked } : { input };
+  return isGiven ? { given: input, unasked } : { input };
 }
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
@@ -173,13 +186,16 @@ async function wait(
   request: GateRequest,
   asked: GateQuestion,
 ): Promise<SettledCall | "waiting"> {
-  const { question, code, rule, part, suggestion } = asked;
+  const { question, code, rule, part, place, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {
     const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
     return refuse(run, request, { ...unanswered(asked), code: "cannot_wait", reason });
   }
-  const { callId, name, input } = request;
-  const asks = defined({ reason: question, code, rule, part, suggestion });
+  const { callId, name, input, cwd } = request;
+  const asks = {
+    reason: question,
+    ...defined({ code, rule, part, suggestion, cwd: cwd || undefined, place }),
+  };
   await record(run, { type: "approval_request", callId, name, input, ...asks });
   return "waiting";
 }

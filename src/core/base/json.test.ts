@@ -81,6 +81,19 @@ describe("parseToolInput", () => {
 });
 
 describe("equalJson", () => {
+  it("takes dates for equal by their time, and other objects that JSON has no words for by themselves alone", () => {
+    const map = new Map([["a", 1]]);
+    expect([
+      equalJson({ on: new Date(1) }, { on: new Date(1) }),
+      equalJson({ on: new Date(1) }, { on: new Date(2) }),
+      equalJson({ on: new Date(1) }, { on: {} }),
+      equalJson({ map }, { map }),
+      equalJson({ map }, { map: new Map([["a", 2]]) }),
+      equalJson(new Set([1]), {}),
+      equalJson(Object.create(null), {}),
+    ]).toEqual([true, false, false, true, false, false, true]);
+  });
+
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { maxDepth: 3 },

@@ -73,17 +73,31 @@ export function canonicalJson(value: unknown): string {
   return `{${parts.join(",")}}`;
 }
 
-/** True when two JSON values are equal, whatever the order of keys; `undefined` fields are left out. */
+/**
+ * True when two JSON values are equal, whatever the order of keys; `undefined` fields are left out. Of
+ * objects that no JSON can hold, dates are compared by their time; all others equal themselves alone.
+ */
 export function equalJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one)) {
     if (!Array.isArray(other) || one.length !== other.length) return false;
     return one.every((item, at) => equalJson(item, other[at]));
   }
-  if (!isRecord(one) || !isRecord(other)) return false;
+  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
+  return isPlain(one) && isPlain(other) && areFieldsEqual(one, other);
+}
+
+function areFieldsEqual(one: Fields, other: Fields): boolean {
   for (const key in one) if (!equalJson(one[key], ownValue(other, key))) return false;
   for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
   return true;
+}
+
+/** True for an object as a literal makes it, of whatever realm: no date, map or instance of a class. */
+function isPlain(value: unknown): value is Fields {
+  if (!isRecord(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** True when arrays and objects lie in more levels than these in a value. */

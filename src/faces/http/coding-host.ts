@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
+import type { Question } from "../../app/coding-session/question.ts";
 import { openQuestions } from "../../app/coding-session/question-desk.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../app/config/paths.ts";
@@ -58,8 +59,8 @@ export class CodingHost implements SessionHost, SessionKeeper {
   readonly #channels = new Map<string, SessionChannel>();
   /** The options that a session was begun with, for all its runs. */
   readonly #choices = new Map<string, CodingSessionOptions>();
-  /** Questions that were seen here, and whose they are. */
-  readonly #asked = new Map<string, string>();
+  /** Questions that were seen here, and whose they are: a copy of a session has those that waited in it. */
+  readonly #asked = new Map<string, Set<string>>();
   /** Windows of models that were at work here: what only settings or a server of models tell. */
   readonly #windows = new Map<string, number | undefined>();
   #isClosed = false;
@@ -132,19 +133,26 @@ export class CodingHost implements SessionHost, SessionKeeper {
     for await (const file of this.kept.waiting())
       if (!this.#open.has(file.sessionId))
         for (const question of leftQuestions(file)) all.push({ ...question, sessionId: file.sessionId });
-    for (const { id, sessionId } of all) this.#asked.set(id, sessionId);
+    for (const question of all) this.seen(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
   }
 
   /** Remembers whose questions these are: they may be answered later. */
   seen(sessionId: string, questions: readonly { readonly id: string }[]): void {
-    for (const { id } of questions) this.#asked.set(id, sessionId);
+    for (const { id } of questions) this.#asked.set(id, (this.#asked.get(id) ?? new Set()).add(sessionId));
   }
 
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
-    await this.approvals();
-    const sessionId = this.#asked.get(id);
+    const { sessionId: wanted } = answer;
+    const isMeant = (sessionId: string): boolean => sessionId === (wanted ?? sessionId);
+    const all = await this.approvals();
+    const open = all.filter((each) => each.id === id).map((each) => each.sessionId);
+    const known = [...(this.#asked.get(id) ?? [])].filter(isMeant);
+    // One that is being opened is in neither list of questions, and was seen before.
+    const meant = open.some(isMeant) ? open.filter(isMeant) : known;
+    const [sessionId] = meant;
     if (sessionId === undefined) throw notFound("open question of this id");
+    if (meant.length > 1) throw ambiguous(meant);
     const file = this.kept.file(sessionId);
     const served = this.served(sessionId) ?? (file && (await this.reopened(file)));
     if (served?.answer(id, answer) !== true)
@@ -245,6 +253,12 @@ export class CodingHost implements SessionHost, SessionKeeper {
   }
 }
 
+/** A question that copies of a session have too. */
+function ambiguous(ids: readonly string[]): Refusal {
+  const detail = `Several sessions have this question. Name one as sessionId: ${ids.join(", ")}.`;
+  return conflict(detail, [], "ambiguous");
+}
+
 /** Of a session whose folder is not known: what can be read of it can be copied. */
 function withoutFolder(path: string): Refusal {
   readSession(path);
@@ -253,7 +267,7 @@ function withoutFolder(path: string): Refusal {
 }
 
 /** The questions a session was left with; none where it cannot be read: others have theirs all the same. */
-function leftQuestions({ path }: SessionFile): ReturnType<typeof openQuestions> {
+function leftQuestions({ path }: SessionFile): readonly Question[] {
   try {
     return openQuestions(readSession(path).entries);
   } catch {

@@ -73,7 +73,7 @@ export class ServedSession {
   }
 
   /** Answers a question; false where it is not one of this session. */
-  answer(id: string, { value, ...answer }: QuestionAnswer): boolean {
+  answer(id: string, { value, sessionId: _, ...answer }: QuestionAnswer): boolean {
     if (!this.session.questions.some((question) => question.id === id)) return false;
     const isValue = value !== undefined && answer.choice === "once";
     this.session.answer(id, isValue ? { value } : answer);

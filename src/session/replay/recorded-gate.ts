@@ -6,15 +6,21 @@ import type { ToolInput } from "../../core/message/block.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
-/** A gate and a person that decide as the record says; what it says nothing of was allowed. */
+/**
+ * A gate and a person that decide as the record says; what it says nothing of was allowed. `waited`: calls
+ * that waited for approval when the run began. Where nobody was asked anew, their answers were for them.
+ */
 export function recordedGate(
   run: RecordedRun,
   facts: RunFacts,
+  waited: ReadonlySet<string>,
 ): { readonly gate: Gate; readonly approve: Approver | undefined } {
   const gate: Gate = {
     check: ({ callId, input }) => {
       const { decision, request } = run.calls.get(callId) ?? {};
-      if (decision !== undefined) return { ...asked(decision), ...askedForm(decision, input) };
+      if (decision?.by === "person" && request === undefined && waited.has(callId))
+        return { action: "allow", ...askedForm(decision, input) };
+      if (decision !== undefined) return { ...asked(decision, request), ...askedForm(decision, input) };
       if (request !== undefined) return { ...waiting(request), ...askedForm(request, input) };
       return { action: "allow", ...judgedInput(callId, run) };
     },
@@ -51,18 +57,24 @@ function askedForm(
   return equalJson(input, own) ? {} : { input };
 }
 
-function asked({ by, reason, question, rule, suggestion }: PermissionEntry): GateDecision {
+function asked(
+  { by, reason, question, rule, suggestion }: PermissionEntry,
+  request: ApprovalRequestEntry | undefined,
+): GateDecision {
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,
     ...defined({ rule, suggestion }),
+    ...(request && matter(request)),
   };
 }
 
-function waiting({ reason, rule, part, suggestion }: ApprovalRequestEntry): GateDecision {
-  return {
-    action: "ask",
-    reason,
-    ...defined({ rule, part, suggestion }),
-  };
+function waiting(request: ApprovalRequestEntry): GateDecision {
+  const { reason, rule, suggestion } = request;
+  return { action: "ask", reason, ...defined({ rule, suggestion }), ...matter(request) };
+}
+
+/** The parts of a question that an answer of a later run is bound to. */
+function matter({ code, part, place }: ApprovalRequestEntry): Pick<GateDecision, "code" | "part" | "place"> {
+  return defined({ code, part, place });
 }

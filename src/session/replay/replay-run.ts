@@ -139,7 +139,7 @@ class RunReplay {
       keepsOrder: this.#options.runTool !== undefined,
       answer: (call, toolContext) => this.#answerCall(call, toolContext),
     });
-    const { gate, approve } = recordedGate(this.#run, this.#facts);
+    const { gate, approve } = recordedGate(this.#run, this.#facts, new Set(state.approvals.keys()));
     return {
       context: this.#context(state, { model, tools, gate, approve }),
       conduct: this.#conductor(tools),
@@ -173,6 +173,7 @@ class RunReplay {
           permission: gate,
           approve,
           approvals: recordedApprovals(this.#run),
+          cwd: this.#folder(state),
           maxToolResultChars: Number.MAX_SAFE_INTEGER,
           maxIterations: state.progress.iterations + this.#facts.maxIterations,
           onMaxIterations: this.#facts.onMaxIterations,
@@ -182,6 +183,12 @@ class RunReplay {
       takeSteering: () => this.#takeFromOutside(),
       emit: (event) => this.#onEvent(event),
     };
+  }
+
+  /** The working folder of the run, as far as a question says it. */
+  #folder({ approvals }: SessionState): string {
+    const asked = [...this.#run.calls.values()].flatMap(({ request = [] }) => request);
+    return [...asked, ...approvals.values()].at(0)?.cwd ?? "";
   }
 
   #onEvent(event: AgentEvent): void {

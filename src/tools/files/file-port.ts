@@ -54,12 +54,20 @@ export interface FileToolOptions extends PathOptions {
   readonly state?: FileState;
   /** Text files are read and written through it. Default: the disk alone. */
   readonly files?: FilePort | undefined;
-  /** True when a file is as a person saw it who agreed to a change of it. Default: nobody was asked. */
-  readonly isAsShown?: IsAsShown | undefined;
+  /** The changes that people were shown and agreed to. Default: nobody was asked. */
+  readonly agreed?: AgreedChanges | undefined;
 }
 
-/** `content`: the file before the change that a call is about to make; `undefined` where there is none. */
-export type IsAsShown = (callId: string, content: FileContent) => boolean;
+/** The changes of files that people were shown and agreed to, by call. */
+export interface AgreedChanges {
+  /**
+   * True unless a person agreed to a change of another content; asked once for each call. `content`: the file
+   * before the change; `undefined` where there is none.
+   */
+  isAsShown(callId: string, content: FileContent): boolean;
+  /** True where the question was asked by an earlier process, which had read the file for the session. */
+  isCarried(callId: string): boolean;
+}
 
 /** The bytes of a file; `undefined` where there is none, `too large` where nobody reads it to compare. */
 export type FileContent = Uint8Array | "too large" | undefined;

@@ -2,7 +2,7 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
-import { type FileContent, type FilePort, type IsAsShown, PortText, readPort } from "./file-port.ts";
+import { type AgreedChanges, type FileContent, type FilePort, PortText, readPort } from "./file-port.ts";
 import type { OpenFile } from "./open-file.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
@@ -19,7 +19,7 @@ export interface ChangeTarget {
   readonly files?: FilePort | undefined;
   readonly signal: AbortSignal;
   readonly callId: string;
-  readonly isAsShown?: IsAsShown | undefined;
+  readonly agreed?: AgreedChanges | undefined;
 }
 
 /** A file as it is before a change that the session may make. */
@@ -51,30 +51,41 @@ export async function openForChange(
     assertRegularFile(stats, shown);
     await assertWritable(path, shown, stats);
   }
-  const known = target.state.recall(target.transcriptId, path);
-  if (known === undefined) {
-    throw new FileRefusal(
-      `${shown} is there already and was not read in this session. Read it first, then change it.`,
-    );
-  }
+  const known = stampAsRead(target);
   if (open !== undefined) {
     const { stamp, content } = open;
-    if (!isUnchanged(known, stamp)) throw changedSince(shown);
+    assertUnchanged(known, stamp, shown);
     assertAsShown(target, content);
     return { stats, stamp, content };
   }
   const file = openRegularFile(path, shown);
   try {
     const now = file.stat();
-    const needed = known.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
+    const needed = known?.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
     const content = await contentOf(file, now, Math.max(needed, maxBytes));
     const stamp = stampOf(now, content);
-    if (!isUnchanged(known, stamp)) throw changedSince(shown);
-    assertAsShown(target, content ?? (target.isAsShown && (await shownContent(file, now))));
+    assertUnchanged(known, stamp, shown);
+    assertAsShown(target, content ?? (target.agreed && (await shownContent(file, now))));
     return { stats, stamp, content };
   } finally {
     file.close();
   }
+}
+
+/** How a file was when the session read it; `undefined` where it did so in another process. */
+function stampAsRead({
+  state,
+  transcriptId,
+  path,
+  shown,
+  agreed,
+  callId,
+}: ChangeTarget): FileStamp | undefined {
+  const known = state.recall(transcriptId, path);
+  if (known !== undefined || agreed?.isCarried(callId) === true) return known;
+  throw new FileRefusal(
+    `${shown} is there already and was not read in this session. Read it first, then change it.`,
+  );
 }
 
 /** A larger file is not read for the sake of a yes to its change. */
@@ -85,15 +96,16 @@ async function shownContent(file: OpenFile, { size }: BigIntStats): Promise<File
 }
 
 /** Another call of the same answer may have changed it after a person agreed to this one. */
-function assertAsShown({ isAsShown, callId, shown }: ChangeTarget, content: FileContent): void {
-  if (isAsShown?.(callId, content) !== false) return;
+function assertAsShown({ agreed, callId, shown }: ChangeTarget, content: FileContent): void {
+  if (agreed?.isAsShown(callId, content) !== false) return;
   throw new FileRefusal(
     `${shown} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
   );
 }
 
-function changedSince(shown: string): FileRefusal {
-  return new FileRefusal(
+function assertUnchanged(known: FileStamp | undefined, now: FileStamp, shown: string): void {
+  if (known === undefined || isUnchanged(known, now)) return;
+  throw new FileRefusal(
     `${shown} was changed since it was read in this session. Read it again, then change it.`,
   );
 }

@@ -43,7 +43,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
       {detail?.readOnly !== true && (
         <div class="dock">
           {view.run !== undefined && state === "running" && isConnected && <RunLine run={view.run} />}
-          <Questions questions={questions} work={work} />
+          <Questions id={id} questions={questions} work={work} />
           <Queue session={session} />
           <Composer isRunning={state !== "idle"} send={send} stop={actions.stop} />
         </div>
@@ -68,11 +68,12 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
 }
 
 interface QuestionsProps {
+  readonly id: string;
   readonly questions: readonly Question[];
   readonly work: Work;
 }
 
-function Questions({ questions, work }: QuestionsProps): VNode {
+function Questions({ id, questions, work }: QuestionsProps): VNode {
   const words = useWords();
   const reader = useReader();
   const box = useRef<HTMLDivElement>(null);
@@ -95,7 +96,7 @@ function Questions({ questions, work }: QuestionsProps): VNode {
         <QuestionView
           key={first.id}
           question={first}
-          answer={(answer) => work.attempt(() => reader.answer(first.id, answer))}
+          answer={(answer) => work.attempt(() => reader.answer(first.id, { ...answer, sessionId: id }))}
         />
       )}
       {questions.length > 1 && <p class="soft">{words.questionsWait(questions.length)}</p>}
