@@ -87,7 +87,10 @@ describe("each entry of the packed package", () => {
   test("says which packages durable runs need where they are not installed", () => {
     const text = `import { createFleet } from "nano-agent/durable";
 for (const place of [{}, { databaseUrl: "postgres://nowhere/x" }])
-  await createFleet(place).catch(({ code, message }) => console.log(code, message));`;
+  await createFleet(place).then(
+    (fleet) => fleet.close().then(() => console.log("found above the folder of temporary files")),
+    ({ code, message }) => console.log(code, message),
+  );`;
     expect(runModule(text).trim().split("\n")).toEqual([
       expect.stringMatching(/^invalid_config .*npm install @electric-sql\/pglite pg-boss /),
       expect.stringMatching(/^invalid_config .*npm install pg pg-boss /),
