@@ -106,10 +106,11 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
       onReply(answer);
     };
     const diff = isSame ? change?.diff : undefined;
-    const reason =
+    const changed =
       content === undefined || isSame
-        ? question.reason
-        : `${question.reason} The file has changed since: a yes to this leaves it alone, and the model has to ask again.`;
+        ? undefined
+        : "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
+    const reason = sentences(question.reason, changed, change?.replaces);
     this.#add({ question: { ...question, reason, ...defined({ diff }) }, reply, isLeft: true });
   }
 
@@ -133,7 +134,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     const content = change?.file && digestOf(change.file.content);
     const id = await this.#record(asked, content);
     const choices = choicesOf(asked, configPath(settings.paths));
-    const reason = [asked.reason, change?.replaces].filter((each) => each !== undefined).join(" ");
+    const reason = sentences(asked.reason, change?.replaces);
     const call = { callId, tool, input, reason, choices };
     const reply = await this.#wait(
       {
@@ -224,6 +225,10 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     this.#questions = open.map(({ question }) => question);
     this.#options.onChange();
   }
+}
+
+function sentences(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((each) => each !== undefined).join(" ");
 }
 
 function digestOf(content: FileContent): string {
