@@ -2,7 +2,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { type BashTools, createBashTools } from "../tools/bash-tools.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";
 import { fileTools } from "../tools/file-tools.ts";
-import type { AgreedChanges, FilePort } from "../tools/files/file-port.ts";
+import type { FilePort, FileToolOptions } from "../tools/files/file-port.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import { createTodoTool } from "../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../tools/web-fetch-tool.ts";
@@ -34,7 +34,8 @@ export interface BuiltinToolsOptions {
   /** The variables commands see, and the sandbox that confines them. */
   readonly shell: ShellOptions;
   readonly files?: FilePort | undefined;
-  readonly agreed?: AgreedChanges | undefined;
+  /** The files read in the session, and the changes that people agreed to. Default: of the tools' own. */
+  readonly known?: Pick<FileToolOptions, "state" | "agreed">;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
   readonly guard: FileGuard;
@@ -42,7 +43,7 @@ export interface BuiltinToolsOptions {
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { settings, workspace, guard, files, agreed } = options;
+  const { settings, workspace, guard, files, known } = options;
   const { paths, config, environment } = settings;
   const { home } = paths;
   // Added, not copied: what commands see is found out with the first of them.
@@ -57,7 +58,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   };
   return {
     tools: [
-      ...fileTools({ home, ripgrep, files, agreed, ...guarded }),
+      ...fileTools({ home, ripgrep, files, ...known, ...guarded }),
       shell.bash,
       shell.job,
       createBatchTool(),

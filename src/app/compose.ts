@@ -12,9 +12,8 @@ import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
-import type { AgreedChanges } from "../tools/files/file-port.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
-import { type BuiltinTools, createBuiltinTools } from "./builtin-tools.ts";
+import { type BuiltinTools, type BuiltinToolsOptions, createBuiltinTools } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import type { CodingSessionOptions } from "./coding-session/coding-session.ts";
 import { about, type OnNotice } from "./coding-session/notice.ts";
@@ -55,8 +54,8 @@ export interface ComposeOptions
   readonly model: Model | undefined;
   /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
   readonly approval: ApprovalPrompt;
-  /** The changes of files that the person was shown and agreed to. */
-  readonly agreed: AgreedChanges;
+  /** The files the session has read, and the changes that the person was shown and agreed to. */
+  readonly files: NonNullable<BuiltinToolsOptions["known"]>;
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
 }
@@ -181,11 +180,11 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
 /** Built-in tools, and what commands, extensions and hooks of files bring. */
 async function openParts(options: ComposeOptions, { confined, until }: ConfinedParts) {
   const { shell, workspace } = confined;
-  const { settings: given, tools: added = [], ports, opened, onNotice, agreed } = options;
+  const { settings: given, tools: added = [], ports, opened, onNotice, files: known } = options;
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
-  const files = { files: ports?.files, agreed, workspace, guard };
+  const files = { files: ports?.files, known, workspace, guard };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const taken = [...builtin.tools, ...added];
   const { settings, ...plugins } = await openPlugins(given, { ...options, taken, until });

@@ -1,5 +1,5 @@
 import type { Agent } from "../agent/agent.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
 import { pendingCalls } from "../core/agent/open-calls.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
@@ -304,7 +304,8 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   for (const { kind, call, data, number } of signals) {
     if (kind !== "approve" && kind !== "answer") continue;
     const waitsFor = call === null ? undefined : open.get(call);
-    const isAsked = kind === "approve" ? state.approvals.has(call ?? "") : waitsFor === "result";
+    const asked = call === null ? undefined : state.approvals.get(call);
+    const isAsked = kind === "approve" ? asked !== undefined && isFor(asked, data) : waitsFor === "result";
     if (call === null || !isAsked) stale.push(number);
     else if ((kind === "approve" ? approvals : results).has(call)) continue;
     else if (kind === "approve") approvals.set(call, JSON.parse(data) as ApprovalAnswer);
@@ -318,6 +319,12 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
     stale,
     isEmpty: content.length === 0 && approvals.size === 0,
   };
+}
+
+/** True unless an answer names another question than the one that is open. */
+function isFor({ id }: ApprovalRequestEntry, data: string): boolean {
+  const answer = JSON.parse(data) as ApprovalAnswer;
+  return typeof answer !== "object" || (answer.question ?? id) === id;
 }
 
 /** The input of a run, as far as the journal does not have it. */

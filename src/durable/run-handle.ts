@@ -279,6 +279,7 @@ const CHOICE_CHECKS: Checks<Exclude<ApprovalAnswer, boolean | "later">> = {
   input: isOf("object"),
   reason: isOf("string"),
   stop: isOf("boolean"),
+  question: isOf("string"),
 };
 
 /** The JSON of a choice. Throws `invalid_argument` for what is none. */
@@ -286,7 +287,7 @@ function choiceJson(choice: unknown): string {
   if (typeof choice === "boolean") return String(choice);
   if (!isRecord(choice))
     throw misuse(
-      `The choice is ${jsonOf(choice) ?? typeof choice}: pass true, false, or { approved, reason?, input?, stop? }.`,
+      `The choice is ${jsonOf(choice) ?? typeof choice}: pass true, false, or { approved, reason?, input?, stop?, question? }.`,
     );
   assertIs("approved", choice["approved"], "boolean");
   assertEach(choice, CHOICE_CHECKS, "field of a choice");

@@ -186,6 +186,8 @@ function addresseeOf(entry: JournalEntry): string | undefined {
   if (entry.type === "user_message") return entry.steeringId;
   // A call that is asked about again was changed since: the answer it had was to another question.
   if (entry.type === "approval_request") return entry.callId;
+  // A call of the caller's own does not begin: it waits for its result from here on.
+  if (entry.type === "permission_decision" && entry.external === true) return entry.callId;
   const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
   return isCall && entry.parentCallId === undefined ? entry.callId : undefined;
 }

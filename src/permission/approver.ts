@@ -82,7 +82,7 @@ async function askPerson(
   if (decision.action === "allow") {
     // A call that nobody was shown runs in the form that the rules allow: it was not asked about.
     if (wasShown) return true;
-    return { approved: true, unasked: true, input: decision.input ?? { ...request.input } };
+    return { approved: true, unasked: true, input: decision.input ?? request.input };
   }
   return { approved: false, ...defined({ reason: decision.reason }) };
 }

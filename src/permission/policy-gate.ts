@@ -96,8 +96,8 @@ interface Judgement {
 }
 
 /**
- * The decision of a policy as the agent loop takes it: a line that was judged in another form runs in that
- * form, and a question says the place that the call leads to.
+ * The decision of a policy as the agent loop takes it: with the place that the call leads to, and a line that
+ * was judged in another form runs in that form.
  */
 export function judgeBy(
   policy: Policy,
@@ -111,7 +111,7 @@ export function judgeBy(
   const answer = {
     action,
     ...rest,
-    ...(action === "ask" ? { place: place ?? policy.folder } : {}),
+    place: place ?? policy.folder,
     ...(isOther ? { input: { ...input, command: runs } } : {}),
   };
   return { decision, answer, place };

@@ -27,6 +27,8 @@ export interface ActingArguments {
   readonly input: ToolInput;
   /** Call this one was made by (`batch`). */
   readonly parentCallId?: string;
+  /** After the call: it ran. Absent where it was refused, or could not be made. */
+  readonly hasRun?: true;
   /** Set by a hook: the call does not run, and the model is told this text. */
   readonly refuse?: string;
 }

@@ -32,13 +32,15 @@ const always = (decision: GateDecision): Partial<AgentOptions> => ({ permission:
 const ASKS: GateDecision = { action: "ask", reason: "it is live", code: "no_rule", part: "a", place: "/x" };
 const YES = { approvals: { call_1: true } };
 
-test.each<readonly [what: string, then: Partial<AgentOptions>]>([
-  ["in another folder", { ...always(ASKS), cwd: "/elsewhere" }],
-  ["that leads to another place", always({ ...ASKS, place: "/y" })],
-  ["that is asked about for another reason", always({ ...ASKS, code: "protected_path" })],
-  ["of which another part is asked about", always({ ...ASKS, part: "b" })],
-])("a yes that comes later is none for a call %s: it is asked about anew", async (_, then) => {
-  const { open, ran, journal } = await waiting({ ...always(ASKS), cwd: "/here" });
+const NOWHERE: GateDecision = { action: "ask", reason: "it is live" };
+
+test.each<readonly [what: string, first: GateDecision, then: Partial<AgentOptions>]>([
+  ["in another folder", NOWHERE, { cwd: "/elsewhere" }],
+  ["that leads to another place", ASKS, always({ ...ASKS, place: "/y" })],
+  ["that is asked about for another reason", ASKS, always({ ...ASKS, code: "protected_path" })],
+  ["of which another part is asked about", ASKS, always({ ...ASKS, part: "b" })],
+])("a yes that comes later is none for a call %s: it is asked about anew", async (_, first, then) => {
+  const { open, ran, journal } = await waiting({ ...always(first), cwd: "/here" });
   // Nobody there: it waits for another answer.
   const again = await open({ cwd: "/here", ...then }).run(undefined, YES);
   expect([again.stopReason, ran]).toEqual(["awaiting_approval", []]);
@@ -87,7 +89,7 @@ test("what a person put in the place of the arguments does not run where the cal
   const again = await moved.open({ ...always({ action: "allow" }), cwd: "/there" }).run(undefined, changed);
   expect([again.stopReason, moved.ran]).toEqual(["awaiting_approval", []]);
   const same = await waiting({ ...always(ASKS), cwd: "/here" });
-  await same.open({ ...always({ action: "allow" }), cwd: "/here" }).run(undefined, changed);
+  await same.open({ ...always({ action: "allow", place: "/x" }), cwd: "/here" }).run(undefined, changed);
   expect(same.ran).toEqual([{ to: "live" }]);
 });
 

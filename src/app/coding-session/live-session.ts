@@ -30,7 +30,6 @@ import type { Notice, OnNotice } from "./notice.ts";
 import { fault, Listeners } from "./notice-board.ts";
 import type { Outcome } from "./outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "./question.ts";
-import { openApprovals } from "./question-desk.ts";
 import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
 import { sessionInfo, sessionStats } from "./session-info.ts";
@@ -92,13 +91,11 @@ export class LiveSession implements CodingSession {
 
   /** Takes up what the session was left with: its model, and questions that nobody has answered. */
   async begin(): Promise<void> {
-    const { composed, session, desk, notices } = this.#parts;
+    const { composed, session, notices } = this.#parts;
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
-    const asked = session.newestOf("approval_request") === undefined ? [] : session.journal.entries();
-    for (const question of openApprovals(asked))
-      await desk.leave(question, (reply) => this.#runs.answerLeft(question.callId, reply));
+    await this.#runs.takeUpQuestions();
     this.#runs.takeUpQueue();
   }
 
@@ -344,6 +341,7 @@ export class LiveSession implements CodingSession {
     this.#agent = await composed.renew(this.#models.choice);
     for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
     desk.clear();
+    await this.#runs.takeUpQuestions();
     this.#view.reset();
   }
 

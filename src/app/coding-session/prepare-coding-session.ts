@@ -3,6 +3,7 @@ import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
+import { FileState } from "../../tools/files/read-files.ts";
 import { isAroundHome } from "../checkpoints.ts";
 import { type ComposedAgent, composeAgent } from "../compose.ts";
 import { readEnvironment } from "../config/env.ts";
@@ -100,9 +101,11 @@ async function openSession(
   assertResumable(options);
   const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
   opened.sessionId = found.sessionId;
+  const state = new FileState();
   const desk = new QuestionDesk({
     settings,
     files: ports?.files,
+    read: state,
     journal: () => opened.session?.journal,
     notices,
     onChange: () => opened.live?.changed(),
@@ -117,7 +120,7 @@ async function openSession(
     openSession: async () => (opened.session = await found.open()),
     opened: () => opened.session,
     approval: desk,
-    agreed: desk,
+    files: { state, agreed: desk },
     isAttended: () => desk.isAttended,
     onNotice,
   });

@@ -9,19 +9,24 @@ import { type Json, misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
+import type { ToolInput } from "../../core/message/block.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
+import type { FileState } from "../../tools/files/read-files.ts";
 import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
+import type { ShownChange } from "./question-diff.ts";
 import { fittedTo } from "./value-form.ts";
 
 /** Options of a {@link QuestionDesk}. */
 export interface QuestionDeskOptions {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
+  /** The files that the session has read. */
+  readonly read: Pick<FileState, "recall">;
   /** Where a question is kept, so that another process finds it. */
   readonly journal: () => Journal | undefined;
   readonly notices: NoticeBoard;
@@ -88,30 +93,30 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * Puts the question of an earlier process here, with the changes it is about where the file is as it was
-   * then; `onReply` gets the answer.
+   * Puts the questions of earlier processes here, with the changes they are about where the file is as it was
+   * then, and takes back those whose calls have ended otherwise. `onReply` gets an answer with its question.
    */
-  async leave(asked: ApprovalRequestEntry, onReply: (reply: QuestionReply) => void): Promise<void> {
-    const { callId, name: tool, input, content } = asked;
-    const question = leftQuestion(asked);
-    const { settings, files } = this.#options;
-    const { questionDiff } = await import("./question-diff.ts");
-    const signal = new AbortController().signal;
-    const change = await questionDiff({ tool, input, settings, files, signal });
-    const isSame =
-      content !== undefined && change?.file !== undefined && content === digestOf(change.file.content);
-    const reply = (answer: QuestionReply): void => {
-      if (content !== undefined && "choice" in answer && answer.choice === "once")
-        this.#shown.set(callId, { content, isCarried: true });
-      onReply(answer);
-    };
-    const diff = isSame ? change?.diff : undefined;
-    const changed =
-      content === undefined || isSame
-        ? undefined
-        : "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
-    const reason = sentences(question.reason, changed, change?.replaces);
-    this.#add({ question: { ...question, reason, ...defined({ diff }) }, reply, isLeft: true });
+  async leave(
+    asked: readonly ApprovalRequestEntry[],
+    onReply: (asked: ApprovalRequestEntry, reply: QuestionReply) => void,
+  ): Promise<void> {
+    const waiting = new Set(asked.map(({ id }) => id));
+    const kept = this.#open.filter(({ isLeft, question }) => isLeft !== true || waiting.has(question.id));
+    if (kept.length < this.#open.length) this.#set(kept);
+    const known = new Set(this.#open.map(({ question }) => question.id));
+    const added = asked.filter(({ id }) => !known.has(id));
+    const changes = await Promise.all(added.map(({ name, input }) => this.#changeOf(name, input)));
+    for (const [at, entry] of added.entries()) {
+      const change = changes[at];
+      const reply = (answer: QuestionReply): void => {
+        const isCarried = entry.content !== undefined;
+        const content = entry.content ?? contentOf(change);
+        if (content !== undefined && "choice" in answer && answer.choice === "once")
+          this.#shown.set(entry.callId, { content, isCarried });
+        onReply(entry, answer);
+      };
+      this.#add({ question: leftQuestion(entry, change), reply, isLeft: true });
+    }
   }
 
   /** Takes the question of an earlier process about a call back: the call has ended otherwise. */
@@ -121,19 +126,22 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
+  /** True while questions of earlier processes are open. */
+  get hasLeft(): boolean {
+    return this.#open.some(({ isLeft }) => isLeft === true);
+  }
+
   clear(): void {
     this.#set([]);
   }
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { settings, files } = this.#options;
     const { tool, input, agent, callId, signal, wider } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
-    const { questionDiff } = await import("./question-diff.ts");
-    const change = await questionDiff({ tool, input, settings, files, signal });
-    const content = change?.file && digestOf(change.file.content);
+    const change = await this.#changeOf(tool, input, signal);
+    const content = contentOf(change);
     const id = await this.#record(asked, content);
-    const choices = choicesOf(asked, configPath(settings.paths));
+    const choices = choicesOf(asked, configPath(this.#options.settings.paths));
     const reason = sentences(asked.reason, change?.replaces);
     const call = { callId, tool, input, reason, choices };
     const reply = await this.#wait(
@@ -164,6 +172,16 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     return this.#shown.get(callId)?.isCarried === true;
   }
 
+  async #changeOf(
+    tool: string,
+    input: ToolInput,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<ShownChange | undefined> {
+    const { settings, files } = this.#options;
+    const { questionDiff } = await import("./question-diff.ts");
+    return questionDiff({ tool, input, settings, files, signal });
+  }
+
   /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.isAttended) return undefined;
@@ -183,11 +201,14 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
    * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
    * id of its question stands nowhere.
    */
-  async #record(asked: ApprovalQuestion, content: string | undefined): Promise<string> {
+  async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
     const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
+    const { read } = this.#options;
     const journal = this.#options.journal();
     const isNested = parentCallId !== undefined || this.#options.settings.config.values.pattern !== undefined;
     if (journal === undefined || isNested) return this.#ids("question");
+    const isRead = shown === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shown;
+    const content = isRead ? shown : undefined;
     const more = defined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
     const question = { callId, name, input, reason, ...more };
     return (await journal.append({ type: "approval_request", ...question })).id;
@@ -231,8 +252,16 @@ function sentences(...parts: readonly (string | undefined)[]): string {
   return parts.filter((each) => each !== undefined).join(" ");
 }
 
+/** The digest of the file that a change was made from; `undefined` where nobody can say. */
+function contentOf(change: ShownChange | undefined): string | undefined {
+  return change?.file && digestOf(change.file.content);
+}
+
+/** The digest of a file that is not there. */
+const NO_FILE = "none";
+
 function digestOf(content: FileContent): string {
-  if (content === undefined || content === "too large") return content ?? "none";
+  if (content === undefined || content === "too large") return content ?? NO_FILE;
   return createHash("sha256").update(content).digest("hex");
 }
 
@@ -322,7 +351,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
 
 /** The questions that a session was left with. */
 export function openQuestions(entries: Iterable<JournalEntry>): readonly Question[] {
-  return openApprovals(entries).map(leftQuestion);
+  return openApprovals(entries).map((asked) => leftQuestion(asked, undefined));
 }
 
 /** The calls of a session that wait for approval since an earlier process. */
@@ -334,16 +363,21 @@ export function openApprovals(entries: Iterable<JournalEntry>): readonly Approva
 }
 
 /** The question of an earlier process: the rules it offered ended with that. */
-function leftQuestion({ id, time, callId, name, input, reason, part }: ApprovalRequestEntry): Question {
+function leftQuestion(asked: ApprovalRequestEntry, change: ShownChange | undefined): Question {
+  const { id, time, callId, name, input, part } = asked;
+  const now = contentOf(change);
+  const isChanged = (asked.content ?? now) !== now;
+  const reason = sentences(asked.reason, isChanged ? CHANGED : undefined, change?.replaces);
+  const call = { callId, tool: name, input, reason };
   return {
     id,
     type: "permission",
     time,
-    callId,
-    tool: name,
-    input,
-    reason,
+    ...call,
+    ...defined({ diff: isChanged ? undefined : change?.diff }),
     ...(part !== undefined && { parts: [{ text: part, reason }] }),
     choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
   };
 }
+
+const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";

@@ -1,5 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
+import type { ApprovalRequestEntry } from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
@@ -16,6 +17,7 @@ import { KeptQueue } from "./kept-queue.ts";
 import { LiveRun } from "./live-run.ts";
 import type { Outcome } from "./outcome.ts";
 import type { QuestionReply } from "./question.ts";
+import { openApprovals } from "./question-desk.ts";
 import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "./run-outcome.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
@@ -56,6 +58,8 @@ interface RunStart {
   readonly isQueued?: boolean;
 }
 
+type LeftAnswer = Extract<ApprovalAnswer, object>;
+
 /** The runs of a session, one at a time, and the messages that wait for them. */
 export class RunControl {
   readonly queue: WaitingMessages;
@@ -63,7 +67,8 @@ export class RunControl {
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
-  readonly #approvals = new Map<string, ApprovalAnswer>();
+  /** Answers to questions of earlier processes, by call. */
+  readonly #approvals = new Map<string, LeftAnswer>();
   readonly #keptQueue: KeptQueue;
 
   constructor(options: RunControlOptions) {
@@ -157,24 +162,46 @@ export class RunControl {
   /** Sends the messages that came too late for the run that has ended, then the queue. */
   sendWaiting(): void {
     const { agent, isBlocked } = this.#options;
-    if (this.#run !== undefined || isBlocked()) return;
+    if (this.#goOnAnswered() || this.#run !== undefined || isBlocked()) return;
     const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
     if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input, isQueued: true });
   }
 
-  /** Takes an answer to a question of an earlier process. The run goes on when the last one is answered. */
-  answerLeft(callId: string, reply: QuestionReply): void {
-    this.#approvals.set(callId, approvalOf(reply));
-    if (this.#options.parts.desk.questions.length > 0 || this.#run !== undefined) return;
-    const approvals = Object.fromEntries(this.#approvals);
-    this.#approvals.clear();
-    this.start({ approvals });
+  /** Takes up the questions that the session was left with. */
+  async takeUpQuestions(): Promise<void> {
+    const { desk, session } = this.#options.parts;
+    const isAsked = session.newestOf("approval_request") !== undefined;
+    const asked = isAsked ? openApprovals(session.journal.entries()) : [];
+    for (const [call, { question }] of this.#approvals)
+      if (!asked.some(({ callId, id }) => callId === call && id === question)) this.#approvals.delete(call);
+    await desk.leave(
+      asked.filter(({ callId }) => !this.#approvals.has(callId)),
+      (question, reply) => this.#answerLeft(question, reply),
+    );
+  }
+
+  /** Takes an answer to a question of an earlier process. */
+  #answerLeft({ callId, id: question }: ApprovalRequestEntry, reply: QuestionReply): void {
+    this.#approvals.set(callId, { ...approvalOf(reply), question });
+    this.#goOnAnswered();
   }
 
   /** A call of an earlier process has ended: nobody need answer for it any more. */
   #closeLeft(callId: string): void {
     this.#approvals.delete(callId);
     this.#options.parts.desk.withdraw(callId);
+  }
+
+  /** Goes on with the answers to left questions, once all are there, or one ends the run. True if it does. */
+  #goOnAnswered(): boolean {
+    const { parts, isBlocked } = this.#options;
+    const answers = [...this.#approvals.values()];
+    if (answers.length === 0 || this.#run !== undefined || isBlocked()) return false;
+    if (parts.desk.hasLeft && !answers.some(({ stop }) => stop === true)) return false;
+    const approvals = Object.fromEntries(this.#approvals);
+    this.#approvals.clear();
+    this.start({ approvals });
+    return true;
   }
 
   /** Gives the run at work its outcome without waiting for it. */
@@ -213,21 +240,30 @@ export class RunControl {
         ...defined({ schema, approvals }),
       });
       for (const release of releases.splice(0)) await release();
-      this.#end(run, () => run.settle(settled(run.facts)));
+      const outcome = settled(run.facts);
+      if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await this.takeUpQuestions();
+      this.#end(run, () => run.settle(outcome));
     } catch (error) {
       for (const release of releases) await release();
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
+      if (approvals !== undefined) await this.takeUpQuestions();
       this.#end(run, () => run.fail(failure));
     }
+    await this.#afterRun(run, begun, isStored);
+  }
+
+  /** Goes on with what waits for the end of a run. */
+  async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
     const { stopReason, exitCode } = await run.outcome;
-    if (this.#run !== undefined) return;
+    if (this.#run !== undefined || this.#goOnAnswered()) return;
     if (GOES_ON.has(stopReason)) this.sendWaiting();
     else {
       this.#keepWaiting();
-      if (begun.isQueued === true && input !== undefined && !isStored && exitCode === EXIT.session)
+      if (isQueued === true && input !== undefined && !isStored && exitCode === EXIT.session)
         this.#putBack(input);
     }
-    if (!this.isRunning && parts.desk.isAttended) parts.composed.hooks?.waiting();
+    const { composed, desk } = this.#options.parts;
+    if (!this.isRunning && desk.isAttended) composed.hooks?.waiting();
   }
 
   /** A run is over before its outcome is known: who awaits it may send the next message. */
@@ -294,8 +330,8 @@ export class RunControl {
   }
 }
 
-function approvalOf(reply: QuestionReply): ApprovalAnswer {
-  if (!("choice" in reply)) return false;
+function approvalOf(reply: QuestionReply): LeftAnswer {
+  if (!("choice" in reply)) return { approved: false };
   const { choice, reason } = reply;
   return {
     approved: choice === "once",

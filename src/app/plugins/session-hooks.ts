@@ -1,5 +1,6 @@
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
 import type { Clock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
 import type { JsonObject } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -28,8 +29,6 @@ export type NotificationType = "permission_prompt" | "elicitation_dialog" | "idl
 interface CallState {
   readonly name: string;
   readonly verdict: HookVerdict;
-  /** True when it may run, as far as anybody has said by now. */
-  isPermitted: boolean;
 }
 
 /** The verdict of hooks about a message. */
@@ -115,8 +114,6 @@ export class SessionHooks {
       check: async (request) => {
         const decision = this.#decided(request, await gate.check(request));
         if (decision.code === "hook_asks") onAsk(request.input);
-        const state = this.#calls.get(keyOf(request));
-        if (state !== undefined) state.isPermitted = decision.action === "allow";
         return decision;
       },
       setMode: (mode) => {
@@ -138,11 +135,7 @@ export class SessionHooks {
       if (answered === "deny") return { approved: false, reason: refusal(said) };
       const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
       if (!isAllowed) await this.notify("permission_prompt", `${name} needs your permission`);
-      const answer = isAllowed ? { approved: true, unasked: true } : await approve(request);
-      const state = this.#calls.get(keyOf(request));
-      const isYes = typeof answer === "object" ? answer.approved : answer === true;
-      if (state !== undefined) state.isPermitted = isYes;
-      return answer;
+      return isAllowed ? { approved: true, unasked: true } : approve(request);
     };
   }
 
@@ -202,7 +195,7 @@ export class SessionHooks {
     const { name, input } = call;
     const fields = this.#callFields(call);
     const verdict = await this.#fire("PreToolUse", { name, fields });
-    this.#calls.set(keyOf(call), { name, verdict, isPermitted: false });
+    this.#calls.set(keyOf(call), { name, verdict });
     if (verdict.stop !== undefined) this.#stopAgent(agent, verdict.stop);
     if (verdict.stop !== undefined) return { ...call, refuse: verdict.stop };
     if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
@@ -219,7 +212,7 @@ export class SessionHooks {
     this.#calls.delete(keyOf(call));
     const before = state?.verdict.context ?? [];
     // A call that did not run has nothing to look at.
-    if (state?.isPermitted === false) return withTexts(result, before);
+    if (call.hasRun !== true) return withTexts(result, before);
     const { name, callId, input } = call;
     const { cwd } = this.#options;
     const fields = { ...this.#callFields(call), tool_response: peerResponse({ name, input, cwd }, result) };
@@ -246,7 +239,7 @@ export class SessionHooks {
     const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
     const asks = reason ?? `the hook ${by} wants it to be asked about`;
     if (said === "ask" && decision.action === "allow")
-      return { action: "ask", code: "hook_asks", reason: asks };
+      return { action: "ask", code: "hook_asks", reason: asks, ...defined({ place: decision.place }) };
     // A hook that allowed other arguments than those there are now has not allowed the call.
     const isMeant = updatedInput === undefined || updatedBy === by;
     if (said === "allow" && isMeant && isOpen(decision))

@@ -126,7 +126,7 @@ async function end(
   if (run.signal.aborted) return finished(run, NOT_RUN, made);
   // Changes of a hook to files after a call are part of what the call did.
   const work = async (): Promise<SettledCall> =>
-    finished(run, await execute(run, admission, parentCallId), made);
+    finished(run, await execute(run, admission, parentCallId), { ...made, hasRun: true });
   if (run.checkpointer === undefined) return work();
   return withCheckpoint(run, run.checkpointer, {
     call: checkpointed(run, admission),

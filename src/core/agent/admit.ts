@@ -7,7 +7,7 @@ import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { GateRequest } from "./gate.ts";
-import { NOT_RUN, type Permit, permit, refuse, type SettledCall } from "./permit.ts";
+import { NOT_RUN, type Permit, permit, recordPermit, refuse, type SettledCall } from "./permit.ts";
 import type { CallVerdict, MadeCall } from "./plugin.ts";
 import { pluginFailure } from "./plugins.ts";
 import type { RunContext } from "./run-context.ts";
@@ -58,7 +58,7 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
   const { tool, input } = prepared;
   let judged = input;
   if (run.permission !== undefined || tool.needsApproval !== undefined) {
-    const answer = await permitted(run, {
+    const request: GateRequest = {
       callId: call.id,
       tool,
       name: tool.name,
@@ -67,11 +67,13 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
       sessionId: run.journal.sessionId,
       ...callerOf(run, parentCallId),
       signal: run.signal,
-    });
+    };
+    const answer = await permitted(run, request);
     if (answer === "waiting") return { type: "open", call };
     if ("status" in answer) return refused(answer);
     if (run.signal.aborted) return refused(NOT_RUN);
     judged = answer.input;
+    if (tool.execute === undefined && judged !== input) await recordPermit(run, request, judged);
   }
   if (tool.execute === undefined) return { type: "open", call };
   if (judged === input) return { type: "ready", call, tool, input };
@@ -82,7 +84,8 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
 async function permitted(run: RunContext, request: GateRequest): Promise<SettledCall | "waiting" | Permit> {
   let answer = await permit(run, request);
   while (answer !== "waiting" && "given" in answer) {
-    const checked = await checkInput(run, request.tool, answer.given);
+    const { given, isChecked } = answer;
+    const checked = isChecked ? { input: given as ToolInput } : await checkInput(run, request.tool, given);
     if ("error" in checked) {
       const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
       return { status: "error", result: errorResult(reason) };

@@ -180,6 +180,10 @@ export interface PermissionEntry extends EntryBase {
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */
   readonly stop?: true;
+  /** The person put other arguments in the place of these: it runs with those. */
+  readonly edited?: true;
+  /** The caller runs the call: by now it waits for its result, and `input` is what to run it with. */
+  readonly external?: true;
   readonly parentCallId?: string;
 }
 
@@ -201,7 +205,10 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly cwd?: string;
   /** Where the call leads: `place` of the gate's decision. */
   readonly place?: string;
-  /** SHA-256 of the file that the call would change, as the person was shown it; `none`: there was none. */
+  /**
+   * SHA-256 of the file that the call would change, as the session has read it and the person was shown it;
+   * `none`: there was none. Absent for one that the session has not read.
+   */
   readonly content?: string;
   readonly suggestion?: string;
 }

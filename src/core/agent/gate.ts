@@ -31,7 +31,7 @@ export interface GateDecision {
   /** Every part that needs a yes, the most dangerous first. */
   readonly parts?: readonly string[];
   /**
-   * The place the call leads to, links resolved: a file, or the folder it works in. An answer that comes in a
+   * The place the call leads to, links resolved: a file, or the folder it works in. A yes that comes in a
    * later run holds for that place alone.
    */
   readonly place?: string;
@@ -75,7 +75,8 @@ export interface ApprovalRequest extends GateRequest {
  * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
  * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
  * turn (`denied`), and nothing more is asked. `"later"`: the run ends with `awaiting_approval`, and a later
- * run brings the answer; for a call inside another one it is a refusal.
+ * run brings the answer; for a call inside another one it is a refusal. `question` names the question that is
+ * answered, of those of a call: an answer to one that is open no more counts like none.
  */
 export type ApprovalAnswer =
   | boolean
@@ -85,6 +86,7 @@ export type ApprovalAnswer =
       readonly input?: ToolInput;
       readonly reason?: string;
       readonly stop?: boolean;
+      readonly question?: string;
     };
 
 /**

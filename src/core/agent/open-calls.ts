@@ -8,18 +8,32 @@ import { toBlock } from "./act.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { ApprovalRequestEntry } from "./entry.ts";
 import type { ApprovalAnswer, Approver, Gate, GateDecision, GateRequest } from "./gate.ts";
-import { refuse } from "./permit.ts";
+import { REFUSED, refuse, refused } from "./permit.ts";
 import type { PendingCall } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** The calls of the last answer that wait for somebody, in call order. */
-export function pendingCalls({ transcript, approvals }: SessionState): readonly PendingCall[] {
-  return transcript.pending.map(({ id, name, input }) => {
+export function pendingCalls(state: SessionState): readonly PendingCall[] {
+  const { transcript, approvals } = state;
+  // What is decided is not waited for, except the result of a call of the caller's own.
+  const open = transcript.pending.filter(({ id }) => {
+    const decided = state.decision(id);
+    return decided === undefined || decided.external === true;
+  });
+  return open.map(({ id, name, input }) => {
     const asked = approvals.get(id);
     return asked === undefined
-      ? { callId: id, name, input, waitsFor: "result" }
-      : { callId: id, name, input: asked.input, ...questionOf(asked), waitsFor: "approval" };
+      ? { callId: id, name, input: state.decision(id)?.input ?? input, waitsFor: "result" }
+      : {
+          callId: id,
+          name,
+          input: asked.input,
+          question: asked.id,
+          ...defined({ cwd: asked.cwd, place: asked.place }),
+          ...questionOf(asked),
+          waitsFor: "approval",
+        };
   });
 }
 
@@ -51,13 +65,25 @@ export async function refuseAsked(run: RunContext, answered: ReadonlySet<string>
  * those a run was cut in are answered with that, the others wait on.
  */
 export async function admitOpen(run: RunContext): Promise<readonly Admission[]> {
+  const calls = run.state.transcript.pending;
+  const refusals = new Map<string, Admission>();
+  // A no holds whatever has become of its call, and a stop for what was allowed beside it.
+  for (const call of calls) {
+    const asked = run.state.approvals.get(call.id);
+    const answer = asked && answerTo(run, asked);
+    if (asked !== undefined && answer !== undefined && answer.approved !== true)
+      refusals.set(call.id, await refusal(run, { call, asked, answer }));
+  }
   const admissions: Admission[] = [];
-  for (const call of run.state.transcript.pending) admissions.push(await admitOne(run, call));
+  for (const call of calls) admissions.push(refusals.get(call.id) ?? (await admitOne(run, call)));
   return admissions;
 }
 
 async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission> {
-  const asked = run.state.approvals.get(call.id);
+  const asked = run.state.question(call.id);
+  const decided = run.state.decision(call.id);
+  if (decided?.external === true) return { type: "open", call };
+  if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
   if (asked === undefined) {
     const hasBegun = run.state.hasBegun(call.id);
     if (!hasBegun && isExternal(run.tools, call.name)) return { type: "open", call };
@@ -66,21 +92,46 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
     const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
     return { type: "refused", call, settled: { status: "aborted", result } };
   }
-  const answer = ownValue(run.approvals, call.id);
-  if (answer === undefined || answer === "later") return { type: "open", call };
+  // A yes whose call was cut before it began is one to the same question.
+  const answer = decided === undefined ? answerTo(run, asked) : { approved: true };
+  if (answer === undefined) return { type: "open", call };
   return admit({ ...run, ...answered(run, asked, answer) }, call);
 }
 
+type Answer = Extract<ApprovalAnswer, object>;
+
+/** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
+function answerTo({ approvals }: RunContext, { callId, id }: ApprovalRequestEntry): Answer | undefined {
+  const answer = ownValue(approvals, callId);
+  if (answer === undefined || answer === "later") return undefined;
+  if (!isRecord(answer)) return { approved: answer === true };
+  return (answer.question ?? id) === id ? answer : undefined;
+}
+
+async function refusal(
+  run: RunContext,
+  {
+    call,
+    asked,
+    answer,
+  }: { readonly call: ToolUseBlock; readonly asked: ApprovalRequestEntry; readonly answer: Answer },
+): Promise<Admission> {
+  const { callId, name, input, reason: question, rule, suggestion } = asked;
+  const { reason = REFUSED, stop } = answer;
+  const why = { by: "person", code: "person", reason, question, ...defined({ rule, suggestion }) } as const;
+  const settled = await refuse(run, { callId, name, input }, { ...why, ...(stop === true ? { stop } : {}) });
+  return { type: "refused", call, settled };
+}
+
 /**
- * Who decides about a call that an answer has come for. A rule of today may forbid it. A no holds whatever
- * has become of the call, a yes for what was shown alone: where that has changed, it is judged as a new one.
+ * Who decides about a call that was asked about and has a yes. A rule of today may forbid it, and a stop ends
+ * it. A yes is for what was shown: where that has changed, the call is judged as a new one.
  */
 function answered(
   run: RunContext,
   asked: ApprovalRequestEntry,
-  answer: ApprovalAnswer,
+  answer: Answer,
 ): { readonly permission: Gate; readonly approve: Approver } {
-  const { approved, input: given } = isRecord(answer) ? answer : { approved: answer === true };
   /** The question that the answer is for. */
   let carried: GateDecision | undefined;
   const check = async (request: GateRequest): Promise<GateDecision> => {
@@ -89,9 +140,9 @@ function answered(
     if (action !== "allow" && action !== "ask") return decision;
     const anew: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
     const form = shownForm(asked, request, decision);
-    // Where a rule allows it by now, only what a person put in its place is still a question.
-    if (approved === true && form === undefined) return given === undefined ? decision : anew;
-    carried = action === "ask" ? { ...decision } : { ...anew, ...defined({ input: form }) };
+    // What a rule allows by now needs no question, unless a person put something else in its place.
+    if (form === undefined) return answer.input === undefined && !run.state.isStopped ? decision : anew;
+    carried = action === "ask" ? { ...decision } : { ...anew, input: form };
     return carried;
   };
   const approve: Approver = (request) =>
@@ -105,15 +156,15 @@ function shownForm(
   { input: own, cwd }: GateRequest,
   { action, input, place, code, part }: GateDecision,
 ): ToolInput | undefined {
-  if (cwd !== (asked.cwd ?? "")) return undefined;
-  const isSame = place === asked.place && code === asked.code && part === asked.part;
-  if (action === "ask" && !isSame) return undefined;
+  const isThere = (place ?? asked.place) === undefined ? cwd === (asked.cwd ?? "") : place === asked.place;
+  const isSame = code === asked.code && part === asked.part;
+  if (!isThere || (action === "ask" && !isSame)) return undefined;
   // What a rule allows may run in the form that was asked about, or in the one that the rule allows.
   const forms = action === "allow" ? [input ?? own, own] : [input ?? own];
-  return forms.find((form) => equalJson(stored(form), stored(asked.input)));
+  return forms.find((form) => equalJson(form, asked.input) || equalJson(stored(form), asked.input));
 }
 
-/** An input as a journal has it: a date is a text there. */
+/** An input as a journal has it: a date, or a number that JSON does not have, is a text there. */
 function stored(input: ToolInput): unknown {
-  return JSON.parse(JSON.stringify(input));
+  return JSON.parse(JSON.stringify(input, (_, value) => (typeof value === "bigint" ? `${value}` : value)));
 }

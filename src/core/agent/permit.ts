@@ -1,7 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
-import { equalJson, isRecord } from "../base/json.ts";
+import { equalJson, isPlain, isRecord } from "../base/json.ts";
 import type { ToolInput } from "../message/block.ts";
 import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
@@ -29,6 +29,8 @@ export interface GivenInput {
   readonly given: unknown;
   /** A rule gave it, and nobody was shown it. */
   readonly unasked: boolean;
+  /** It is what was asked about: the schema has made it, and is not to make it once more. */
+  readonly isChecked: boolean;
 }
 
 type Answer = SettledCall | "waiting" | Permit | GivenInput;
@@ -45,7 +47,7 @@ export async function permit(run: RunContext, request: GateRequest, given?: Give
   const { action, input: form = request.input } = decision;
   // As a person wrote it.
   if (given?.unasked === false && (action === "allow" || action === "ask")) return { input: request.input };
-  if (action === "allow") return allowed(run, { ...request, input: form });
+  if (action === "allow") return allowed(run, { ...request, input: form }, decision);
   // Rules that have answered for a person once, and ask now, leave it to the person.
   if (action === "ask") return ask(run, { ...request, input: form }, decision, given !== undefined);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
@@ -53,8 +55,8 @@ export async function permit(run: RunContext, request: GateRequest, given?: Give
 }
 
 /** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
-async function allowed(run: RunContext, request: GateRequest): Promise<Answer> {
-  const question = await questionOfTool(run, request);
+async function allowed(run: RunContext, request: GateRequest, decision: GateDecision): Promise<Answer> {
+  const question = await questionOfTool(run, request, decision);
   if (run.signal.aborted) return NOT_RUN;
   return question === undefined ? { input: request.input } : ask(run, request, question);
 }
@@ -74,17 +76,18 @@ async function judge({ permission, signal }: RunContext, request: GateRequest): 
 async function questionOfTool(
   run: RunContext,
   { tool, name, input }: GateRequest,
+  { place }: GateDecision,
 ): Promise<GateDecision | undefined> {
   const { needsApproval = false } = tool;
+  const asks = (reason: string): GateDecision => ({ ...TOOL_ASKS, reason, ...defined({ place }) });
   try {
     const wanted =
       typeof needsApproval === "function"
         ? await orAborted(Promise.resolve(needsApproval(input as never)), run.signal)
         : needsApproval;
-    return wanted === false ? undefined : { ...TOOL_ASKS, reason: `${name} needs approval` };
+    return wanted === false ? undefined : asks(`${name} needs approval`);
   } catch (error) {
-    const reason = `whether ${name} needs approval could not be decided: ${errorMessage(error)}`;
-    return { ...TOOL_ASKS, reason };
+    return asks(`whether ${name} needs approval could not be decided: ${errorMessage(error)}`);
   }
 }
 
@@ -115,7 +118,7 @@ async function ask(
   try {
     // A copy: who changes it in place has not changed what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
-    answer = ownAnswer(await orAborted(Promise.resolve(run.approve(shown)), run.signal));
+    answer = ownAnswer(await orAborted(Promise.resolve(run.approve(shown)), run.signal), shown.input);
   } catch (error) {
     if (run.signal.aborted) return NOT_RUN;
     const reason = `asking failed: ${errorMessage(error)}`;
@@ -128,10 +131,13 @@ async function ask(
     if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
     return agreed(run, request, { asked, answer });
   }
-  const { reason = "the user refused it", stop } = answer;
-  const refused = { by: "person", code: "person", reason } as const;
-  return refuse(run, request, { ...asked, ...refused, ...(stop === true ? { stop: true } : {}) });
+  const { reason = REFUSED, stop } = answer;
+  const no = { by: "person", code: "person", reason } as const;
+  return refuse(run, request, { ...asked, ...no, ...(stop === true ? { stop: true } : {}) });
 }
+
+/** Why a call was refused by a person who gives no reason. */
+export const REFUSED = "the user refused it";
 
 const RUN_ENDING = {
   by: "person",
@@ -145,16 +151,20 @@ async function agreed(
   request: GateRequest,
   { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
 ): Promise<Answer> {
-  const { input = request.input, unasked = false } = answer;
-  // Nobody was shown what the rules allow: the gate sees the very input that is to run.
+  const { unasked = false, isAsShown = false } = answer;
+  const { input = request.input } = isAsShown ? request : answer;
   const isGiven = answer.input !== undefined && (unasked || !equalJson(input, request.input));
   if (unasked && !isGiven) {
-    const question = await questionOfTool(run, request);
+    const question = await questionOfTool(run, request, asked);
     if (run.signal.aborted) return NOT_RUN;
     if (question !== undefined) return ask(run, request, question);
   }
-  await recordDecision(run, request, { ...asked, action: "allow", by: "person", reason: asked.question });
-  return isGiven ? { given: input, unasked } : { input };
+  const edited = isGiven && !unasked ? ({ edited: true } as const) : {};
+  const decided = { ...asked, ...edited, action: "allow", by: "person", reason: asked.question } as const;
+  await recordDecision(run, request, decided);
+  if (!isGiven) return { input };
+  // Nobody was shown what the rules allow: the gate sees the very object that is to run.
+  return { given: isPlain(input) ? { ...input } : input, unasked, isChecked: isAsShown };
 }
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
@@ -170,13 +180,18 @@ function unheard(
 
 type GateQuestion = GateDecision & { readonly question: string };
 
-type FullAnswer = Extract<ApprovalAnswer, object> & Partial<Pick<UnaskedYes, "unasked">>;
+type FullAnswer = Extract<ApprovalAnswer, object> &
+  Partial<Pick<UnaskedYes, "unasked">> & {
+    /** Rules allow the very input they were shown. */
+    readonly isAsShown?: true;
+  };
 
 /** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
-function ownAnswer(answer: ApprovalAnswer | UnaskedYes): FullAnswer | "later" {
+function ownAnswer(answer: ApprovalAnswer | UnaskedYes, shown: ToolInput): FullAnswer | "later" {
   if (answer === "later") return answer;
   if (!isRecord(answer)) return { approved: answer === true };
-  const { input, ...rest } = answer;
+  const { input, ...rest } = answer as FullAnswer;
+  if (input === shown && rest.unasked === true) return { ...rest, input, isAsShown: true };
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
 }
 
@@ -208,7 +223,7 @@ function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, 
 /** The record of a decision beside its call. */
 type DecisionFields = Pick<
   PermissionEntry,
-  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
+  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop" | "edited"
 >;
 
 /** Records a refusal. The call ends with its reason. */
@@ -218,23 +233,37 @@ export async function refuse(
   decision: DecisionFields,
 ): Promise<SettledCall> {
   await recordDecision(run, call, { ...decision, action: "deny" });
-  return { status: "denied", result: errorResult(`Tool call was not approved: ${decision.reason}`) };
+  return refused(decision.reason);
+}
+
+/** The end of a call that was refused for a reason. */
+export function refused(reason: string): SettledCall {
+  return { status: "denied", result: errorResult(`Tool call was not approved: ${reason}`) };
+}
+
+/** Records the input that a call of the caller's own may run with, where it was made with another one. */
+export async function recordPermit(run: RunContext, request: GateRequest, input: ToolInput): Promise<void> {
+  const reason = "these arguments are allowed";
+  await recordDecision(run, { ...request, input }, { action: "allow", by: "rule", reason });
 }
 
 /** The call a decision is about. */
 export interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
+  readonly tool?: GateRequest["tool"];
   readonly parentCallId?: string | undefined;
 }
 
 async function recordDecision(
   run: RunContext,
-  { callId, name, input, parentCallId }: DecidedCall,
+  { callId, tool, name, input, parentCallId }: DecidedCall,
   decision: DecisionFields & Pick<PermissionEntry, "action">,
 ): Promise<void> {
-  const { action, by, reason, code, questionCode, rule, suggestion, stop } = decision;
+  const { action, by, reason, code, questionCode, rule, suggestion, stop, edited } = decision;
   const question = decision.question === reason ? undefined : decision.question;
   const why = { reason, question, code, questionCode, rule, suggestion };
-  const decided = defined({ action, by, ...why, stop, parentCallId });
+  const isExternal = action === "allow" && tool !== undefined && tool.execute === undefined;
+  const decided = { action, by, ...defined({ ...why, stop, edited, parentCallId }) };
   await recorded(run);
-  await record(run, { type: "permission_decision", callId, name, input, ...decided });
+  const open = isExternal ? { external: true as const } : {};
+  await record(run, { type: "permission_decision", callId, name, input, ...decided, ...open });
 }

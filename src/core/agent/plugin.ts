@@ -27,6 +27,8 @@ export interface MadeCall {
   readonly input: ToolInput;
   /** Call this one was made by (`batch`), or the one that started the subagent that makes it. */
   readonly parentCallId?: string;
+  /** After the call: it ran. Absent where it was refused, or could not be made. */
+  readonly hasRun?: true;
 }
 
 /** The outcome for a call: it goes on with this input, or a rule refuses it and the model is told why. */

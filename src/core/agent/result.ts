@@ -73,7 +73,9 @@ export interface PendingCall {
   readonly input: ToolInput;
   /** `approval`: may it run? · `result`: the caller runs it and passes its `tool_result`. */
   readonly waitsFor: "approval" | "result";
-  /** Why it is asked. This and what follows: for `approval` only. */
+  /** Id of the question, which an answer may name. This and what follows: for `approval` only. */
+  readonly question?: string;
+  /** Why it is asked. */
   readonly reason?: string;
   /** The same for programs: the code of the gate. */
   readonly code?: DecisionCode;
@@ -83,6 +85,9 @@ export interface PendingCall {
   readonly rule?: string;
   /** The narrowest rule that would allow it. */
   readonly suggestion?: string;
+  /** The working folder, and where the call leads, as far as they are known: a yes is for these. */
+  readonly cwd?: string;
+  readonly place?: string;
 }
 
 /** How a run came to its end. */

@@ -10,6 +10,7 @@ import type {
   CompactionEntry,
   JournalEntry,
   MemoryEditEntry,
+  PermissionEntry,
   RunEndEntry,
   ToolIntentEntry,
   ToolResultEntry,
@@ -17,6 +18,14 @@ import type {
 import type { Fold } from "./plugin.ts";
 import { RunProgress } from "./run-progress.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
+
+/**
+ * True for a decision that holds for a call that was cut before anything came of it. Not for a yes to other
+ * arguments, which are not on record, nor for a refusal by a message: these are asked about again.
+ */
+function isForLater({ edited, code }: PermissionEntry): boolean {
+  return edited !== true && code !== "answered_otherwise";
+}
 
 /** Result of a call that waited for approval when something else was said. */
 const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
@@ -43,7 +52,9 @@ export class SessionState {
   readonly #nested: NestedState | undefined;
   /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
   #begun: string[] = [];
-  #approvals: Map<string, ApprovalRequestEntry> | undefined;
+  /** The questions about open calls, and the decisions about them, by call. */
+  #questions: Map<string, ApprovalRequestEntry> | undefined;
+  #decisions: Map<string, PermissionEntry> | undefined;
   #session: Spending = NO_SPENDING;
   #run: Spending = NO_SPENDING;
   #isTouched = false;
@@ -106,7 +117,19 @@ export class SessionState {
 
   /** Open calls that wait for approval, by id, in call order. */
   get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
-    return this.#approvals ?? NO_APPROVALS;
+    if (this.#questions === undefined) return NO_APPROVALS;
+    if (this.#decisions === undefined) return this.#questions;
+    return new Map([...this.#questions].filter(([id]) => this.#decisions?.has(id) !== true));
+  }
+
+  /** The question about an open call, answered or not. */
+  question(callId: string): ApprovalRequestEntry | undefined {
+    return this.#questions?.get(callId);
+  }
+
+  /** The decision about an open call that is on record, while the call was cut before anything came of it. */
+  decision(callId: string): PermissionEntry | undefined {
+    return this.#decisions?.get(callId);
   }
 
   /** True when the last message is an answer that an abort has cut, of which the model was not told. */
@@ -200,13 +223,14 @@ export class SessionState {
         if (entry.parentCallId === undefined) this.#call(entry);
         return;
       case "approval_request":
-        (this.#approvals ??= new Map()).set(entry.callId, entry);
+      case "permission_decision":
+        this.#judge(entry);
         return;
       case "run_end":
         this.#end(entry);
         return;
       default:
-        // Decisions about calls and changes of files are no part of the conversation.
+        // Changes of files are no part of the conversation.
         this.#foldContext(entry);
     }
   }
@@ -221,7 +245,8 @@ export class SessionState {
   }
 
   #call(entry: ToolIntentEntry | ToolResultEntry): void {
-    this.#approvals?.delete(entry.callId);
+    this.#questions?.delete(entry.callId);
+    this.#decisions?.delete(entry.callId);
     if (entry.type === "tool_intent") {
       if (!this.#begun.includes(entry.callId)) this.#begun.push(entry.callId);
       return;
@@ -231,13 +256,24 @@ export class SessionState {
     if (at !== -1) this.#begun.splice(at, 1);
   }
 
+  #judge(entry: ApprovalRequestEntry | PermissionEntry): void {
+    const { callId } = entry;
+    if (entry.type === "approval_request") {
+      (this.#questions ??= new Map()).set(callId, entry);
+      this.#decisions?.delete(callId);
+    } else if (entry.parentCallId === undefined && isForLater(entry))
+      (this.#decisions ??= new Map()).set(callId, entry);
+  }
+
   #closeApprovals(): void {
-    this.#approvals = undefined;
+    this.#questions = undefined;
+    this.#decisions = undefined;
   }
 
   /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
-    if (this.approvals.has(callId)) return NOT_APPROVED;
+    if (this.#questions?.has(callId) === true && this.#decisions?.get(callId)?.action !== "allow")
+      return NOT_APPROVED;
     return this.#begun.includes(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
   }
 

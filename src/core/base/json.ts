@@ -75,7 +75,8 @@ export function canonicalJson(value: unknown): string {
 
 /**
  * True when two JSON values are equal, whatever the order of keys; `undefined` fields are left out. Of
- * objects that no JSON can hold, dates are compared by their time; all others equal themselves alone.
+ * objects that no JSON can hold, dates, maps, sets and patterns are compared by what they hold, those of a
+ * class by their fields; all others equal themselves alone.
  */
 export function equalJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -83,8 +84,20 @@ export function equalJson(one: unknown, other: unknown): boolean {
     if (!Array.isArray(other) || one.length !== other.length) return false;
     return one.every((item, at) => equalJson(item, other[at]));
   }
-  if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
-  return isPlain(one) && isPlain(other) && areFieldsEqual(one, other);
+  if (!isRecord(one) || !isRecord(other) || kindOf(one) !== kindOf(other)) return false;
+  if (kindOf(one) === "[object Object]") return areFieldsEqual(one, other);
+  const [held, otherHeld] = [contentOf(one), contentOf(other)];
+  return held !== undefined && equalJson(held, otherHeld);
+}
+
+function kindOf(object: object): string {
+  return Object.prototype.toString.call(object);
+}
+
+function contentOf(object: object): unknown {
+  if (object instanceof Date) return object.getTime();
+  if (object instanceof Map || object instanceof Set) return [...object];
+  return object instanceof RegExp ? `${object}` : undefined;
 }
 
 function areFieldsEqual(one: Fields, other: Fields): boolean {
@@ -94,7 +107,7 @@ function areFieldsEqual(one: Fields, other: Fields): boolean {
 }
 
 /** True for an object as a literal makes it, of whatever realm: no date, map or instance of a class. */
-function isPlain(value: unknown): value is Fields {
+export function isPlain(value: unknown): value is Fields {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

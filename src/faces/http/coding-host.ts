@@ -145,11 +145,9 @@ export class CodingHost implements SessionHost, SessionKeeper {
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
     const { sessionId: wanted } = answer;
     const isMeant = (sessionId: string): boolean => sessionId === (wanted ?? sessionId);
-    const all = await this.approvals();
-    const open = all.filter((each) => each.id === id).map((each) => each.sessionId);
-    const known = [...(this.#asked.get(id) ?? [])].filter(isMeant);
-    // One that is being opened is in neither list of questions, and was seen before.
-    const meant = open.some(isMeant) ? open.filter(isMeant) : known;
+    await this.approvals();
+    // Those that were answered count: an answer that comes twice is not meant for a copy.
+    const meant = [...(this.#asked.get(id) ?? [])].filter(isMeant);
     const [sessionId] = meant;
     if (sessionId === undefined) throw notFound("open question of this id");
     if (meant.length > 1) throw ambiguous(meant);

@@ -1,4 +1,4 @@
-import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entry.ts";
+import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry } from "../../core/agent/entry.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
 import { equalJson } from "../../core/base/json.ts";
@@ -7,19 +7,19 @@ import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
 /**
- * A gate and a person that decide as the record says; what it says nothing of was allowed. `waited`: calls
- * that waited for approval when the run began. Where nobody was asked anew, their answers were for them.
+ * A gate and a person that decide as the record says; what it says nothing of was allowed. `waited`: the
+ * questions that were open when the run began.
  */
 export function recordedGate(
   run: RecordedRun,
   facts: RunFacts,
-  waited: ReadonlySet<string>,
+  waited: ReadonlyMap<string, ApprovalRequestEntry>,
 ): { readonly gate: Gate; readonly approve: Approver | undefined } {
   const gate: Gate = {
     check: ({ callId, input }) => {
+      const question = waited.get(callId);
       const { decision, request } = run.calls.get(callId) ?? {};
-      if (decision?.by === "person" && request === undefined && waited.has(callId))
-        return { action: "allow", ...askedForm(decision, input) };
+      if (question !== undefined && request === undefined) return ofWaiting(question, { callId, input, run });
       if (decision !== undefined) return { ...asked(decision, request), ...askedForm(decision, input) };
       if (request !== undefined) return { ...waiting(request), ...askedForm(request, input) };
       return { action: "allow", ...judgedInput(callId, run) };
@@ -29,10 +29,42 @@ export function recordedGate(
   return { gate, approve: ({ callId }) => answerTo(callId, run) };
 }
 
-/** The record's approvals of calls that waited when the run began. */
-export function recordedApprovals(run: RecordedRun): Approvals {
-  const decided = [...run.calls.values()].filter(({ decision }) => decision?.by === "person");
-  return Object.fromEntries(decided.map(({ callId }) => [callId, answerTo(callId, run)]));
+/** The decision about a call that had waited for an answer, and was not asked about anew on the record. */
+function ofWaiting(
+  question: ApprovalRequestEntry,
+  { callId, input, run }: { readonly callId: string; readonly input: ToolInput; readonly run: RecordedRun },
+): GateDecision {
+  const { decision, intent } = run.calls.get(callId) ?? {};
+  // Rules allowed it by then: its answer was not needed.
+  if (decision === undefined)
+    return { action: "allow", place: ELSEWHERE, ...(intent && askedForm(intent, input)) };
+  const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
+  const where = isFor ? matter(question) : { place: ELSEWHERE };
+  return { ...asked(decision, undefined), ...where, ...askedForm(decision, input) };
+}
+
+/** A place that no question is about. */
+const ELSEWHERE = "";
+
+/**
+ * Answers to the calls that waited when the run began: those on record. A yes stands for what rules decided
+ * instead, and for what was asked about anew.
+ */
+export function recordedApprovals(
+  run: RecordedRun,
+  waited: ReadonlyMap<string, ApprovalRequestEntry>,
+): Approvals {
+  const settled = [...run.calls.values()].filter(
+    ({ callId, decision, intent }) => waited.has(callId) && (decision ?? intent) !== undefined,
+  );
+  const isAnswer = (decision: PermissionEntry): boolean =>
+    decision.by !== "rule" && equalJson(decision.input, waited.get(decision.callId)?.input);
+  return Object.fromEntries(
+    settled.map(({ callId, decision }) => [
+      callId,
+      decision === undefined || !isAnswer(decision) ? true : answerTo(callId, run),
+    ]),
+  );
 }
 
 function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
@@ -51,16 +83,18 @@ function judgedInput(callId: string, run: RecordedRun): Pick<GateDecision, "inpu
 
 /** The form of a call that was asked about, where that was not its own. */
 function askedForm(
-  { input }: PermissionEntry | ApprovalRequestEntry,
+  { input }: PermissionEntry | ApprovalRequestEntry | ToolIntentEntry,
   own: ToolInput,
 ): Pick<GateDecision, "input"> {
   return equalJson(input, own) ? {} : { input };
 }
 
 function asked(
-  { by, reason, question, rule, suggestion }: PermissionEntry,
+  { action, by, reason, question, rule, suggestion }: PermissionEntry,
   request: ApprovalRequestEntry | undefined,
 ): GateDecision {
+  // The arguments of a call of the caller's own, once they were allowed.
+  if (by === "rule" && action === "allow") return { action };
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,

@@ -1,4 +1,10 @@
-import type { AssistantEntry, JournalEntry, NewEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  JournalEntry,
+  NewEntry,
+  ToolResultEntry,
+} from "../../core/agent/entry.ts";
 import type { AgentEvent } from "../../core/agent/event.ts";
 import type { Approver, Gate } from "../../core/agent/gate.ts";
 import { MemoryJournal } from "../../core/agent/memory-journal.ts";
@@ -128,9 +134,11 @@ class RunReplay {
       next: (request) => this.#nextAnswer(request),
       interrupt: () => this.#interrupt(),
     });
-    const open = state.transcript.pending.filter(
-      ({ id }) => !state.approvals.has(id) && this.#run.calls.get(id)?.result === undefined,
-    );
+    const open = state.transcript.pending.filter(({ id }) => {
+      const { decision, result } = this.#run.calls.get(id) ?? {};
+      const isLeft = !state.approvals.has(id) || decision?.external === true;
+      return isLeft && result === undefined;
+    });
     const tools = standInTools({
       run: this.#run,
       facts: this.#facts,
@@ -139,7 +147,7 @@ class RunReplay {
       keepsOrder: this.#options.runTool !== undefined,
       answer: (call, toolContext) => this.#answerCall(call, toolContext),
     });
-    const { gate, approve } = recordedGate(this.#run, this.#facts, new Set(state.approvals.keys()));
+    const { gate, approve } = recordedGate(this.#run, this.#facts, questionsIn(state));
     return {
       context: this.#context(state, { model, tools, gate, approve }),
       conduct: this.#conductor(tools),
@@ -172,7 +180,7 @@ class RunReplay {
         settings: {
           permission: gate,
           approve,
-          approvals: recordedApprovals(this.#run),
+          approvals: recordedApprovals(this.#run, questionsIn(state)),
           cwd: this.#folder(state),
           maxToolResultChars: Number.MAX_SAFE_INTEGER,
           maxIterations: state.progress.iterations + this.#facts.maxIterations,
@@ -186,9 +194,9 @@ class RunReplay {
   }
 
   /** The working folder of the run, as far as a question says it. */
-  #folder({ approvals }: SessionState): string {
+  #folder(state: SessionState): string {
     const asked = [...this.#run.calls.values()].flatMap(({ request = [] }) => request);
-    return [...asked, ...approvals.values()].at(0)?.cwd ?? "";
+    return [...asked, ...questionsIn(state).values()].at(0)?.cwd ?? "";
   }
 
   #onEvent(event: AgentEvent): void {
@@ -305,6 +313,12 @@ class RunReplay {
     const ends = stopReason === "finish_tool" || stopReason === "structured_output";
     return ends && result?.status === "ok" && this.#facts.lastCalls.has(callId);
   }
+}
+
+/** The questions about open calls, answered or not, by call. */
+function questionsIn(state: SessionState): ReadonlyMap<string, ApprovalRequestEntry> {
+  const questions = state.transcript.pending.flatMap(({ id }) => state.question(id) ?? []);
+  return new Map(questions.map((question) => [question.callId, question]));
 }
 
 /** A call's own calls that can be made again: in order, up to the first without recorded arguments. */
