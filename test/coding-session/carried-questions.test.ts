@@ -1,17 +1,21 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
+import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import type { Question } from "../../src/app/coding-session/question.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { type Place, place } from "./open.ts";
 
-/** Asks questions in a session and ends there as a process that is killed does. */
-async function leftAt({ open }: Place, steps: Parameters<Place["open"]>[0], count = 1): Promise<string> {
-  const session = await open(steps);
+/** Asks a question in a session and ends there as a process that is killed does. */
+async function leftAt(
+  { open }: Place,
+  steps: Parameters<Place["open"]>[0],
+  options: CodingSessionOptions = {},
+): Promise<string> {
+  const session = await open(steps, options);
   session.onQuestion(() => undefined);
   const run = session.send("Go");
-  await expect.poll(() => session.questions.length).toBe(count);
+  await expect.poll(() => session.questions.length).toBe(1);
   session.killNow();
   await run;
   return session.id;
@@ -92,6 +96,102 @@ test("a command that was asked about in one folder is asked about again in anoth
     false,
     true,
   ]);
+});
+
+test("the question of a hook is about a place too", async () => {
+  const room = place({ "one/x": "", "two/x": "" });
+  const command = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'`;
+  const settings = { hooks: { PreToolUse: [{ hooks: [{ type: "command", command }] }] } };
+  const options = { settings, permissionMode: "acceptEdits" } as const;
+  symlinkSync(join(room.cwd, "one"), join(room.cwd, "to"));
+  const id = await leftAt(room, [calls("write", { path: "to/new", content: "n" })], options);
+  rmSync(join(room.cwd, "to"));
+  symlinkSync(join(room.cwd, "two"), join(room.cwd, "to"));
+  await using session = await room.open([says("Done.")], { ...options, resume: { id } });
+  const asked = await allowAll(session);
+  expect(asked).toHaveLength(2);
+});
+
+test("a question says what its call would replace, and a yes to it is none for a file that was never read", async () => {
+  const room = place({ "a.txt": "precious\n" });
+  writeFileSync(join(room.cwd, "a.bin"), Buffer.from([0xff, 0xfe, 0, 1]));
+  for (const [path, shown] of [
+    ["a.txt", ["-precious", "+n"]],
+    ["a.bin", undefined],
+  ] as const) {
+    const id = await leftAt(room, [calls("write", { path, content: "n\n" })]);
+    await using session = await room.open([says("I see.")], { resume: { id } });
+    const [question] = await allowAll(session);
+    expect([question?.diff?.hunks[0]?.lines, states(session)]).toEqual([shown, ["error"]]);
+    expect(question?.reason.includes("It replaces a file of 4 bytes.")).toBe(shown === undefined);
+  }
+  expect(readFileSync(join(room.cwd, "a.txt"), "utf8")).toBe("precious\n");
+});
+
+test("what a person decided before the process was killed is not asked again", async () => {
+  const room = place();
+  const both = [calls("bash", { command: "touch a" }, "a"), calls("bash", { command: "touch b" }, "b")];
+  for (const [choice, made] of [
+    ["no", false],
+    ["once", true],
+  ] as const) {
+    rmSync(join(room.cwd, "a"), { force: true });
+    const before = await room.open([both]);
+    before.onQuestion(({ id, callId }) => {
+      if (callId === "a") before.answer(id, { choice });
+    });
+    const run = before.send("Go");
+    await expect.poll(() => before.questions[0]?.callId).toBe("b");
+    before.killNow();
+    await run;
+    await using session = await room.open([says("Done.")], { resume: { id: before.id } });
+    const asked = await allowAll(session);
+    expect([asked.map(({ callId }) => callId), existsSync(join(room.cwd, "a"))]).toEqual([["b"], made]);
+    expect(existsSync(join(room.cwd, "b"))).toBe(true);
+  }
+});
+
+test("hooks after a call hear of one that a later yes let run", async () => {
+  const room = place();
+  const settings = { hooks: { PostToolUse: [{ hooks: [{ type: "command", command: "touch told" }] }] } };
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })], { settings });
+  await using session = await room.open([says("Done.")], { settings, resume: { id } });
+  await allowAll(session);
+  expect(["made", "told"].map((name) => existsSync(join(room.cwd, name)))).toEqual([true, true]);
+});
+
+test("an answer that comes while something else is at work counts when that has ended", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  await using session = await room.open([says("Done.")], { resume: { id } });
+  const undoing = session.undo().catch(() => undefined);
+  session.answer(session.questions[0]?.id ?? "", { choice: "once" });
+  await undoing;
+  await expect.poll(() => session.lastOutcome?.stopReason).toBe("completed");
+  expect(existsSync(join(room.cwd, "made"))).toBe(true);
+});
+
+test("undo leaves the questions of an earlier process where they are", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  await using session = await room.open([says("Done.")], { resume: { id } });
+  await session.undo().catch(() => undefined);
+  expect(session.questions.map(({ tool }) => tool)).toEqual(["bash"]);
+});
+
+test("a question that came anew stands in the session, whether somebody listens or not", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  const other = join(room.cwd, "other");
+  mkdirSync(other);
+  await using session = await room.open([says("Done.")], { resume: { id }, cwd: other });
+  const first = session.questions[0]?.id ?? "";
+  session.answer(first, { choice: "once" });
+  await expect.poll(() => session.lastOutcome?.stopReason).toBe("awaiting_approval");
+  expect([session.questions.length, session.questions[0]?.id === first]).toEqual([1, false]);
+  session.answer(session.questions[0]?.id ?? "", { choice: "once" });
+  await expect.poll(() => session.lastOutcome?.stopReason).toBe("completed");
+  expect(existsSync(join(other, "made"))).toBe(true);
 });
 
 test("a message instead of an answer takes the questions of an earlier process back", async () => {

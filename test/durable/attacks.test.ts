@@ -8,7 +8,7 @@ import type { RunRow } from "../../src/durable/run-row.ts";
 import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { roomMaker } from "./attack-room.ts";
-import { agentOf, noteTool, resultsIn } from "./fleet-room.ts";
+import { ASK_OUTSIDE, agentOf, noteTool, resultsIn } from "./fleet-room.ts";
 
 const openRoom = roomMaker();
 
@@ -172,6 +172,31 @@ test("an approval of a call that a hook changes each time is asked for again, on
   );
   const requests = (await room.entries("changed")).filter(({ type }) => type === "approval_request").length;
   expect([again.epoch, requests, noted]).toEqual([2, 2, []]);
+});
+
+test("a call for somebody outside that needs a yes waits for its result behind that", async () => {
+  const room = await openRoom();
+  await room.add("outside");
+  const tools = [{ ...ASK_OUTSIDE, needsApproval: true }];
+  await room.work(agentOf([calls("ask_outside", {}, "one"), says("Done.")], { tools }));
+  const asked = await room.when("outside", ({ state }) => state === "waiting");
+  const say = (row: RunRow, kind: "approve" | "answer", data: unknown): Promise<void> =>
+    room.database.transaction(async (sql) => {
+      await room.runs.lock("outside", sql);
+      const signal = { id: kind, kind, call: "one", data: JSON.stringify(data) };
+      await room.runs.signal(sql, "outside", signal);
+      await room.requeue(sql, row);
+    });
+  await say(asked, "approve", true);
+  const isBehind = ({ state, epoch }: RunRow): boolean => state === "waiting" && epoch > asked.epoch;
+  const allowed = await room.when("outside", (row) => isBehind(row) || row.epoch > asked.epoch + 2);
+  expect(allowed.epoch).toBe(asked.epoch + 1);
+  await say(allowed, "answer", "so much");
+  const ended = await room.when("outside", hasEnded);
+  expect([stopReasonOf(ended), resultsIn(await room.entries("outside"))]).toEqual([
+    "completed",
+    ["one ok: so much"],
+  ]);
 });
 
 test("answers reach calls whose ids are names that every object has", async () => {

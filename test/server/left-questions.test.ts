@@ -50,6 +50,8 @@ test("a question that a copy of its session has too is answered where it is mean
     readFileSync(join(cwd, "made"), "utf8"),
     (await reader.approvals()).map(({ sessionId }) => sessionId),
   ]).toEqual(["made\n", [asking.id]]);
+  // Meant for one that was answered already, it would be a yes to the other.
+  await expect(reader.answer(id, { choice: "once" })).rejects.toMatchObject({ status: 409 });
   await expect(reader.answer(id, { choice: "no", sessionId: copy })).rejects.toMatchObject({ status: 409 });
   await expect(reader.answer(id, { choice: "no", sessionId: "other" })).rejects.toMatchObject({
     status: 404,

@@ -1,0 +1,196 @@
+import { expect, test } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
+import type { Approvals, GateDecision } from "../../src/core/agent/gate.ts";
+import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { StandardSchema } from "../../src/core/base/schema.ts";
+import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { replaySession } from "../../src/session/replay/replay-session.ts";
+import { calls, says } from "../../src/testing/script.ts";
+import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { lines, tool } from "./conversation.ts";
+
+const ASKS: GateDecision = { action: "ask", reason: "it is live", code: "no_rule", place: "/x" };
+
+const always = (decision: GateDecision): Partial<AgentOptions> => ({ permission: { check: () => decision } });
+
+/** Calls of `deploy` that wait for their answers, and agents that go on with them. */
+async function waiting(targets: readonly string[], options: Partial<AgentOptions> = always(ASKS)) {
+  const journal = new MemoryJournal();
+  const made = targets.map((to) => calls("deploy", { to }, to));
+  const model = new ScriptedModel([made, says("Done.")]);
+  const ran: unknown[] = [];
+  const deploy = tool("deploy", {
+    execute: ({ to }: { readonly to?: unknown }) => ran.push(to) && "deployed",
+  });
+  const open = (more: Partial<AgentOptions> = {}): Agent =>
+    new Agent({ model, journal, tools: [deploy], onAsk: "pause", ...options, ...more });
+  const { pending = [] } = await open().run("go");
+  const go = (approvals: Approvals, more: Partial<AgentOptions> = {}) =>
+    open(more).run(undefined, { approvals });
+  return { journal, model, ran, pending, open, go };
+}
+
+/** A schema that makes something of what it is given, each time once more. */
+function making(make: (given: { readonly [key: string]: unknown }) => unknown): StandardSchema {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (given) => ({ value: make(given as { readonly [key: string]: unknown }) }),
+      jsonSchema: { input: () => ({ type: "object" }) },
+    },
+  };
+}
+
+test.each<readonly [string, Partial<AgentOptions>]>([
+  ["a rule of today forbids it", always({ action: "deny", reason: "not today" })],
+  ["a hook refuses it", { hooks: { pre_acting: (_, call) => ({ ...call, refuse: "never" }) } }],
+  ["its tool is gone", { tools: [] }],
+])("a no that stops ends the run where %s", async (_, then) => {
+  const { go, model } = await waiting(["a"]);
+  const { stopReason, messages } = await go({ a: { approved: false, stop: true, reason: "leave it" } }, then);
+  expect([stopReason, lines(messages)[2], model.requests.length]).toEqual([
+    "denied",
+    "error a: Error: Tool call was not approved: leave it",
+    1,
+  ]);
+});
+
+test("a stop among several answers holds for what was allowed beside it", async () => {
+  const { go, ran } = await waiting(["a", "b"]);
+  const { stopReason } = await go({ a: true, b: { approved: false, stop: true } });
+  expect([stopReason, ran]).toEqual(["denied", []]);
+});
+
+test("the question of a tool keeps the place that the gate says", async () => {
+  const needing = tool("deploy", { needsApproval: true, execute: () => "deployed" });
+  const at = (place: string): Partial<AgentOptions> => ({
+    ...always({ action: "allow", place }),
+    tools: [needing],
+  });
+  const { go, pending } = await waiting(["a"], at("/x"));
+  expect(pending[0]).toMatchObject({ code: "needs_approval", place: "/x" });
+  expect((await go({ a: true }, at("/y"))).stopReason).toBe("awaiting_approval");
+  expect((await go({ a: true }, at("/y"))).stopReason).toBe("completed");
+});
+
+test("an answer that names an earlier question is none to the one that is open", async () => {
+  const { go, pending, ran } = await waiting(["a"]);
+  const old = pending[0]?.question ?? "";
+  const moved = always({ ...ASKS, place: "/y" });
+  const { pending: anew = [] } = await go({ a: { approved: true, question: old } }, moved);
+  expect(anew[0]?.question).not.toBe(old);
+  expect((await go({ a: { approved: true, question: old } }, moved)).stopReason).toBe("awaiting_approval");
+  expect(ran).toEqual([]);
+  await go({ a: { approved: true, question: anew[0]?.question ?? "" } }, moved);
+  expect(ran).toEqual(["a"]);
+});
+
+test("what a person decided before a kill is not asked again, and holds", async () => {
+  const { journal, open, ran } = await waiting(["a", "b", "c"], { ...always(ASKS), onAsk: "pause" });
+  await open().run(undefined, { approvals: { a: false, b: true } });
+  expect(ran).toEqual(["b"]);
+  // As a kill leaves it before anything came of the decisions.
+  const entries = [...journal.entries()];
+  const cut = entries.slice(
+    0,
+    entries.findIndex(({ type }) => type === "tool_intent"),
+  );
+  const killed = new MemoryJournal({ sessionId: journal.sessionId, entries: cut });
+  const again = open({ journal: killed });
+  const paused = await again.run();
+  expect([paused.stopReason, paused.pending?.map(({ callId }) => callId)]).toEqual([
+    "awaiting_approval",
+    ["c"],
+  ]);
+  const { messages } = await open({ journal: killed }).run(undefined, { approvals: { c: true } });
+  expect([ran, lines(messages).slice(4, 7)]).toEqual([
+    ["b", "b", "c"],
+    [
+      "error a: Error: Tool call was not approved: the user refused it",
+      "result b: deployed",
+      "result c: deployed",
+    ],
+  ]);
+});
+
+test.each([
+  ["as it was asked about", ASKS, true, "a"],
+  ["in the form that rules allow", { action: "allow", place: "/x", input: { to: "'a'" } }, undefined, "'a'"],
+  ["as a person changed it", ASKS, { approved: true, input: { to: "b" } }, "b"],
+] as const)(
+  "a call of the caller's own waits for its result once it is allowed, %s",
+  async (_, decision, answer, to) => {
+    const journal = new MemoryJournal();
+    const model = new ScriptedModel([calls("deploy", { to: "a" }, "a"), says("Done.")]);
+    const external = defineTool({ name: "deploy", description: "Deploys.", parameters: { type: "object" } });
+    const open = (): Agent =>
+      new Agent({ model, journal, tools: [external], onAsk: "pause", ...always(decision) });
+    let paused = await open().run("go");
+    if (answer !== undefined) paused = await open().run(undefined, { approvals: { a: answer } });
+    expect([paused.stopReason, paused.pending]).toEqual([
+      "awaiting_external",
+      [{ callId: "a", name: "deploy", input: { to }, waitsFor: "result" }],
+    ]);
+    const { text } = await open().run([{ type: "tool_result", tool_use_id: "a", content: "done" }]);
+    const report = await replaySession([...journal.entries()]);
+    expect([text, report.differences]).toEqual(["Done.", []]);
+  },
+);
+
+test("rules that answer for a person leave what the schema has made as it is", async () => {
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: "pay",
+    description: "Pays.",
+    parameters: making(({ cents }) => ({ cents: Number(cents) * 100 })),
+    execute: (input) => paid.push(input) && "paid",
+  });
+  let count = 0;
+  const agent = new Agent({
+    model: new ScriptedModel([calls("pay", { cents: 2 }), says("Done.")]),
+    tools: [pay],
+    permission: { check: () => (count++ === 0 ? ASKS : { action: "allow" }) },
+    approve: ({ input }) => ({ approved: true, unasked: true, input }),
+  });
+  await agent.run("go");
+  expect([paid, count]).toEqual([[{ cents: 200 }], 2]);
+});
+
+test("a person who gives back what they were shown has changed nothing", async () => {
+  const ran: unknown[] = [];
+  const open = defineTool({
+    name: "open",
+    description: "Opens.",
+    parameters: making(({ hosts }) => ({ hosts: new Set(hosts as string[]), match: /a/ })),
+    execute: (input) => ran.push(input) && "open",
+  });
+  const agent = new Agent({
+    model: new ScriptedModel([calls("open", { hosts: ["a"] }), says("Done.")]),
+    tools: [open],
+    permission: { check: () => ASKS },
+    approve: ({ input }) => ({ approved: true, input }),
+  });
+  await agent.run("go");
+  expect(ran).toEqual([{ hosts: new Set(["a"]), match: /a/ }]);
+});
+
+test.each<readonly [string, Approvals, Partial<AgentOptions>]>([
+  ["denied by a rule", { a: true }, always({ action: "deny", reason: "not today" })],
+  ["allowed by a rule", { a: true }, always({ action: "allow" })],
+  ["allowed in another form", { a: true }, always({ action: "allow", input: { to: "'a'" } })],
+  ["edited", { a: { approved: true, input: { to: "b" } } }, {}],
+  ["asked about anew", { a: true }, { ...always({ ...ASKS, place: "/y" }), approve: () => true }],
+  [
+    "asked about anew and refused",
+    { a: true },
+    { ...always({ ...ASKS, place: "/y" }), approve: () => false },
+  ],
+  ["stopped", { a: { approved: false, stop: true }, b: true }, {}],
+])("a run with a later answer is replayed the same: %s", async (_, approvals, then) => {
+  const { go, journal } = await waiting(["a", "b"]);
+  await go(approvals, then);
+  const report = await replaySession([...journal.entries()]);
+  expect([report.same, report.differences]).toEqual([true, []]);
+});
