@@ -139,6 +139,23 @@ test.each([
   },
 );
 
+test("a call that runs again after a kill does so with what a person had put in its place", async () => {
+  const paid: unknown[] = [];
+  const pay = tool("deploy", { idempotent: true, execute: (input: unknown) => paid.push(input) && "paid" });
+  const { go, journal, open } = await waiting(["a"], { ...always(ASKS), tools: [pay], openCalls: "run" });
+  await go({ a: { approved: true, input: { to: "b" } } });
+  const entries = [...journal.entries()];
+  const cut = entries.slice(
+    0,
+    entries.findIndex(({ type }) => type === "tool_result"),
+  );
+  const killed = new MemoryJournal({ sessionId: journal.sessionId, entries: cut });
+  const { pending } = await open({ journal: killed }).run();
+  expect(pending?.map(({ input }) => input)).toEqual([{ to: "b" }]);
+  await open({ journal: killed }).run(undefined, { approvals: { a: true } });
+  expect(paid).toEqual([{ to: "b" }, { to: "b" }]);
+});
+
 test("rules that answer for a person leave what the schema has made as it is", async () => {
   const paid: unknown[] = [];
   const pay = defineTool({

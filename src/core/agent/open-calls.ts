@@ -6,7 +6,7 @@ import { errorResult } from "../tool/output.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { toBlock } from "./act.ts";
 import { type Admission, admit } from "./admit.ts";
-import type { ApprovalRequestEntry } from "./entry.ts";
+import type { ApprovalRequestEntry, ToolIntentEntry } from "./entry.ts";
 import type { ApprovalAnswer, Approver, Gate, GateDecision, GateRequest } from "./gate.ts";
 import { REFUSED, refuse, refused } from "./permit.ts";
 import type { PendingCall } from "./result.ts";
@@ -84,18 +84,30 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   const decided = run.state.decision(call.id);
   if (decided?.external === true) return { type: "open", call };
   if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
-  if (asked === undefined) {
-    const hasBegun = run.state.hasBegun(call.id);
-    if (!hasBegun && isExternal(run.tools, call.name)) return { type: "open", call };
-    const mayRun = !hasBegun || run.tools.get(call.name)?.idempotent === true;
-    if (run.openCalls === "run" && mayRun) return admit(run, call);
-    const result = errorResult(hasBegun ? OUTCOME_UNKNOWN : NEVER_RAN);
-    return { type: "refused", call, settled: { status: "aborted", result } };
-  }
+  const begun = run.state.intent(call.id);
+  if (asked === undefined) return admitCut(run, call, begun);
   // A yes whose call was cut before it began is one to the same question.
   const answer = decided === undefined ? answerTo(run, asked) : { approved: true };
   if (answer === undefined) return { type: "open", call };
-  return admit({ ...run, ...answered(run, asked, answer) }, call);
+  return admit({ ...run, ...answered(run, asked, answer) }, madeAgain(call, begun));
+}
+
+/** A call that a run was cut in, or before: it runs where the host and its tool say so. */
+async function admitCut(
+  run: RunContext,
+  call: ToolUseBlock,
+  begun: ToolIntentEntry | undefined,
+): Promise<Admission> {
+  if (begun === undefined && isExternal(run.tools, call.name)) return { type: "open", call };
+  const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
+  if (run.openCalls === "run" && mayRun) return admit(run, madeAgain(call, begun));
+  const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
+  return { type: "refused", call, settled: { status: "aborted", result } };
+}
+
+/** A call that runs again does so with what it had run with. */
+function madeAgain(call: ToolUseBlock, begun: ToolIntentEntry | undefined): ToolUseBlock {
+  return begun?.judged === true ? { ...call, input: begun.input } : call;
 }
 
 type Answer = Extract<ApprovalAnswer, object>;

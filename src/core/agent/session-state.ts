@@ -50,8 +50,8 @@ export class SessionState {
   readonly progress: RunProgress = new RunProgress();
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
-  /** Calls that run, by id. A list, for they come and go one by one, and there are few at a time. */
-  #begun: string[] = [];
+  /** Calls that run. A list, for they come and go one by one, and there are few at a time. */
+  #begun: ToolIntentEntry[] = [];
   /** The questions about open calls, and the decisions about them, by call. */
   #questions: Map<string, ApprovalRequestEntry> | undefined;
   #decisions: Map<string, PermissionEntry> | undefined;
@@ -142,9 +142,9 @@ export class SessionState {
     return this.#mode;
   }
 
-  /** True when an open call had begun when whatever ran it was cut. */
-  hasBegun(callId: string): boolean {
-    return this.#begun.includes(callId);
+  /** How an open call had begun when whatever ran it was cut; `undefined` for one that had not. */
+  intent(callId: string): ToolIntentEntry | undefined {
+    return this.#begun.find((intent) => intent.callId === callId);
   }
 
   /** The provider's last report; `undefined` where there was none, or none since the last compaction. */
@@ -248,12 +248,11 @@ export class SessionState {
     this.#questions?.delete(entry.callId);
     this.#decisions?.delete(entry.callId);
     if (entry.type === "tool_intent") {
-      if (!this.#begun.includes(entry.callId)) this.#begun.push(entry.callId);
+      this.#begun = [...this.#begun.filter(({ callId }) => callId !== entry.callId), entry];
       return;
     }
     this.transcript.addResult(entry.result);
-    const at = this.#begun.indexOf(entry.callId);
-    if (at !== -1) this.#begun.splice(at, 1);
+    this.#begun = this.#begun.filter(({ callId }) => callId !== entry.callId);
   }
 
   #judge(entry: ApprovalRequestEntry | PermissionEntry): void {
@@ -274,7 +273,7 @@ export class SessionState {
   #closing(callId: string): string {
     if (this.#questions?.has(callId) === true && this.#decisions?.get(callId)?.action !== "allow")
       return NOT_APPROVED;
-    return this.#begun.includes(callId) ? OUTCOME_UNKNOWN : NEVER_RAN;
+    return this.intent(callId) === undefined ? NEVER_RAN : OUTCOME_UNKNOWN;
   }
 
   #foldContext(entry: JournalEntry): void {
