@@ -103,10 +103,12 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     const waiting = new Set(asked.map(({ id }) => id));
     const kept = this.#open.filter(({ isLeft, question }) => isLeft !== true || waiting.has(question.id));
     if (kept.length < this.#open.length) this.#set(kept);
-    const known = new Set(this.#open.map(({ question }) => question.id));
-    const added = asked.filter(({ id }) => !known.has(id));
+    const isNew = ({ id }: ApprovalRequestEntry): boolean =>
+      !this.#open.some(({ question }) => question.id === id);
+    const added = asked.filter(isNew);
     const changes = await Promise.all(added.map(({ name, input }) => this.#changeOf(name, input)));
     for (const [at, entry] of added.entries()) {
+      if (!isNew(entry)) continue;
       const change = changes[at];
       const reply = (answer: QuestionReply): void => {
         const isCarried = entry.content !== undefined;
