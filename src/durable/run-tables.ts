@@ -69,6 +69,9 @@ const STEPS: readonly ((schema: string) => readonly string[])[] = [
       seen_at timestamptz not null
     )`,
   ],
+  (schema) => [
+    `create index signals_by_cancel on ${schema}.signals (run) where kind = 'cancel' and not taken`,
+  ],
 ];
 
 /**
