@@ -116,3 +116,31 @@ test.each([
     new Agent({ ...options, model: new ScriptedModel([]) });
   expect(() => createHandler({ token, agent, ...wrong } as HandlerOptions)).toThrow(message);
 });
+
+test("of a sign-in, which everybody may send, no more is read than a token takes", async () => {
+  const handler = createHandler({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([]) }),
+    store: { list: () => [], open: () => undefined, create: (id) => new MemoryJournal({ sessionId: id }) },
+    token,
+  });
+  let pieces = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pieces += 1;
+      controller.enqueue(new Uint8Array(1_000));
+    },
+  });
+  const signIn = async (body: string | ReadableStream<Uint8Array>): Promise<readonly unknown[]> => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body, duplex: "half" } as const;
+    const response = await handler(new Request("http://localhost/api/session", init));
+    return [response.status, ((await response.json()) as { readonly detail?: string }).detail];
+  };
+  const tooLong = [413, "The body has more than 4 kB."];
+  expect([
+    await signIn(endless),
+    await signIn(JSON.stringify({ token: "x".repeat(4_000) })),
+    await signIn(JSON.stringify({ token })),
+    pieces < 10,
+  ]).toEqual([tooLong, tooLong, [200, undefined], true]);
+});
