@@ -1,4 +1,5 @@
 import type { PendingCall } from "../core/agent/result.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import { storableJson } from "../session/record.ts";
 import type { Database, Sql } from "./database.ts";
 import type { DurableState } from "./durable-run.ts";
@@ -197,7 +198,13 @@ export class RunStore {
       // The value of a tool that ends a run may be anything.
       [id, storableJson(report)],
     );
-    await sql.query(`update ${this.schema}.signals set taken = true where run = $1 and not taken`, [id]);
+    // Messages stay for a retry. Answers do not: the calls they are for have ended with the run.
+    const isOver = endedByItself(report.stopReason);
+    await sql.query(
+      `update ${this.schema}.signals set taken = true
+       where run = $1 and not taken and ($2 or kind <> 'steer')`,
+      [id, isOver],
+    );
   }
 
   /** Names the jobs that hand runs out, in the order of the runs. */
