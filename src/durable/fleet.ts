@@ -112,6 +112,7 @@ class OpenFleet implements Fleet {
   readonly #watch: RunWatch;
   readonly #host: RunHandleHost;
   #worker: Worker | undefined;
+  #slots: RateSlots | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: FleetOptions, parts: FleetParts) {
@@ -150,6 +151,7 @@ class OpenFleet implements Fleet {
       limits: rateLimits,
       patiently: atWork,
     });
+    this.#slots = slots;
     await slots.open();
     const changed = (): void => this.#watch.poke();
     this.#worker = new Worker({
@@ -225,6 +227,7 @@ class OpenFleet implements Fleet {
   async #close(): Promise<void> {
     const { runs, queue } = this.#parts;
     await this.#worker?.close(this.#options.closeGraceMs ?? 10_000);
+    await this.#slots?.settle();
     this.#watch.close();
     await queue.close();
     await runs.database.close();
