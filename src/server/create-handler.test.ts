@@ -3,6 +3,7 @@ import { Agent } from "../agent/agent.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
+import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createHandler } from "./create-handler.ts";
@@ -143,4 +144,21 @@ test("of a sign-in, which everybody may send, no more is read than a token takes
     await signIn(JSON.stringify({ token })),
     pieces < 10,
   ]).toEqual([tooLong, tooLong, [200, undefined], true]);
+});
+
+test("a search shows no part of a key, and is not found by one", async () => {
+  const key = `sk-ant-api03-${"Ab1".repeat(31)}AA`;
+  const journal = new MemoryJournal({ sessionId: "known" });
+  await new Agent({ model: new ScriptedModel([says("Hi.")]), journal }).run(`Use ${key} needle`);
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([]) }),
+    store: { list: () => ["known"], open: () => journal, create: () => journal },
+    redaction: createRedaction(),
+  });
+  const passages = async (q: string) =>
+    (await reader.sessions({ q })).sessions.map((found) => found.passages);
+  expect([await passages("needle"), await passages("Ab1Ab1")]).toEqual([
+    [["Use «redacted:anthropic-key» needle"]],
+    [],
+  ]);
 });

@@ -106,12 +106,14 @@ export class HostedAgent implements HostedSession {
     };
   }
 
-  /** Pieces of the conversation around a text. */
+  /** Pieces of the conversation around a text; secrets are taken out before: half of one is none any more. */
   passages(wanted: string): readonly string[] {
+    const { redaction } = this.#options;
     const found: string[] = [];
     for (const entry of this.#options.journal.entries()) {
       if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
-      const text = messageText(entry.message, "\n");
+      const said = messageText(entry.message, "\n");
+      const text = redaction?.text(said) ?? said;
       const at = text.toLowerCase().indexOf(wanted.toLowerCase());
       if (at >= 0)
         found.push(text.slice(Math.max(0, at - AROUND), at + wanted.length + AROUND).toWellFormed());
