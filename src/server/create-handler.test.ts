@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
+import { messageText } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
@@ -160,5 +161,44 @@ test("a search shows no part of a key, and is not found by one", async () => {
   expect([await passages("needle"), await passages("Ab1Ab1")]).toEqual([
     [["Use «redacted:anthropic-key» needle"]],
     [],
+  ]);
+});
+
+test("a message that was taken while the journal takes nothing waits, and goes out with the next", async () => {
+  const errors: string[] = [];
+  const kept = new MemoryJournal({ sessionId: "kept" });
+  let isFull = true;
+  const journal = {
+    sessionId: kept.sessionId,
+    entries: () => kept.entries(),
+    append: (entry: Parameters<MemoryJournal["append"]>[0]) => {
+      if (isFull) throw new Error("The disk is full.");
+      return kept.append(entry);
+    },
+  };
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel(() => says("Hi.")) }),
+    store: { list: () => ["kept"], open: () => journal, create: () => journal },
+    onError: (error) => errors.push(errorMessage(error)),
+  });
+  const queue = async (): Promise<readonly string[]> => {
+    for (;;) {
+      const found = await reader.session("kept");
+      if (found.state === "idle") return found.queue.map(({ text }) => text);
+    }
+  };
+  await reader.send("kept", { text: "one", when: "now" });
+  const waiting = await queue();
+  isFull = false;
+  await reader.send("kept", { text: "two", when: "after" });
+  const left = await queue();
+  const said = [...kept.entries()].flatMap((entry) =>
+    entry.type === "user_message" ? [messageText(entry.message)] : [],
+  );
+  expect([waiting, left, said, errors]).toEqual([
+    ["one"],
+    [],
+    ["one\n\ntwo"],
+    [expect.stringContaining("The disk is full.")],
   ]);
 });
