@@ -46,8 +46,12 @@ export class RateSlots {
       );
   }
 
-  /** The model, whose requests wait for their slot; itself where its provider has no limit. */
+  /**
+   * The model, whose requests wait for their slot, tries again included; itself where its provider has no
+   * limit. Of one made of several each waits for its own.
+   */
   around(model: Model): Model {
+    if (model.withEach !== undefined) return model.withEach((each) => this.around(each));
     const limit = Object.hasOwn(this.#options.limits, model.provider)
       ? this.#options.limits[model.provider]
       : undefined;
@@ -62,7 +66,10 @@ export class RateSlots {
       ...(alternatives !== undefined && { alternatives }),
       async *stream(request, options) {
         await wait(options?.signal);
-        yield* model.stream(request, options);
+        for await (const part of model.stream(request, options)) {
+          yield part;
+          if (part.type === "retry") await wait(options?.signal);
+        }
       },
     };
   }
