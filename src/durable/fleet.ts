@@ -80,6 +80,8 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     connections: CONNECTIONS,
     onWarning,
   });
+  // What is open by then, the newest first: nothing of it may be left at work.
+  const opened: (() => Promise<unknown>)[] = [() => database.close()];
   try {
     const runs = new RunStore(database, schema);
     const isWorking = concurrency > 0 && Object.keys(agents).length > 0;
@@ -88,11 +90,13 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
       return RunQueue.open({ store: runs, supervises: isWorking, onWarning });
     };
     const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
+    opened.unshift(() => queue.close());
     const fleet = new OpenFleet(options, { runs, queue, onWarning });
+    opened.unshift(() => fleet.letGo());
     if (isWorking) await fleet.work(concurrency);
     return fleet;
   } catch (error) {
-    await database.close().catch(() => undefined);
+    for (const close of opened) await close().catch(() => undefined);
     if (!isNanoAgentError(error, "journal")) throw error;
     throw invalidConfig(`${error.message}. Look at the address of the database, and whether it is there.`, {
       cause: error,
@@ -112,6 +116,7 @@ class OpenFleet implements Fleet {
   readonly #watch: RunWatch;
   readonly #host: RunHandleHost;
   #worker: Worker | undefined;
+  #slots: RateSlots | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: FleetOptions, parts: FleetParts) {
@@ -150,7 +155,9 @@ class OpenFleet implements Fleet {
       limits: rateLimits,
       patiently: atWork,
     });
-    await slots.open();
+    this.#slots = slots;
+    const opening = { maxMs: CALL_PATIENCE_MS, onWarning };
+    await patiently(() => slots.open(), opening);
     const changed = (): void => this.#watch.poke();
     this.#worker = new Worker({
       id: newUuid(),
@@ -167,7 +174,8 @@ class OpenFleet implements Fleet {
       onStored: changed,
       onSettled: changed,
     });
-    await this.#worker.start();
+    const worker = this.#worker;
+    await patiently(() => worker.start(), opening);
   }
 
   async start(agent: string, input: Input, options: StartRunOptions = {}): Promise<DurableRun> {
@@ -223,11 +231,16 @@ class OpenFleet implements Fleet {
   }
 
   async #close(): Promise<void> {
-    const { runs, queue } = this.#parts;
+    await this.letGo();
+    await this.#parts.queue.close();
+    await this.#parts.runs.database.close();
+  }
+
+  /** Ends what works with the queue and the database. */
+  async letGo(): Promise<void> {
     await this.#worker?.close(this.#options.closeGraceMs ?? 10_000);
+    await this.#slots?.settle();
     this.#watch.close();
-    await queue.close();
-    await runs.database.close();
   }
 
   /** A run of an agent that nobody has would wait for ever. */
@@ -302,7 +315,9 @@ function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: 
   for (const [provider, limit] of Object.entries(rateLimits)) {
     text(provider, "The name of a provider in rateLimits");
     if (!isRecord(limit)) throw misuse(`rateLimits.${provider} must be { requests, perMs }.`);
-    assertCount(`rateLimits.${provider}.requests`, limit.requests, 1);
+    const name = `rateLimits.${provider}.requests`;
+    if (assertCount(name, limit.requests, 1) > MAX_RATE)
+      throw misuse(`${name} is ${limit.requests}; it must be ${MAX_RATE} at most. Take a shorter perMs.`);
     assertCount(`rateLimits.${provider}.perMs`, limit.perMs, 1);
   }
 }
@@ -326,6 +341,8 @@ function isStorable(value: string): boolean {
 
 /** Neither JavaScript nor PostgreSQL writes later years with four digits. */
 const LAST_DEADLINE = Date.UTC(9999, 11, 31);
+/** Each is a row that requests look through. */
+const MAX_RATE = 100_000;
 /** The largest integer of the database is more than anybody needs. */
 const MAX_RETRIES = 1_000_000;
 

@@ -21,7 +21,7 @@ import type { Budget } from "../core/model/ledger.ts";
 import type { Model } from "../core/model/model.ts";
 import { type EntryBatch, type EntryStore, entriesIn, type StoredRecord } from "./entry-store.ts";
 import type { DurableAgent } from "./fleet-options.ts";
-import { endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
+import { cancelledEnd, endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
 import { RunJournal } from "./run-journal.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
@@ -196,7 +196,7 @@ export class HeldRun {
   #endBefore(signals: readonly Signal[]): OutsideEnd | undefined {
     const { deadline, losses, agent } = this.row;
     const cancel = signals.find(({ kind }) => kind === "cancel");
-    if (cancel !== undefined) return { stopReason: "aborted", detail: JSON.parse(cancel.data) as string };
+    if (cancel !== undefined) return cancelledEnd(cancel.data);
     if (deadline !== null && deadline <= Date.now()) return overdueEnd(deadline);
     if (losses < MAX_LOSSES) return undefined;
     const error = new NanoAgentError(

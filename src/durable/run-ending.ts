@@ -55,6 +55,11 @@ export function overdueEnd(deadline: number): OutsideEnd {
   return { stopReason: "budget", limit: "wall_time", detail };
 }
 
+/** The end of a run that was cancelled; `reason` is JSON. */
+export function cancelledEnd(reason: string): OutsideEnd {
+  return { stopReason: "aborted", detail: JSON.parse(reason) as string };
+}
+
 /** The entry of such an end. */
 export function endEntry(
   state: SessionState,

@@ -133,6 +133,8 @@ export class RunHandle implements DurableRun {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
         if (row.epoch !== found.epoch || row.state !== found.state) return;
+        if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined)
+          throw notFailed(row);
         await runs.forgive(sql, this.id);
         await runs.requeue(sql, this.id, null);
         await queue.add(sql, [{ ...row, version: null }]);
@@ -265,13 +267,18 @@ function hasEnded(row: RunRow): NanoAgentError {
   );
 }
 
+/** Throws for a run that is not to be begun again. One at work may have been left by its worker. */
 function assertFailed(row: RunRow): void {
-  const { id, state, seq, version } = row;
+  const { state, seq, version } = row;
   const report = reportOf(row);
-  if (state === "queued" && seq > 0 && version !== null) return;
+  if (isAtWork(state) && seq > 0 && version !== null) return;
   if (state === "ended" && report !== undefined && !endedByItself(report.stopReason)) return;
-  const stands = report === undefined ? state : report.stopReason;
-  throw misuse(`The run ${id} has not failed (${stands}), so there is nothing to retry.`);
+  throw notFailed(row);
+}
+
+function notFailed(row: RunRow): NanoAgentError {
+  const stands = reportOf(row)?.stopReason ?? row.state;
+  return misuse(`The run ${row.id} has not failed (${stands}), so there is nothing to retry.`);
 }
 
 const CHOICE_CHECKS: Checks<Exclude<ApprovalAnswer, boolean | "later">> = {

@@ -3,6 +3,7 @@ import { errorMessage } from "../core/base/errors.ts";
 import { hashText } from "../core/base/hash-text.ts";
 import { newUuid } from "../core/base/ids.ts";
 import type { Sql } from "./database.ts";
+import type { RunJob } from "./run-job.ts";
 import type { RunRow } from "./run-row.ts";
 import type { RunStore } from "./run-store.ts";
 import { queueSchema } from "./run-tables.ts";
@@ -14,15 +15,6 @@ export const TOUCH_MS = 3_000;
 
 const DAY_SECONDS = 86_400;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
-
-/** A job: the order to work on a run. */
-export interface RunJob {
-  readonly id: string;
-  readonly queue: string;
-  readonly run: string;
-  /** Counts the times it was handed out. */
-  readonly attempt: number;
-}
 
 /** A run that is to be handed out. */
 export type QueuedRun = Pick<RunRow, "id" | "agent" | "priority"> & {

@@ -1,8 +1,11 @@
 import type { PendingCall } from "../core/agent/result.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import { storableJson } from "../session/record.ts";
 import type { Database, Sql } from "./database.ts";
 import type { DurableState } from "./durable-run.ts";
+import type { RunJob } from "./run-job.ts";
 import { RUN_COLUMNS, type RunRow, type StoredReport } from "./run-row.ts";
+import { queueSchema } from "./run-tables.ts";
 
 /** A run to be started, everything checked. */
 export interface NewRun {
@@ -17,8 +20,8 @@ export interface NewRun {
 
 /** Who asks for a run. */
 export interface Claimant {
-  /** The job that says so: an older one of the same run counts for nothing. */
-  readonly job: string;
+  /** The job that says so: an older one of the same run, or a lease that ran out, counts for nothing. */
+  readonly job: RunJob;
   readonly worker: string;
   readonly version: string;
   /** True for a worker that does nothing else meanwhile: it takes runs that may end it. */
@@ -50,6 +53,15 @@ export interface RunFilter {
 export const SUSPECT_LOSSES = 2;
 /** The same, from which on it is not begun again. */
 export const MAX_LOSSES = 5;
+
+/** The condition of a worker that is there, which says so every few seconds. */
+const IS_THERE = "w.seen_at > now() - interval '20 seconds'";
+
+/** A run that is to be ended although nobody works on it. */
+export interface IdleEnd extends Pick<RunRow, "id" | "epoch"> {
+  /** JSON of the reason of a cancel that nobody has heard. */
+  readonly cancel: string | null;
+}
 
 /** The rows of runs and of what is sent to them. */
 export class RunStore {
@@ -111,26 +123,51 @@ export class RunStore {
   }
 
   /**
-   * Gives a run to a worker, unless it has ended, has begun with another version, or may end its worker and
-   * would not be alone. A run that a worker still had is one that this worker was lost with.
+   * Gives a run to a worker that has its job. One that has begun with another version, or may end its worker
+   * and would not be alone, is in the queue then: its `state` tells. Undefined where the run has ended or the
+   * job is another's by now. A run that a worker still had is one that this worker was lost with.
    */
   async claim(id: string, { job, worker, version, isAlone }: Claimant): Promise<RunRow | undefined> {
+    const isLost = "state = 'working'";
+    const losses = `losses + (${isLost})::int`;
+    const isGiven = `(seq = 0 or version is null or version = $3) and ($4 or ${losses} < ${SUSPECT_LOSSES})`;
+    const isChanged = `(${isLost} or ${isGiven})`;
     const [row] = await this.database.query<RunRow>(
-      `update ${this.schema}.runs set epoch = epoch + 1, worker = $2, state = 'working', pending = null,
-         version = $3, changed_at = now(), losses = losses + case when state = 'working' then 1 else 0 end
-       where id = $1 and job = $5 and state <> 'ended' and (seq = 0 or version is null or version = $3)
-         and ($4 or losses + case when state = 'working' then 1 else 0 end < ${SUSPECT_LOSSES})
+      `update ${this.schema}.runs set epoch = epoch + ${isChanged}::int, losses = ${losses}, pending = null,
+         state = case when ${isGiven} then 'working' else 'queued' end,
+         worker = case when ${isGiven} then $2 end,
+         version = case when ${isGiven} then $3 else version end,
+         changed_at = case when ${isChanged} then now() else changed_at end
+       where id = $1 and job = $5 and state <> 'ended' and exists (${this.#handedOut("$5::text::uuid, $6, $7")})
        returning ${RUN_COLUMNS}`,
-      [id, worker, version, isAlone, job],
+      [id, worker, version, isAlone, job.id, job.queue, job.attempt],
     );
     return row;
   }
 
-  /** Takes a run that no worker holds away from the queue, to end it. */
+  /** True for a job that was not handed out again since: until the transaction ends it is not. */
+  async isHandedOut({ id, queue, attempt }: RunJob, sql: Sql): Promise<boolean> {
+    const found = await sql.query(`${this.#handedOut("$1::uuid, $2, $3")} for update`, [id, queue, attempt]);
+    return found.length > 0;
+  }
+
+  /** The job of an id, a queue and an attempt, as long as it is that of whoever got it with this attempt. */
+  #handedOut(given: string): string {
+    return `select from ${queueSchema(this.schema)}.job j where j.state = 'active'
+      and (j.id, j.name, j.retry_count) = (${given})`;
+  }
+
+  /** The condition of a run that nobody holds: also one whose worker is no more, until it is handed out. */
+  get #isIdle(): string {
+    return `(state in ('queued', 'waiting') or state = 'working' and not exists (
+      select from ${this.schema}.workers w where w.id = worker and ${IS_THERE}))`;
+  }
+
+  /** Takes a run that no worker holds away from the queue, to end it or to have it handed out anew. */
   async claimIdle(id: string, sql: Sql): Promise<RunRow | undefined> {
     const [row] = await sql.query<RunRow>(
       `update ${this.schema}.runs set epoch = epoch + 1, worker = null, state = 'working', changed_at = now()
-       where id = $1 and state in ('queued', 'waiting') returning ${RUN_COLUMNS}`,
+       where id = $1 and ${this.#isIdle} returning ${RUN_COLUMNS}`,
       [id],
     );
     return row;
@@ -161,7 +198,13 @@ export class RunStore {
       // The value of a tool that ends a run may be anything.
       [id, storableJson(report)],
     );
-    await sql.query(`update ${this.schema}.signals set taken = true where run = $1 and not taken`, [id]);
+    // Messages stay for a retry. Answers do not: the calls they are for have ended with the run.
+    const isOver = endedByItself(report.stopReason);
+    await sql.query(
+      `update ${this.schema}.signals set taken = true
+       where run = $1 and not taken and ($2 or kind <> 'steer')`,
+      [id, isOver],
+    );
   }
 
   /** Names the jobs that hand runs out, in the order of the runs. */
@@ -251,13 +294,16 @@ export class RunStore {
     );
   }
 
-  /** Runs without a worker whose deadline is over. */
-  async overdue(): Promise<readonly string[]> {
-    const rows = await this.database.query<{ readonly id: string }>(
-      `select id from ${this.schema}.runs
-       where ended_at is null and deadline < now() and state in ('queued', 'waiting') limit 100`,
+  /** Runs that nobody holds, and whose deadline is over or whose cancel was not heard. */
+  async idleEnds(): Promise<readonly IdleEnd[]> {
+    return this.database.query<IdleEnd>(
+      `select id, epoch::float8 as epoch, null as cancel from ${this.schema}.runs
+       where ended_at is null and deadline < now() and ${this.#isIdle}
+       union all
+       select r.id, r.epoch::float8, s.data from ${this.schema}.runs r
+       join ${this.schema}.signals s on s.run = r.id and s.kind = 'cancel' and not s.taken
+       where r.ended_at is null and ${this.#isIdle} limit 100`,
     );
-    return rows.map(({ id }) => id);
   }
 
   /** Removes runs that ended longer ago than that, and says how many. */
@@ -292,8 +338,7 @@ export class RunStore {
   /** The agents of workers that are there. */
   async agentsOfWorkers(): Promise<readonly string[]> {
     const rows = await this.database.query<{ readonly agent: string }>(
-      `select distinct unnest(agents) as agent from ${this.schema}.workers
-       where seen_at > now() - interval '20 seconds'`,
+      `select distinct unnest(agents) as agent from ${this.schema}.workers w where ${IS_THERE}`,
     );
     return rows.map(({ agent }) => agent);
   }
@@ -317,12 +362,11 @@ export class RunStore {
   async stranded(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "version" | "agent">[]> {
     return this.database.query(
       `select id, version, agent from ${this.schema}.runs r
-       where id = any($1::text[]) and state = 'queued' and seq > 0 and version is not null
-         and changed_at < now() - interval '5 seconds'
-         and exists (select from ${this.schema}.workers w
-           where w.seen_at > now() - interval '20 seconds' and r.agent = any(w.agents))
-         and not exists (select from ${this.schema}.workers w where w.version = r.version
-           and w.seen_at > now() - interval '20 seconds' and r.agent = any(w.agents))`,
+       where id = any($1::text[]) and state <> 'waiting' and ${this.#isIdle} and seq > 0
+         and version is not null and changed_at < now() - interval '5 seconds'
+         and exists (select from ${this.schema}.workers w where ${IS_THERE} and r.agent = any(w.agents))
+         and not exists (select from ${this.schema}.workers w
+           where w.version = r.version and ${IS_THERE} and r.agent = any(w.agents))`,
       [ids],
     );
   }

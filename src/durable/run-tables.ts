@@ -69,6 +69,11 @@ const STEPS: readonly ((schema: string) => readonly string[])[] = [
       seen_at timestamptz not null
     )`,
   ],
+  (schema) => [
+    `create index signals_by_cancel on ${schema}.signals (run) where kind = 'cancel' and not taken`,
+    `create table ${schema}.rate_turns (provider text not null, due_at timestamptz not null)`,
+    `create index rate_turns_by_time on ${schema}.rate_turns (provider, due_at)`,
+  ],
 ];
 
 /**

@@ -3,8 +3,9 @@ import { errorMessage } from "../core/base/errors.ts";
 import { endedByItself, isWaiting } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
-import { endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
-import { type RunJob, RunQueue, TOUCH_MS } from "./run-queue.ts";
+import { cancelledEnd, endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
+import type { RunJob } from "./run-job.ts";
+import { RunQueue, TOUCH_MS } from "./run-queue.ts";
 import type { RunRow, StoredReport } from "./run-row.ts";
 import { SUSPECT_LOSSES } from "./run-store.ts";
 
@@ -30,7 +31,7 @@ const LONGEST_POLL_MS = 1_000;
 /** Milliseconds between two looks at what was sent to the runs at work. */
 const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
-const OVERDUE_MS = 2_000;
+const IDLE_END_MS = 2_000;
 const FORGET_MS = 60_000;
 /** Seconds until a job is handed out again that this worker cannot do. */
 const AGAIN_SECONDS = 2;
@@ -86,7 +87,7 @@ export class Worker {
       this.#every(TOUCH_MS, () => queue.touch([...this.#jobs.values()])),
       this.#every(LOOK_MS, () => this.#lookAtHeld()),
       this.#every(GREET_MS, () => runs.greet(id, version, Object.keys(agents))),
-      this.#every(OVERDUE_MS, () => this.#endOverdue()),
+      this.#every(IDLE_END_MS, () => this.#endIdle()),
       this.#tolerate(() => this.#forget()),
       this.#every(FORGET_MS, () => this.#forget()),
     ];
@@ -190,13 +191,12 @@ export class Worker {
   }
 
   async #begin(job: RunJob): Promise<void> {
-    if (this.#isClosing) return this.#putBack(job, 0);
     if (await this.#isHeld(job)) return;
+    if (this.#isClosing) return this.#putBack(job, 0);
     const row = await this.#claim(job, false);
-    if (row !== undefined) return this.#hold(job, row, false);
-    const found = await this.#options.runs.find(job.run);
-    if (found === undefined || found.state === "ended" || found.job !== job.id) return this.#done(job);
-    if (isOfAnother(found, this.#options.version)) return this.#putBack(job, 0);
+    if (row === undefined) return this.#done(job);
+    if (row.state === "working") return this.#hold(job, row);
+    if (isOfAnother(row, this.#options.version)) return this.#putBack(job, 0);
     const isBusy = this.#held.size > 0 && this.#clock.elapsed() < this.#busyUntil;
     if (isBusy || this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
     this.#suspect = job;
@@ -225,28 +225,27 @@ export class Worker {
 
   /** Takes it when nothing else is at work, and leaves it to others where that does not come. */
   async #lookAtSuspect(job: RunJob): Promise<void> {
-    if (this.#held.size === 0) return this.#takeSuspect(job);
-    if (this.#clock.elapsed() < this.#emptyUntil) return;
-    await this.#putBack(job, AGAIN_SECONDS);
+    const isAlone = this.#held.size === 0;
+    const row = await this.#claim(job, isAlone);
+    const isWaitedFor = row?.state === "queued" && this.#clock.elapsed() < this.#emptyUntil;
+    if (isWaitedFor) return;
     this.#suspect = undefined;
-    this.#busyUntil = this.#clock.elapsed() + ALONE_MS;
-  }
-
-  async #takeSuspect(job: RunJob): Promise<void> {
-    const row = await this.#claim(job, true);
-    this.#suspect = undefined;
-    this.#aloneUntil = this.#clock.elapsed() + ALONE_MS;
     if (row === undefined) return this.#done(job);
-    this.#hold(job, row, row.losses >= SUSPECT_LOSSES);
+    if (row.state === "working") {
+      if (isAlone) this.#aloneUntil = this.#clock.elapsed() + ALONE_MS;
+      return this.#hold(job, row);
+    }
+    this.#busyUntil = this.#clock.elapsed() + ALONE_MS;
+    await this.#putBack(job, AGAIN_SECONDS);
   }
 
   #claim(job: RunJob, isAlone: boolean): Promise<RunRow | undefined> {
     const { runs, id: worker, version } = this.#options;
-    return runs.claim(job.run, { job: job.id, worker, version, isAlone });
+    return runs.claim(job.run, { job, worker, version, isAlone });
   }
 
-  #hold(job: RunJob, row: RunRow, isSuspect: boolean): void {
-    const held = new HeldRun(this.#options, row, isSuspect);
+  #hold(job: RunJob, row: RunRow): void {
+    const held = new HeldRun(this.#options, row, row.losses >= SUSPECT_LOSSES);
     this.#held.get(row.id)?.drop();
     this.#held.set(row.id, held);
     const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
@@ -335,13 +334,14 @@ export class Worker {
     if (found !== undefined) await queue.prepare([{ ...found, version: begunVersion(found) }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(job.run, sql);
-      if (row !== undefined && row.job === job.id && row.state !== "ended") {
-        // Claimed by this worker, which did not hear of it: nobody was lost.
-        if (row.state === "working" && row.worker === id && !this.#held.has(row.id))
-          await runs.requeue(sql, row.id, row.version);
-        await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);
-      }
+      // Whoever has it by now, and works on the run, is not to lose it.
+      if (!(await runs.isHandedOut(job, sql))) return;
       await queue.finish(job, sql);
+      if (row?.job !== job.id || row.state === "ended") return;
+      // Claimed by this worker, which did not hear of it: nobody was lost.
+      if (row.state === "working" && row.worker === id && !this.#held.has(row.id))
+        await runs.requeue(sql, row.id, row.version);
+      await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);
     });
     this.#jobs.delete(job.id);
   }
@@ -363,11 +363,16 @@ export class Worker {
     }
   }
 
-  async #endOverdue(): Promise<void> {
+  /** Ends what nobody is there to end. */
+  async #endIdle(): Promise<void> {
     const { runs, onSettled } = this.#options;
-    for (const id of await runs.overdue()) {
-      const end = (row: RunRow) => overdueEnd(row.deadline ?? Date.now());
-      await runs.database.transaction((sql) => endIdle(this.#options, sql, { id, end }));
+    for (const { id, epoch, cancel } of await runs.idleEnds()) {
+      const end = ({ deadline }: RunRow) =>
+        cancel === null ? overdueEnd(deadline ?? Date.now()) : cancelledEnd(cancel);
+      await runs.database.transaction(async (sql) => {
+        const row = await runs.lock(id, sql);
+        if (row?.epoch === epoch) await endIdle(this.#options, sql, { id, end });
+      });
       onSettled(id);
     }
   }

@@ -2,7 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
+import { messageText } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
+import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createHandler } from "./create-handler.ts";
@@ -115,4 +117,88 @@ test.each([
   const agent: HandlerOptions["agent"] = ({ options }) =>
     new Agent({ ...options, model: new ScriptedModel([]) });
   expect(() => createHandler({ token, agent, ...wrong } as HandlerOptions)).toThrow(message);
+});
+
+test("of a sign-in, which everybody may send, no more is read than a token takes", async () => {
+  const handler = createHandler({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([]) }),
+    store: { list: () => [], open: () => undefined, create: (id) => new MemoryJournal({ sessionId: id }) },
+    token,
+  });
+  let pieces = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pieces += 1;
+      controller.enqueue(new Uint8Array(1_000));
+    },
+  });
+  const signIn = async (body: string | ReadableStream<Uint8Array>): Promise<readonly unknown[]> => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body, duplex: "half" } as const;
+    const response = await handler(new Request("http://localhost/api/session", init));
+    return [response.status, ((await response.json()) as { readonly detail?: string }).detail];
+  };
+  const tooLong = [413, "The body has more than 4 kB."];
+  expect([
+    await signIn(endless),
+    await signIn(JSON.stringify({ token: "x".repeat(4_000) })),
+    await signIn(JSON.stringify({ token })),
+    pieces < 10,
+  ]).toEqual([tooLong, tooLong, [200, undefined], true]);
+});
+
+test("a search shows no part of a key, and is not found by one", async () => {
+  const key = `sk-ant-api03-${"Ab1".repeat(31)}AA`;
+  const journal = new MemoryJournal({ sessionId: "known" });
+  await new Agent({ model: new ScriptedModel([says("Hi.")]), journal }).run(`Use ${key} needle`);
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([]) }),
+    store: { list: () => ["known"], open: () => journal, create: () => journal },
+    redaction: createRedaction(),
+  });
+  const passages = async (q: string) =>
+    (await reader.sessions({ q })).sessions.map((found) => found.passages);
+  expect([await passages("needle"), await passages("Ab1Ab1")]).toEqual([
+    [["Use «redacted:anthropic-key» needle"]],
+    [],
+  ]);
+});
+
+test("a message that was taken while the journal takes nothing waits, and goes out with the next", async () => {
+  const errors: string[] = [];
+  const kept = new MemoryJournal({ sessionId: "kept" });
+  let isFull = true;
+  const journal = {
+    sessionId: kept.sessionId,
+    entries: () => kept.entries(),
+    append: (entry: Parameters<MemoryJournal["append"]>[0]) => {
+      if (isFull) throw new Error("The disk is full.");
+      return kept.append(entry);
+    },
+  };
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel(() => says("Hi.")) }),
+    store: { list: () => ["kept"], open: () => journal, create: () => journal },
+    onError: (error) => errors.push(errorMessage(error)),
+  });
+  const queue = async (): Promise<readonly string[]> => {
+    for (;;) {
+      const found = await reader.session("kept");
+      if (found.state === "idle") return found.queue.map(({ text }) => text);
+    }
+  };
+  await reader.send("kept", { text: "one", when: "now" });
+  const waiting = await queue();
+  isFull = false;
+  await reader.send("kept", { text: "two", when: "after" });
+  const left = await queue();
+  const said = [...kept.entries()].flatMap((entry) =>
+    entry.type === "user_message" ? [messageText(entry.message)] : [],
+  );
+  expect([waiting, left, said, errors]).toEqual([
+    ["one"],
+    [],
+    ["one\n\ntwo"],
+    [expect.stringContaining("The disk is full.")],
+  ]);
 });

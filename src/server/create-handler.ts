@@ -8,7 +8,7 @@ import { assertHandlerOptions, type HandlerOptions } from "./handler-options.ts"
 import { idOfHeader } from "./id-header.ts";
 import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
-import { readBody, readQuery } from "./read-call.ts";
+import { MAX_BODY_BYTES, OPEN_BODY_BYTES, readBody, readQuery } from "./read-call.ts";
 import { notFound, Refusal, refusalOf } from "./refusal.ts";
 import { RequestGuard } from "./request-guard.ts";
 import type { SessionHost } from "./session-host.ts";
@@ -88,7 +88,8 @@ class ApiServer {
     if (route.access === "write" && this.#options.readOnly === true)
       throw new Refusal(403, "read_only", "This server only reads: it was started with --read-only.");
     const query = readQuery(url.searchParams, route.query);
-    const body = route.body === undefined ? undefined : await readBody(request, route.body);
+    const maxBytes = route.access === "open" ? OPEN_BODY_BYTES : MAX_BODY_BYTES;
+    const body = route.body === undefined ? undefined : await readBody(request, route.body, maxBytes);
     const call = { id, query, body, host: this.#host, presenter: this.#presenter };
     const lastEventId = idOfHeader(request.headers.get("last-event-id"));
     return this.#respond(route, await route.handle({ ...call, lastEventId, request }), request);

@@ -40,6 +40,8 @@ export interface HostedAgentOptions {
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
+  /** Hears of runs that failed without an end. */
+  readonly onError: ((error: unknown) => void) | undefined;
 }
 
 interface AskedQuestion {
@@ -106,12 +108,14 @@ export class HostedAgent implements HostedSession {
     };
   }
 
-  /** Pieces of the conversation around a text. */
+  /** Pieces of the conversation around a text; secrets are taken out before: half of one is none any more. */
   passages(wanted: string): readonly string[] {
+    const { redaction } = this.#options;
     const found: string[] = [];
     for (const entry of this.#options.journal.entries()) {
       if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
-      const text = messageText(entry.message, "\n");
+      const said = messageText(entry.message, "\n");
+      const text = redaction?.text(said) ?? said;
       const at = text.toLowerCase().indexOf(wanted.toLowerCase());
       if (at >= 0)
         found.push(text.slice(Math.max(0, at - AROUND), at + wanted.length + AROUND).toWellFormed());
@@ -237,7 +241,8 @@ export class HostedAgent implements HostedSession {
   }
 
   async #perform(text: string | undefined): Promise<void> {
-    const { agent } = this.#options;
+    const { agent, journal, onError } = this.#options;
+    const known = journal.entries().length;
     let goesOn = false;
     try {
       const { stopReason } = await agent.run(text, {
@@ -246,13 +251,22 @@ export class HostedAgent implements HostedSession {
       });
       goesOn = endedByItself(stopReason);
     } catch (error) {
+      onError?.(error);
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
+      const isStored = journal.entries().slice(known).some(isMessage);
+      if (text !== undefined && !isStored) this.#keep(text);
     }
     this.#running = undefined;
     if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
     if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
     else this.#sendQueue();
     this.#changed();
+  }
+
+  /** A message that was taken is not lost: it waits until somebody sends another one. */
+  #keep(text: string): void {
+    this.#isHeld = true;
+    this.#setQueue([{ id: newId("message"), text }, ...this.#queue]);
   }
 
   /** Sends all that waits as one message, unless it is held. */
@@ -322,6 +336,10 @@ export class HostedAgent implements HostedSession {
   #tell(passing: PassingEvent | "entries"): void {
     for (const listener of this.#listeners) listener(passing);
   }
+}
+
+function isMessage({ type }: JournalEntry): boolean {
+  return type === "user_message";
 }
 
 const AROUND = 80;

@@ -98,7 +98,7 @@ const MEANINGS: { readonly [status: number]: string } = {
   403: "Of another origin, for another host, or the server only reads.",
   404: "There is nothing of this id.",
   409: "It does not fit the state; `fits` says what would.",
-  413: "The body has more than 10 MB.",
+  413: "The body has more than 10 MB, that of a sign-in more than 4 kB.",
   415: "The body is not application/json.",
 };
 

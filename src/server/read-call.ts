@@ -3,8 +3,10 @@ import { safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { badRequest, Refusal } from "./refusal.ts";
 
-/** Bytes of the longest body. */
+/** Bytes of the longest body, of somebody who has the token. */
 export const MAX_BODY_BYTES = 10_000_000;
+/** The same of everybody: many who send one each must not fill the memory. */
+export const OPEN_BODY_BYTES = 4_000;
 
 /** The parameters of a query, as `schema` has them. Throws for unknown, doubled and wrong ones. */
 export function readQuery(
@@ -24,10 +26,10 @@ export function readQuery(
 
 /**
  * The JSON of a body, as `schema` has it; without a body it is `{}`. Throws for another media type, for more
- * than {@link MAX_BODY_BYTES}, and for fields that are unknown, missing or wrong.
+ * than `maxBytes`, and for fields that are unknown, missing or wrong.
  */
-export async function readBody(request: Request, schema: JsonSchema): Promise<unknown> {
-  const bytes = await bytesOf(request);
+export async function readBody(request: Request, schema: JsonSchema, maxBytes: number): Promise<unknown> {
+  const bytes = await bytesOf(request, maxBytes);
   const type = request.headers.get("content-type");
   if (type === null ? bytes.length > 0 : !/^application\/json *(?:;|$)/i.test(type))
     throw new Refusal(415, "wrong_type", "Send the body as JSON: Content-Type: application/json.");
@@ -56,13 +58,13 @@ function parsed(bytes: Uint8Array): unknown {
   throw badRequest("The body is not JSON.");
 }
 
-async function bytesOf({ body, headers }: Request): Promise<Uint8Array> {
-  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLong();
+async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLong(maxBytes);
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunksOf(body)) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw tooLong();
+    if (length > maxBytes) throw tooLong(maxBytes);
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(length);
@@ -96,6 +98,7 @@ async function next(
   }
 }
 
-function tooLong(): Refusal {
-  return new Refusal(413, "too_long", "The body has more than 10 MB.");
+function tooLong(maxBytes: number): Refusal {
+  const most = maxBytes < 1_000_000 ? `${maxBytes / 1_000} kB` : `${maxBytes / 1_000_000} MB`;
+  return new Refusal(413, "too_long", `The body has more than ${most}.`);
 }

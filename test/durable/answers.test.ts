@@ -47,7 +47,7 @@ class InterruptedEntries extends EntryStore {
 
 /** A run that nobody has begun, and a handle of it. */
 async function room() {
-  const { database, runs, queue, add } = await openRoom();
+  const { database, runs, queue, add, take } = await openRoom();
   const watch = new RunWatch(runs, (message) => expect(message).toBe(""));
   onTestFinished(() => watch.close());
   const entries = new InterruptedEntries(runs.schema);
@@ -80,8 +80,7 @@ async function room() {
       seq += added.length;
     },
     takeUp: async (): Promise<void> => {
-      const { job } = (await runs.find(ID)) ?? {};
-      await runs.claim(ID, { job: job ?? "", worker: "w", version: "1", isAlone: true });
+      await runs.claim(ID, { job: await take(ID), worker: "w", version: "1", isAlone: true });
     },
   };
 }

@@ -6,13 +6,14 @@ import type { Database, Sql } from "../../src/durable/database.ts";
 import { EntryStore, entriesIn } from "../../src/durable/entry-store.ts";
 import type { DurableAgent } from "../../src/durable/fleet-options.ts";
 import { openDatabase } from "../../src/durable/open-database.ts";
+import type { RunJob } from "../../src/durable/run-job.ts";
 import { RunQueue } from "../../src/durable/run-queue.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { migrate, queueSchema } from "../../src/durable/run-tables.ts";
 import { Worker } from "../../src/durable/worker.ts";
 
-/** The parts of a fleet on one embedded database, each of which a test can have fail. */
+/** The parts of a fleet on one database, each of which a test can have fail. */
 export interface Room {
   readonly database: Database;
   readonly runs: RunStore;
@@ -22,9 +23,11 @@ export interface Room {
   readonly jobs: string;
   /** Puts runs of the agent `clerk` into the queue. */
   readonly add: (...ids: readonly string[]) => Promise<void>;
+  /** Hands a run out, as the queue does it. */
+  readonly take: (run: string) => Promise<RunJob>;
   readonly send: (run: string, signal: Pick<Signal, "kind" | "call"> & { data: unknown }) => Promise<void>;
-  /** A worker begins; it closes with the test. */
-  readonly work: (clerk: DurableAgent, clock?: Clock) => Promise<void>;
+  /** A worker begins; it closes with the test, if it has not before. */
+  readonly work: (clerk: DurableAgent, clock?: Clock) => Promise<Worker>;
   /** Puts a run back that waits. */
   readonly requeue: (sql: Sql, row: RunRow) => Promise<void>;
   readonly when: (run: string, isThere: (row: RunRow) => boolean) => Promise<RunRow>;
@@ -35,14 +38,19 @@ type StoreMaker = (database: Database, schema: string) => RunStore;
 
 /**
  * Makes rooms for the tests of a file, each with tables of its own in one database, for a new database takes
- * seconds. `storeOf` makes a store whose methods fail as a test wants it.
+ * seconds. `storeOf` makes a store whose methods fail as a test wants it. The database is embedded, unless
+ * `addressOf` says where it is.
  */
-export function roomMaker(): (storeOf?: StoreMaker) => Promise<Room> {
+export function roomMaker(addressOf?: () => Promise<string>): (storeOf?: StoreMaker) => Promise<Room> {
   let opening: Promise<Database> | undefined;
   let rooms = 0;
   afterAll(async () => (await opening)?.close());
   return async (storeOf = (database, schema) => new RunStore(database, schema)) => {
-    opening ??= openDatabase({ connections: 1, onWarning: () => undefined });
+    opening ??= openDatabase({
+      databaseUrl: await addressOf?.(),
+      connections: 4,
+      onWarning: () => undefined,
+    });
     const schema = `room_${++rooms}`;
     return openRoom(storeOf(await opening, schema), { database: await opening, schema });
   };
@@ -78,6 +86,7 @@ async function openRoom(
           fresh.map((run) => ({ ...run, version: null })),
         );
       }),
+    take: (run) => handOut(database, schema, run),
     send: (run, { kind, call, data }) =>
       database.transaction((sql) =>
         runs.signal(sql, run, { id: newUuid(), kind, call, data: JSON.stringify(data) }),
@@ -90,6 +99,7 @@ async function openRoom(
       const worker = workerOf({ runs, queue, entries, clock }, clerk);
       await worker.start();
       workers.push(worker);
+      return worker;
     },
     when: async (run, isThere) => {
       for (;;) {
@@ -100,6 +110,17 @@ async function openRoom(
     },
     entries: async (run) => entriesIn(await entries.read(database, run)),
   };
+}
+
+async function handOut(database: Database, schema: string, run: string): Promise<RunJob> {
+  const [job] = await database.query<Omit<RunJob, "run">>(
+    `update ${queueSchema(schema)}.job set state = 'active', started_on = now(), heartbeat_on = now()
+     where id::text = (select job from ${schema}.runs where id = $1)
+     returning id, name as queue, retry_count as attempt`,
+    [run],
+  );
+  if (job === undefined) throw new Error(`The run ${run} has no job.`);
+  return { ...job, run };
 }
 
 interface WorkerParts {

@@ -290,10 +290,8 @@ test("an embedded database hands out at once what a process held that ended with
   const room = await openRoom();
   await room.add("orphan");
   // As it was left: taken from the queue, claimed, and its worker gone.
-  await room.database.query(
-    `update ${room.jobs} set state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'`,
-  );
-  const job = (await room.runs.find("orphan"))?.job ?? "";
+  const job = await room.take("orphan");
+  await room.database.query(`update ${room.jobs} set heartbeat_on = now() + interval '1 hour'`);
   await room.runs.claim("orphan", { job, worker: "gone", version: "1", isAlone: false });
   await room.work(agentOf([says("Done.")]));
   const row = await room.when("orphan", hasEnded);

@@ -82,14 +82,9 @@ interface Cut {
   readonly whole: RunResult;
 }
 
-async function leave({ add, runs, database, jobs, store }: Room, { id, entries }: Cut): Promise<void> {
+async function leave({ add, take, runs, database, store }: Room, { id, entries }: Cut): Promise<void> {
   await add(id);
-  const { job } = (await runs.find(id)) ?? {};
-  await runs.claim(id, { job: job ?? "", worker: "dead", version: "1", isAlone: false });
-  await database.query(
-    `update ${jobs} set state = 'active', started_on = now(), heartbeat_on = now() where id = $1`,
-    [job],
-  );
+  await runs.claim(id, { job: await take(id), worker: "dead", version: "1", isAlone: false });
   if (entries.length === 0) return;
   await store.append(database, {
     run: id,

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/core/base/clock.ts";
@@ -6,6 +8,7 @@ import { openDatabase } from "../../src/durable/open-database.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { describeFleet } from "./fleet.contract.ts";
 import { inDatabase, type Postgres, postgresPrograms, startPostgres } from "./postgres.ts";
 
@@ -59,6 +62,26 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
       places.map((place) => createFleet({ ...place, concurrency: 0 }).then((fleet) => fleet.close())),
     );
     expect(opened.filter(({ status }) => status === "rejected")).toEqual([]);
+  });
+
+  test("a fleet that cannot be opened leaves nothing at work: its process ends", async () => {
+    const own = (await server?.createDatabase()) ?? "";
+    const opening = { databaseUrl: own, schema: "own" };
+    await (await createFleet({ ...opening, concurrency: 0 })).close();
+    // The last that is done before a fleet is there.
+    await inDatabase(own, "alter table own.workers rename to others");
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    const entry = JSON.stringify(new URL("../../src/durable/index.ts", import.meta.url).href);
+    const program = `import { createFleet } from ${entry};
+      const agents = { clerk: () => undefined };
+      await createFleet({ ...${JSON.stringify(opening)}, agents }).catch(({ code }) => console.log(code));`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--input-type=module", "--eval", program],
+      { env: withVariables({}), signal: ending.signal, killSignal: "SIGKILL" },
+    );
+    expect(stdout).toBe("invalid_config\n");
   });
 
   test("a connection that breaks between two statements of a transaction ends no process", async () => {

@@ -91,6 +91,7 @@ export function describeRefusals(place: () => FleetPlace): void {
     ["an agent that is no function", { agents: { clerk: {} as never } }],
     ["a schema that is none", { schema: "Drop Table; --" }],
     ["a rate of no requests", { rateLimits: { scripted: { requests: 0, perMs: 1_000 } } }],
+    ["a rate of a thousand million", { rateLimits: { scripted: { requests: 1e9, perMs: 1_000 } } }],
     ["a rate of no time", { rateLimits: { scripted: { requests: 1, perMs: 0 } } }],
     ["a rate that is a number", { rateLimits: { scripted: 5 as never } }],
     ["an empty version", { version: "" }],

@@ -62,7 +62,7 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
     onStored: () => undefined,
   };
   const hold = async (worker: string): Promise<HeldRun> => {
-    const job = (await room.runs.find("held"))?.job ?? "";
+    const job = await room.take("held");
     const row = await room.runs.claim("held", { job, worker, version: "1", isAlone: true });
     if (row === undefined) throw new Error("The run was not given.");
     return new HeldRun(host, row, false);

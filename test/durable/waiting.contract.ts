@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Fleet } from "../../src/durable/index.ts";
-import { calls, says, waits } from "../../src/testing/script.ts";
+import { calls, fails, says, waits } from "../../src/testing/script.ts";
 import {
   ASK_OUTSIDE,
   agentOf,
@@ -242,6 +242,41 @@ function describeSteering(place: () => FleetPlace): void {
     const result = await (await openFleet(where, { agents: { clerk: second } })).run(id).result();
     const asked = second.model.requests.map(({ messages }) => wordsOf(messages));
     expect([result.text, asked]).toEqual(["Done.", [["user: Go.", "user: Another way."]]]);
+  });
+
+  it("keeps a message that came before it failed, for when it is begun again", async () => {
+    const [isAsked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
+    const agent = agentOf(({ messages }) => {
+      if (wordsOf(messages).includes("user: Another way.")) return says("Another way it is.");
+      isAsked.resolve();
+      return [waits(gate.promise), fails(new Error("The provider is down."))];
+    });
+    const fleet = await openFleet(place(), { agents: { clerk: agent } });
+    const run = await fleet.start("clerk", "Go.");
+    await isAsked.promise;
+    await run.steer("Another way.");
+    gate.resolve(undefined);
+    const failed = await run.result();
+    await run.retry();
+    const { stopReason, text } = await run.result();
+    expect([failed.stopReason, stopReason, text]).toEqual(["error", "completed", "Another way it is."]);
+  });
+
+  it("goes on with a run that was cancelled, once it is told to", async () => {
+    const isAsked = Promise.withResolvers<void>();
+    let asked = 0;
+    const agent = agentOf(() => {
+      if (++asked > 1) return says("Done.");
+      isAsked.resolve();
+      return [waits(new Promise(() => undefined)), says("Never.")];
+    });
+    const fleet = await openFleet(place(), { agents: { clerk: agent } });
+    const run = await fleet.start("clerk", "Go.");
+    await isAsked.promise;
+    await run.cancel();
+    const { stopReason } = await run.result();
+    await run.retry();
+    expect([stopReason, (await run.result()).text]).toEqual(["aborted", "Done."]);
   });
 
   it("ends with a no that stops it, whatever was said to it before", async () => {

@@ -52,33 +52,44 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
   if (first === undefined) {
     throw misuse("fallbackModel got an empty list of models. Pass at least one.");
   }
-  return new FallbackModel(first, models, options);
+  return new FallbackModel([first, ...models.slice(1)], options, { preferred: 0 });
+}
+
+/** The model that later requests begin with. */
+interface Preference {
+  preferred: number;
 }
 
 class FallbackModel implements Model {
   readonly provider: string;
   readonly id: string;
   readonly alternatives: readonly Model[];
-  readonly #models: readonly Model[];
-  readonly #when: (error: NanoAgentError) => boolean;
-  readonly #sticky: boolean;
-  #preferred = 0;
+  readonly #models: readonly [Model, ...Model[]];
+  readonly #options: Required<FallbackOptions>;
+  readonly #preference: Preference;
 
-  constructor(first: Model, models: readonly Model[], options: FallbackOptions) {
+  constructor(models: readonly [Model, ...Model[]], options: FallbackOptions, preference: Preference) {
+    const [first, ...others] = models;
     this.provider = first.provider;
     this.id = first.id;
-    this.#models = [...models];
-    this.alternatives = this.#models.slice(1);
-    this.#when = options.when ?? isFallbackError;
-    this.#sticky = options.sticky ?? false;
+    this.#models = models;
+    this.alternatives = others;
+    this.#options = { when: options.when ?? isFallbackError, sticky: options.sticky ?? false };
+    this.#preference = preference;
   }
 
   get info(): Model["info"] {
-    return this.#models[0]?.info;
+    return this.#models[0].info;
+  }
+
+  withEach(wrap: (model: Model) => Model): Model {
+    const [first, ...others] = this.#models;
+    return new FallbackModel([wrap(first), ...others.map(wrap)], this.#options, this.#preference);
   }
 
   async *stream(request: ModelRequest, options: ModelCallOptions = {}): AsyncGenerator<StreamPart> {
-    const start = this.#sticky ? this.#preferred : 0;
+    const { when, sticky } = this.#options;
+    const start = sticky ? this.#preference.preferred : 0;
     let attempt = 1;
     for (let tried = 0; ; tried++) {
       const index = (start + tried) % this.#models.length;
@@ -89,17 +100,12 @@ class FallbackModel implements Model {
           else if (part.type === "finish" && index > 0) yield { answeredBy: factsOf(model), ...part };
           else yield part;
         }
-        if (this.#sticky) this.#preferred = index;
+        if (sticky) this.#preference.preferred = index;
         return;
       } catch (thrown) {
         const error = toNanoAgentError(thrown);
         const isLast = tried === this.#models.length - 1;
-        if (
-          isLast ||
-          options.signal?.aborted === true ||
-          isNanoAgentError(error, "aborted") ||
-          !this.#when(error)
-        )
+        if (isLast || options.signal?.aborted === true || isNanoAgentError(error, "aborted") || !when(error))
           throw error;
         yield { type: "retry", attempt: ++attempt, delayMs: 0, error };
       }

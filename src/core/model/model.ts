@@ -18,6 +18,8 @@ export interface Model {
   readonly info?: ModelInfo | undefined;
   /** Other models that may answer in its place, as far as it is made of several. */
   readonly alternatives?: readonly Model[];
+  /** The same, made of what `wrap` gives for each of its models. Absent: it is one. */
+  withEach?(wrap: (model: Model) => Model): Model;
   /**
    * One request, streamed. The stream yields parts in order and ends after exactly one `finish` part; it
    * throws a {@link NanoAgentError} when the request failed for good (retries are the implementation's

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type FileDiff, parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { FileVersion } from "../../core/agent/file-change.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { SessionChange } from "../../server/server-api.ts";
 import { changesIn, type FoundChange, filesAt } from "../../server/session-changes.ts";
 import { CheckpointStore } from "../../session/checkpoints/checkpoint-store.ts";
@@ -14,6 +15,8 @@ export interface WorkOfSession {
   readonly cwd: string;
   /** Where the contents of files are kept for undo. */
   readonly folder: string;
+  /** Takes secrets out of contents before they are shown by line: a line of a key is none any more. */
+  readonly redaction?: Redaction | undefined;
 }
 
 /** The changes that calls of a session made to files, as diffs where the contents are kept. */
@@ -21,10 +24,15 @@ export async function keptChanges({
   entries,
   cwd,
   folder,
+  redaction,
 }: WorkOfSession): Promise<readonly SessionChange[]> {
   using contents = new KeptContents(folder);
+  const textOf = (root: string, version: FileVersion): string | undefined => {
+    const text = contents.text(root, version);
+    return text === undefined ? undefined : (redaction?.text(text) ?? text);
+  };
   const changes: SessionChange[] = [];
-  for (const found of changesIn(entries, cwd)) changes.push(await withDiff(found, contents));
+  for (const found of changesIn(entries, cwd)) changes.push(await withDiff(found, textOf));
   return changes;
 }
 
@@ -45,9 +53,9 @@ const MAX_BYTES = 1_000_000;
 
 async function withDiff(
   { root, before, after, change }: FoundChange,
-  contents: KeptContents,
+  textOf: (root: string, version: FileVersion) => string | undefined,
 ): Promise<SessionChange> {
-  const [old, now] = [before, after].map((version) => (version === null ? "" : contents.text(root, version)));
+  const [old, now] = [before, after].map((version) => (version === null ? "" : textOf(root, version)));
   if (old === undefined || now === undefined) return { ...change, binary: true };
   const diff = await diffOf(change, old, now);
   return diff === undefined ? change : { ...change, diff, added: diff.added, removed: diff.removed };

@@ -8,6 +8,7 @@ import type { UserPaths } from "../../app/config/paths.ts";
 import { withRollbackPlace } from "../../app/undo-place.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { defined } from "../../core/base/defined.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
 import { conflict, notFound } from "../../server/refusal.ts";
@@ -40,6 +41,7 @@ export interface SessionKeeper {
     readonly paths: UserPaths;
     readonly undoLimits?: UndoLimits | undefined;
     readonly readOnly: boolean;
+    readonly redaction: Redaction | undefined;
     readonly session: { readonly cwd: string };
   };
   readonly listed: (file: SessionFile) => ListedSession;
@@ -201,7 +203,8 @@ export class KeptSession implements HostedSession {
 
   #work(): Parameters<typeof keptChanges>[0] {
     const { entries, header } = readSession(this.#file.path);
-    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
+    const { paths, redaction } = this.#host.options;
+    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(paths), redaction };
   }
 
   /** The questions and messages that wait: as it is here, else as the session was left. */

@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
@@ -37,12 +38,14 @@ export class KeptSessions {
   /** Where sessions were found that somebody asked for. */
   readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
+  readonly #redaction: Redaction | undefined;
   readonly #closing = new AbortController();
   #indexing: Promise<void> | undefined;
 
-  constructor(store: SessionStore, clock: Clock) {
+  constructor(store: SessionStore, clock: Clock, redaction?: Redaction) {
     this.store = store;
     this.#clock = clock;
+    this.#redaction = redaction;
   }
 
   /** Brings the index for searches up to date, beside everything else. Resolves when it is, or was closed. */
@@ -109,7 +112,8 @@ export class KeptSessions {
     cwd: string | undefined,
   ): Promise<{ readonly found: readonly FoundFile[]; readonly isPartial: boolean }> {
     const isPartial = !(await this.#isIndexed());
-    const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND, asItIs: true });
+    const options = { cwd, limit: MAX_FOUND, asItIs: true, redaction: this.#redaction };
+    const { sessions } = await findSessions(this.store, text, options);
     const found = sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
     return { found, isPartial };
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
@@ -33,6 +34,8 @@ export interface FindOptions {
   readonly limit?: number;
   /** True: the index is searched as it is, for somebody else brings it up to date. Default false. */
   readonly asItIs?: boolean;
+  /** Takes secrets out of passages before pieces are cut from them: half of one is none any more. */
+  readonly redaction?: Pick<Redaction, "text"> | undefined;
   /** Bytes that are read at most where there is no index. Default 256 MB. */
   readonly maxScanBytes?: number;
 }
@@ -48,11 +51,11 @@ export async function findSessions(
   text: string,
   options: FindOptions = {},
 ): Promise<SessionSearch> {
-  const { cwd, limit = 50, asItIs = false, maxScanBytes = 256 * 1024 * 1024 } = options;
+  const { cwd, limit = 50, asItIs = false, redaction, maxScanBytes = 256 * 1024 * 1024 } = options;
   const sessions = store.list(cwd);
   const notices: string[] = [];
   if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
-  const search: Search = { text, sessions, isComplete: cwd === undefined, limit };
+  const search: Search = { text, sessions, isComplete: cwd === undefined, limit, redaction };
   const found = isFolder(store.root)
     ? await withIndex(store, notices, (index) => searchIn(index, { ...search, asItIs }))
     : undefined;
@@ -78,6 +81,7 @@ interface Search {
   readonly isComplete: boolean;
   readonly asItIs?: boolean;
   readonly limit: number;
+  readonly redaction: Pick<Redaction, "text"> | undefined;
 }
 
 /** The result of work with the index beside the sessions; `undefined` where it cannot be used. */
@@ -118,7 +122,7 @@ async function byScan(search: Search, maxBytes: number, notices: string[]): Prom
 
 async function searchIn(
   index: SearchIndex,
-  { text, sessions, isComplete, limit, asItIs = false }: Search,
+  { text, sessions, isComplete, limit, redaction, asItIs = false }: Search,
 ): Promise<readonly FoundSession[]> {
   if (!asItIs) await index.update(sessions, { isComplete });
   const byPath = new Map(sessions.map((session) => [session.path, session]));
@@ -128,8 +132,10 @@ async function searchIn(
     if (session === undefined) continue;
     const before = found.get(path);
     if (before !== undefined) found.set(path, { ...before, passages: before.passages + 1 });
-    else if (found.size < limit)
-      found.set(path, { ...session, step, excerpt: excerptOf(passage, text), passages: 1 });
+    else if (found.size < limit) {
+      const excerpt = excerptOf(redaction?.text(passage) ?? passage, text);
+      found.set(path, { ...session, step, excerpt, passages: 1 });
+    }
   }
   return [...found.values()];
 }
