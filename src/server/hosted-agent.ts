@@ -9,6 +9,7 @@ import { newId } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
+import { excerptOf } from "../session/search/excerpt-of.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
@@ -63,9 +64,10 @@ export class HostedAgent implements HostedSession {
   constructor(options: HostedAgentOptions) {
     const { id, journal, copied } = options;
     this.id = id;
-    this.#fold = new FactsFold((entry) => copied.has(entry.id));
     this.#options = options;
-    this.#pieces = new PieceRedaction(options.redaction);
+    const { redaction } = options;
+    this.#fold = new FactsFold({ redaction, isOfOther: (entry) => copied.has(entry.id) });
+    this.#pieces = new PieceRedaction(redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
@@ -108,15 +110,15 @@ export class HostedAgent implements HostedSession {
 
   /** Pieces of the conversation around a text. */
   passages(wanted: string): readonly string[] {
+    const { journal, redaction } = this.#options;
     const found: string[] = [];
-    for (const entry of this.#options.journal.entries()) {
+    for (const entry of journal.entries()) {
+      if (found.length === MAX_PASSAGES) break;
       if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
       const text = messageText(entry.message, "\n");
-      const at = text.toLowerCase().indexOf(wanted.toLowerCase());
-      if (at >= 0)
-        found.push(text.slice(Math.max(0, at - AROUND), at + wanted.length + AROUND).toWellFormed());
+      if (text.toLowerCase().includes(wanted.toLowerCase())) found.push(excerptOf(text, wanted, redaction));
     }
-    return found.slice(0, MAX_PASSAGES);
+    return found;
   }
 
   async detail(): Promise<SessionDetail> {
@@ -324,7 +326,6 @@ export class HostedAgent implements HostedSession {
   }
 }
 
-const AROUND = 80;
 const MAX_PASSAGES = 5;
 
 /** The events that tell somebody who connects now what was told before. */

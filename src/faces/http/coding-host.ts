@@ -67,7 +67,7 @@ export class CodingHost implements SessionHost, SessionKeeper {
 
   constructor(options: CodingHostOptions) {
     this.options = options;
-    this.kept = new KeptSessions(sessionStore(options.paths), options.clock);
+    this.kept = new KeptSessions(sessionStore(options.paths), options.clock, options.redaction);
   }
 
   async list(query: ListQuery): Promise<SessionPage> {

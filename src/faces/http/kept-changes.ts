@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { type FileDiff, parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { FileVersion } from "../../core/agent/file-change.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import type { SessionChange } from "../../server/server-api.ts";
-import { changesIn, type FoundChange, filesAt } from "../../server/session-changes.ts";
+import { changesIn, filesAt } from "../../server/session-changes.ts";
 import { CheckpointStore } from "../../session/checkpoints/checkpoint-store.ts";
 import { workspaceSlug } from "../../session/session-store.ts";
 import { diffFile } from "../../tools/files/file-under-change.ts";
@@ -16,15 +18,24 @@ export interface WorkOfSession {
   readonly folder: string;
 }
 
-/** The changes that calls of a session made to files, as diffs where the contents are kept. */
-export async function keptChanges({
-  entries,
-  cwd,
-  folder,
-}: WorkOfSession): Promise<readonly SessionChange[]> {
+/**
+ * The changes that calls of a session made to files, as diffs where the contents are kept. They are diffs of
+ * texts without secrets: the lines of a key, each by itself, are none to a redaction.
+ */
+export async function keptChanges(
+  { entries, cwd, folder }: WorkOfSession,
+  redaction: Redaction | undefined,
+): Promise<readonly SessionChange[]> {
   using contents = new KeptContents(folder);
   const changes: SessionChange[] = [];
-  for (const found of changesIn(entries, cwd)) changes.push(await withDiff(found, contents));
+  for (const { root, before, after, change } of changesIn(entries, cwd)) {
+    const [old, now] = [before, after].map((version) => {
+      const text = version === null ? "" : contents.text(root, version);
+      return text && (redaction?.text(text) ?? text);
+    });
+    changes.push(await withDiff(change, old, now));
+    await setImmediate();
+  }
   return changes;
 }
 
@@ -44,10 +55,10 @@ export function keptText(
 const MAX_BYTES = 1_000_000;
 
 async function withDiff(
-  { root, before, after, change }: FoundChange,
-  contents: KeptContents,
+  change: SessionChange,
+  old: string | undefined,
+  now: string | undefined,
 ): Promise<SessionChange> {
-  const [old, now] = [before, after].map((version) => (version === null ? "" : contents.text(root, version)));
   if (old === undefined || now === undefined) return { ...change, binary: true };
   const diff = await diffOf(change, old, now);
   return diff === undefined ? change : { ...change, diff, added: diff.added, removed: diff.removed };

@@ -8,6 +8,7 @@ import type { UserPaths } from "../../app/config/paths.ts";
 import { withRollbackPlace } from "../../app/undo-place.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { defined } from "../../core/base/defined.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
 import { conflict, notFound } from "../../server/refusal.ts";
@@ -40,6 +41,7 @@ export interface SessionKeeper {
     readonly paths: UserPaths;
     readonly undoLimits?: UndoLimits | undefined;
     readonly readOnly: boolean;
+    readonly redaction: Redaction | undefined;
     readonly session: { readonly cwd: string };
   };
   readonly listed: (file: SessionFile) => ListedSession;
@@ -145,7 +147,7 @@ export class KeptSession implements HostedSession {
   }
 
   async changes(): Promise<readonly SessionChange[]> {
-    return keptChanges(this.#work());
+    return keptChanges(this.#work(), this.#host.options.redaction);
   }
 
   async files(at: string | undefined): Promise<readonly SessionFileState[]> {

@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
 import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
@@ -30,19 +31,24 @@ const PATIENCE_MS = 1_000;
 /** How long indexing rests again and again, for those that wait for an answer. */
 const REST_MS = 5;
 
-/** The session files of a user, and the facts of each: what was read once is not read again. */
+/**
+ * The session files of a user, and the facts of each: what was read once is not read again. Secrets are taken
+ * out of titles and passages, for those are cut.
+ */
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
   /** Where sessions were found that somebody asked for. */
   readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
+  readonly #redaction: Redaction | undefined;
   readonly #closing = new AbortController();
   #indexing: Promise<void> | undefined;
 
-  constructor(store: SessionStore, clock: Clock) {
+  constructor(store: SessionStore, clock: Clock, redaction?: Redaction) {
     this.store = store;
     this.#clock = clock;
+    this.#redaction = redaction;
   }
 
   /** Brings the index for searches up to date, beside everything else. Resolves when it is, or was closed. */
@@ -84,7 +90,7 @@ export class KeptSessions {
   /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
   factsOf({ path }: SessionFile): SessionFacts {
     let reader = this.#facts.get(path);
-    if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path)));
+    if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path, this.#redaction)));
     return reader.read();
   }
 
@@ -109,7 +115,8 @@ export class KeptSessions {
     cwd: string | undefined,
   ): Promise<{ readonly found: readonly FoundFile[]; readonly isPartial: boolean }> {
     const isPartial = !(await this.#isIndexed());
-    const { sessions } = await findSessions(this.store, text, { cwd, limit: MAX_FOUND, asItIs: true });
+    const options = { cwd, limit: MAX_FOUND, asItIs: true, redaction: this.#redaction };
+    const { sessions } = await findSessions(this.store, text, options);
     const found = sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
     return { found, isPartial };
   }
@@ -146,12 +153,14 @@ function statsOf(path: string): Stats | undefined {
 
 class FactsReader {
   readonly #path: string;
+  readonly #redaction: Redaction | undefined;
   #summary: SessionSummary | undefined;
   #tail: JournalTail;
   #fold: FactsFold | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, redaction: Redaction | undefined) {
     this.#path = path;
+    this.#redaction = redaction;
     this.#tail = new JournalTail(path);
   }
 
@@ -173,6 +182,6 @@ class FactsReader {
 
   #newFold(): FactsFold {
     const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
-    return new FactsFold(({ time }) => time <= copiedAt);
+    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
   }
 }
