@@ -77,7 +77,7 @@ export interface AgentSessionsOptions {
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
   readonly redaction?: Redaction | undefined;
-  /** Hears of a session that is left out because its agent could not be made. */
+  /** Hears of a session that is left out because its agent could not be made, and of runs that reject. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -193,10 +193,20 @@ class AgentSessions implements SessionHost {
       await this.#store.create(copyId, entries);
       return copyId;
     };
-    const { clock, redaction } = this.#options;
+    const { clock, redaction, onError } = this.#options;
     const copied = this.#takenOver(journal.entries());
     this.#journals.push(journal);
-    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copied, copy, clock, redaction });
+    return new HostedAgent({
+      id,
+      cwd: cwd ?? "",
+      agent,
+      journal,
+      copied,
+      copy,
+      clock,
+      redaction,
+      onError,
+    });
   }
 
   /** Ids of the entries that a copy has from a session that is open already, whichever of both that is. */

@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import type { Journal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
+import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createHandler } from "./create-handler.ts";
@@ -100,6 +102,95 @@ test("an answer with a rule or a value that was not asked for is refused, and th
     await expect(reader.answer(id, answer)).rejects.toMatchObject({ status: 400 });
   await reader.answer(id, { choice: "once" });
   expect(await reader.approvals()).toEqual([]);
+});
+
+test("a message that was accepted waits, held, where the journal takes nothing, and goes out later", async () => {
+  const journal = new MemoryJournal({ sessionId: "one" });
+  const errors: string[] = [];
+  let isFull = true;
+  const full: Journal = {
+    sessionId: "one",
+    entries: () => journal.entries(),
+    append: (entry) => {
+      if (isFull) throw new Error("The disk is full.");
+      return journal.append(entry);
+    },
+  };
+  const model = new ScriptedModel(() => says("Done."));
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model }),
+    store: { list: () => ["one"], open: () => full, create: () => full },
+    onError: (error) => errors.push(errorMessage(error)),
+  });
+  const waiting = async (): Promise<unknown> => {
+    const { queue, queueHeld, state } = await reader.session("one");
+    return { queue: queue.map(({ text }) => text), queueHeld, state };
+  };
+  await reader.send("one", { text: "first", when: "now" });
+  await expect.poll(waiting).toEqual({ queue: ["first"], queueHeld: true, state: "idle" });
+  await reader.send("one", { text: "second", when: "after" });
+  await expect.poll(waiting).toEqual({ queue: ["first\n\nsecond"], queueHeld: true, state: "idle" });
+  expect(errors).toEqual([
+    expect.stringContaining("The disk is full."),
+    expect.stringContaining("The disk is full."),
+  ]);
+  isFull = false;
+  await reader.send("one", { text: "third", when: "after" });
+  await expect.poll(waiting).toEqual({ queue: [], queueHeld: false, state: "idle" });
+  const { messages } = await reader.session("one");
+  expect(messages[0]).toMatchObject({ role: "user", content: [{ text: "first\n\nsecond\n\nthird" }] });
+});
+
+test("a message to a run at work waits too, where the journal does not take it", async () => {
+  const journal = new MemoryJournal({ sessionId: "one" });
+  const full: Journal = {
+    sessionId: "one",
+    entries: () => journal.entries(),
+    append: (entry) => {
+      if (entry.type === "user_message" && entry.source === "steering") throw new Error("The disk is full.");
+      return journal.append(entry);
+    },
+  };
+  const begun = Promise.withResolvers<undefined>();
+  const ended = Promise.withResolvers<string>();
+  const look = defineTool({
+    name: "look",
+    description: "Looks for long.",
+    parameters: { type: "object", properties: {} },
+    execute: () => {
+      begun.resolve(undefined);
+      return ended.promise;
+    },
+  });
+  const reader = readerOf({
+    agent: ({ options }) =>
+      new Agent({ ...options, tools: [look], model: new ScriptedModel([calls("look"), says("Done.")]) }),
+    store: { list: () => ["one"], open: () => full, create: () => full },
+  });
+  await reader.send("one", { text: "Look", when: "now" });
+  await begun.promise;
+  await reader.send("one", { text: "and there", when: "now" });
+  await reader.send("one", { text: "then this", when: "after" });
+  ended.resolve("Nothing.");
+  await expect
+    .poll(async () => (await reader.session("one")).queue.map(({ text }) => text))
+    .toEqual(["and there", "then this"]);
+  expect((await reader.session("one")).queueHeld).toBe(true);
+});
+
+test("no part of a key is in what a search of agents shows", async () => {
+  const key = `sk-ant-api03-${"aB3dE6gH9jK2".repeat(7)}xyzAA`;
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([says("Done.")]) }),
+    redaction: createRedaction(),
+  });
+  const { id } = await reader.start({ prompt: `${"word ".repeat(35)}${key} needle ${key} haystack` });
+  await expect.poll(async () => (await reader.session(id)).state).toBe("idle");
+  const found = await Promise.all(
+    ["needle", "haystack", "word", key.slice(30, 50)].map((q) => reader.sessions({ q })),
+  );
+  expect(found.map(({ sessions }) => sessions[0]?.passages?.length)).toEqual([1, 1, 1, 1]);
+  expect(JSON.stringify(found)).not.toMatch(/aB3|dE6|gH9|jK2/);
 });
 
 test.each([

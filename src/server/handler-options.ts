@@ -47,8 +47,8 @@ export interface HandlerOptions {
   /** The files of a page, by their paths, `/` for the first. They need no token. */
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
   /**
-   * Gets unexpected errors; the client only sees status 500, or a list without the session whose agent could
-   * not be made. Default: nobody.
+   * Gets unexpected errors; the client only sees status 500, a list without the session whose agent could not
+   * be made, or a warning of the run that failed. Default: nobody.
    */
   readonly onError?: (error: unknown) => void;
   /** Ends every run and every stream when it is aborted. */

@@ -41,6 +41,8 @@ export interface HostedAgentOptions {
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
+  /** Hears of what a run rejects with. */
+  readonly onError: ((error: unknown) => void) | undefined;
 }
 
 interface AskedQuestion {
@@ -57,6 +59,8 @@ export class HostedAgent implements HostedSession {
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #asked = new Map<string, AskedQuestion>();
   #queue: readonly WaitingMessage[] = [];
+  /** Texts that were sent and are not in the journal yet, by their ids as steering; `""`: the input. */
+  readonly #sent = new Map<string, string>();
   #isHeld = false;
   #running: Promise<void> | undefined;
   #state: SessionState = "idle";
@@ -71,6 +75,8 @@ export class HostedAgent implements HostedSession {
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
+      if (entry.type === "user_message" && entry.scope === undefined && HEARD.has(entry.source))
+        this.#sent.delete(entry.steeringId ?? "");
       this.#tell("entries");
     };
   }
@@ -164,7 +170,7 @@ export class HostedAgent implements HostedSession {
   async send({ text, when }: NewMessage): Promise<void> {
     const { agent } = this.#options;
     if (this.#running === undefined && when === "now") this.#run(text);
-    else if (when === "now") agent.steer(text);
+    else if (when === "now") this.#sent.set(agent.steer(text), text);
     else {
       // Where nothing is at work that it could wait for, what was held goes out with it.
       if (this.#running === undefined) this.#isHeld = false;
@@ -239,8 +245,9 @@ export class HostedAgent implements HostedSession {
   }
 
   async #perform(text: string | undefined): Promise<void> {
-    const { agent } = this.#options;
+    const { agent, onError } = this.#options;
     let goesOn = false;
+    if (text !== undefined) this.#sent.set("", text);
     try {
       const { stopReason } = await agent.run(text, {
         approve: (request) => this.#ask(request),
@@ -248,13 +255,25 @@ export class HostedAgent implements HostedSession {
       });
       goesOn = endedByItself(stopReason);
     } catch (error) {
+      onError?.(error);
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
     }
     this.#running = undefined;
+    this.#keepUnheard();
     if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
     if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
     else this.#sendQueue();
     this.#changed();
+  }
+
+  /** Puts what was sent and is in no journal in front of the queue: what was accepted is not lost. */
+  #keepUnheard(): void {
+    const steering = new Set(this.#options.agent.pendingSteering.map(({ id }) => id));
+    const unheard = [...this.#sent].filter(([id]) => !steering.has(id));
+    if (unheard.length === 0) return;
+    for (const [id] of unheard) this.#sent.delete(id);
+    this.#isHeld = true;
+    this.#setQueue([...unheard.map(([, text]) => ({ id: newId("message"), text })), ...this.#queue]);
   }
 
   /** Sends all that waits as one message, unless it is held. */
@@ -327,6 +346,8 @@ export class HostedAgent implements HostedSession {
 }
 
 const MAX_PASSAGES = 5;
+/** Sources of what a person sent. */
+const HEARD: ReadonlySet<string> = new Set(["input", "steering"]);
 
 /** The events that tell somebody who connects now what was told before. */
 export function currentEvents(
