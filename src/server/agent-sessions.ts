@@ -77,7 +77,7 @@ export interface AgentSessionsOptions {
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
   readonly redaction?: Redaction | undefined;
-  /** Hears of a session whose agent could not be made, and of runs that failed without an end. */
+  /** Hears of a session that is left out because its agent could not be made, and of runs that reject. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -196,7 +196,17 @@ class AgentSessions implements SessionHost {
     const { clock, redaction, onError } = this.#options;
     const copied = this.#takenOver(journal.entries());
     this.#journals.push(journal);
-    return new HostedAgent({ id, cwd: cwd ?? "", agent, journal, copied, copy, clock, redaction, onError });
+    return new HostedAgent({
+      id,
+      cwd: cwd ?? "",
+      agent,
+      journal,
+      copied,
+      copy,
+      clock,
+      redaction,
+      onError,
+    });
   }
 
   /** Ids of the entries that a copy has from a session that is open already, whichever of both that is. */

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import type { Journal } from "../core/agent/journal.ts";
 import { MemoryJournal } from "../core/agent/memory-journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { messageText } from "../core/message/message.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
@@ -104,6 +104,95 @@ test("an answer with a rule or a value that was not asked for is refused, and th
   expect(await reader.approvals()).toEqual([]);
 });
 
+test("a message that was accepted waits, held, where the journal takes nothing, and goes out later", async () => {
+  const journal = new MemoryJournal({ sessionId: "one" });
+  const errors: string[] = [];
+  let isFull = true;
+  const full: Journal = {
+    sessionId: "one",
+    entries: () => journal.entries(),
+    append: (entry) => {
+      if (isFull) throw new Error("The disk is full.");
+      return journal.append(entry);
+    },
+  };
+  const model = new ScriptedModel(() => says("Done."));
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model }),
+    store: { list: () => ["one"], open: () => full, create: () => full },
+    onError: (error) => errors.push(errorMessage(error)),
+  });
+  const waiting = async (): Promise<unknown> => {
+    const { queue, queueHeld, state } = await reader.session("one");
+    return { queue: queue.map(({ text }) => text), queueHeld, state };
+  };
+  await reader.send("one", { text: "first", when: "now" });
+  await expect.poll(waiting).toEqual({ queue: ["first"], queueHeld: true, state: "idle" });
+  await reader.send("one", { text: "second", when: "after" });
+  await expect.poll(waiting).toEqual({ queue: ["first\n\nsecond"], queueHeld: true, state: "idle" });
+  expect(errors).toEqual([
+    expect.stringContaining("The disk is full."),
+    expect.stringContaining("The disk is full."),
+  ]);
+  isFull = false;
+  await reader.send("one", { text: "third", when: "after" });
+  await expect.poll(waiting).toEqual({ queue: [], queueHeld: false, state: "idle" });
+  const { messages } = await reader.session("one");
+  expect(messages[0]).toMatchObject({ role: "user", content: [{ text: "first\n\nsecond\n\nthird" }] });
+});
+
+test("a message to a run at work waits too, where the journal does not take it", async () => {
+  const journal = new MemoryJournal({ sessionId: "one" });
+  const full: Journal = {
+    sessionId: "one",
+    entries: () => journal.entries(),
+    append: (entry) => {
+      if (entry.type === "user_message" && entry.source === "steering") throw new Error("The disk is full.");
+      return journal.append(entry);
+    },
+  };
+  const begun = Promise.withResolvers<undefined>();
+  const ended = Promise.withResolvers<string>();
+  const look = defineTool({
+    name: "look",
+    description: "Looks for long.",
+    parameters: { type: "object", properties: {} },
+    execute: () => {
+      begun.resolve(undefined);
+      return ended.promise;
+    },
+  });
+  const reader = readerOf({
+    agent: ({ options }) =>
+      new Agent({ ...options, tools: [look], model: new ScriptedModel([calls("look"), says("Done.")]) }),
+    store: { list: () => ["one"], open: () => full, create: () => full },
+  });
+  await reader.send("one", { text: "Look", when: "now" });
+  await begun.promise;
+  await reader.send("one", { text: "and there", when: "now" });
+  await reader.send("one", { text: "then this", when: "after" });
+  ended.resolve("Nothing.");
+  await expect
+    .poll(async () => (await reader.session("one")).queue.map(({ text }) => text))
+    .toEqual(["and there", "then this"]);
+  expect((await reader.session("one")).queueHeld).toBe(true);
+});
+
+test("no part of a key is in what a search of agents shows", async () => {
+  const key = `sk-ant-api03-${"aB3dE6gH9jK2".repeat(7)}xyzAA`;
+  const reader = readerOf({
+    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([says("Done.")]) }),
+    redaction: createRedaction(),
+  });
+  const { id } = await reader.start({ prompt: `${"word ".repeat(35)}${key} needle ${key} haystack` });
+  await expect.poll(async () => (await reader.session(id)).state).toBe("idle");
+  const found = await Promise.all(
+    ["needle", "haystack", "word", key.slice(30, 50)].map((q) => reader.sessions({ q })),
+  );
+  expect(found.map(({ sessions }) => sessions[0]?.passages?.length)).toEqual([1, 1, 1, undefined]);
+  expect(JSON.stringify(found)).not.toMatch(/aB3|dE6|gH9|jK2/);
+});
+
 test.each([
   [{ hosts: "x" }, "hosts"],
   [{ agent: 5 }, "agent is 5"],
@@ -145,60 +234,4 @@ test("of a sign-in, which everybody may send, no more is read than a token takes
     await signIn(JSON.stringify({ token })),
     pieces < 10,
   ]).toEqual([tooLong, tooLong, [200, undefined], true]);
-});
-
-test("a search shows no part of a key, and is not found by one", async () => {
-  const key = `sk-ant-api03-${"Ab1".repeat(31)}AA`;
-  const journal = new MemoryJournal({ sessionId: "known" });
-  await new Agent({ model: new ScriptedModel([says("Hi.")]), journal }).run(`Use ${key} needle`);
-  const reader = readerOf({
-    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel([]) }),
-    store: { list: () => ["known"], open: () => journal, create: () => journal },
-    redaction: createRedaction(),
-  });
-  const passages = async (q: string) =>
-    (await reader.sessions({ q })).sessions.map((found) => found.passages);
-  expect([await passages("needle"), await passages("Ab1Ab1")]).toEqual([
-    [["Use «redacted:anthropic-key» needle"]],
-    [],
-  ]);
-});
-
-test("a message that was taken while the journal takes nothing waits, and goes out with the next", async () => {
-  const errors: string[] = [];
-  const kept = new MemoryJournal({ sessionId: "kept" });
-  let isFull = true;
-  const journal = {
-    sessionId: kept.sessionId,
-    entries: () => kept.entries(),
-    append: (entry: Parameters<MemoryJournal["append"]>[0]) => {
-      if (isFull) throw new Error("The disk is full.");
-      return kept.append(entry);
-    },
-  };
-  const reader = readerOf({
-    agent: ({ options }) => new Agent({ ...options, model: new ScriptedModel(() => says("Hi.")) }),
-    store: { list: () => ["kept"], open: () => journal, create: () => journal },
-    onError: (error) => errors.push(errorMessage(error)),
-  });
-  const queue = async (): Promise<readonly string[]> => {
-    for (;;) {
-      const found = await reader.session("kept");
-      if (found.state === "idle") return found.queue.map(({ text }) => text);
-    }
-  };
-  await reader.send("kept", { text: "one", when: "now" });
-  const waiting = await queue();
-  isFull = false;
-  await reader.send("kept", { text: "two", when: "after" });
-  const left = await queue();
-  const said = [...kept.entries()].flatMap((entry) =>
-    entry.type === "user_message" ? [messageText(entry.message)] : [],
-  );
-  expect([waiting, left, said, errors]).toEqual([
-    ["one"],
-    [],
-    ["one\n\ntwo"],
-    [expect.stringContaining("The disk is full.")],
-  ]);
 });

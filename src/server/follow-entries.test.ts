@@ -75,3 +75,19 @@ test("a reader that does not read is cut when few but long entries wait for it",
   expect(listeners).toEqual([1, 1, 1, 1, 0, 0]);
   expect(await items.next()).toEqual({ done: true, value: undefined });
 });
+
+test("a reader that does not read is cut when few but long events of subagents wait for it", async () => {
+  const { source: entries, tell } = source(() => []);
+  const items = followEntries(entries, undefined, new AbortController().signal);
+  await items.next();
+  const message = "x".repeat(10_000_000);
+  const event = {
+    type: "subagent",
+    callId: "call",
+    agent: "look",
+    event: { type: "warning", message },
+  } as const;
+  const listeners = Array.from({ length: 6 }, () => tell({ type: "event", event }));
+  expect(listeners).toEqual([1, 1, 1, 1, 0, 0]);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+});

@@ -6,7 +6,7 @@ import type { EntrySource, EntryTail } from "./session-host.ts";
 const BATCH = 64;
 /** Items that may wait for a reader; one that is slower is cut, and goes on behind its last entry. */
 const MAX_WAITING = 10_000;
-/** Characters of entries that may wait behind others: some have megabytes. */
+/** Characters that may wait behind others: some entries have megabytes, and subagents pass theirs on. */
 const MAX_WAITING_CHARS = 32_000_000;
 
 /**
@@ -56,7 +56,7 @@ export async function* followEntries(
 class WaitingItems {
   readonly #tail: EntryTail;
   #items: StreamItem[] = [];
-  /** Of the entries that wait, but for the first item, which nobody had to wait for. */
+  /** Of the items that wait, but for the first one, which nobody had to wait for. */
   #chars = 0;
   #end: { readonly fault?: unknown } | undefined;
   #wake = (): void => undefined;
@@ -73,7 +73,7 @@ class WaitingItems {
 
   /** Returns how many wait. */
   add(item: StreamItem): number {
-    if (this.#items.length > 0 && item.type === "entry") this.#chars += JSON.stringify(item.entry).length;
+    if (this.#items.length > 0) this.#chars += JSON.stringify(item).length;
     return this.#items.push(item);
   }
 

@@ -48,7 +48,7 @@ export interface HandlerOptions {
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
   /**
    * Gets unexpected errors; the client only sees status 500, a list without the session whose agent could not
-   * be made, or a message that waits again because its run could not store it. Default: nobody.
+   * be made, or a warning of the run that failed. Default: nobody.
    */
   readonly onError?: (error: unknown) => void;
   /** Ends every run and every stream when it is aborted. */

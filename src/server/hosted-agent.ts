@@ -9,6 +9,7 @@ import { newId } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
+import { excerptOf } from "../session/search/excerpt-of.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
@@ -40,7 +41,7 @@ export interface HostedAgentOptions {
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
-  /** Hears of runs that failed without an end. */
+  /** Hears of what a run rejects with. */
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
@@ -58,6 +59,8 @@ export class HostedAgent implements HostedSession {
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #asked = new Map<string, AskedQuestion>();
   #queue: readonly WaitingMessage[] = [];
+  /** Texts that were sent and are not in the journal yet, by their ids as steering; `""`: the input. */
+  readonly #sent = new Map<string, string>();
   #isHeld = false;
   #running: Promise<void> | undefined;
   #state: SessionState = "idle";
@@ -65,12 +68,15 @@ export class HostedAgent implements HostedSession {
   constructor(options: HostedAgentOptions) {
     const { id, journal, copied } = options;
     this.id = id;
-    this.#fold = new FactsFold((entry) => copied.has(entry.id));
     this.#options = options;
-    this.#pieces = new PieceRedaction(options.redaction);
+    const { redaction } = options;
+    this.#fold = new FactsFold({ redaction, isOfOther: (entry) => copied.has(entry.id) });
+    this.#pieces = new PieceRedaction(redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
+      if (entry.type === "user_message" && entry.scope === undefined && HEARD.has(entry.source))
+        this.#sent.delete(entry.steeringId ?? "");
       this.#tell("entries");
     };
   }
@@ -108,19 +114,19 @@ export class HostedAgent implements HostedSession {
     };
   }
 
-  /** Pieces of the conversation around a text; secrets are taken out before: half of one is none any more. */
+  /** Pieces of the conversation around a text. Part of a secret finds nothing: guesses are not confirmed. */
   passages(wanted: string): readonly string[] {
-    const { redaction } = this.#options;
+    const { journal, redaction } = this.#options;
     const found: string[] = [];
-    for (const entry of this.#options.journal.entries()) {
+    for (const entry of journal.entries()) {
+      if (found.length === MAX_PASSAGES) break;
       if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
-      const said = messageText(entry.message, "\n");
-      const text = redaction?.text(said) ?? said;
-      const at = text.toLowerCase().indexOf(wanted.toLowerCase());
-      if (at >= 0)
-        found.push(text.slice(Math.max(0, at - AROUND), at + wanted.length + AROUND).toWellFormed());
+      const text = messageText(entry.message, "\n");
+      if (!holds(text, wanted)) continue;
+      const shown = redaction?.text(text) ?? text;
+      if (holds(shown, wanted)) found.push(excerptOf(shown, wanted, undefined));
     }
-    return found.slice(0, MAX_PASSAGES);
+    return found;
   }
 
   async detail(): Promise<SessionDetail> {
@@ -166,7 +172,7 @@ export class HostedAgent implements HostedSession {
   async send({ text, when }: NewMessage): Promise<void> {
     const { agent } = this.#options;
     if (this.#running === undefined && when === "now") this.#run(text);
-    else if (when === "now") agent.steer(text);
+    else if (when === "now") this.#sent.set(agent.steer(text), text);
     else {
       // Where nothing is at work that it could wait for, what was held goes out with it.
       if (this.#running === undefined) this.#isHeld = false;
@@ -241,9 +247,9 @@ export class HostedAgent implements HostedSession {
   }
 
   async #perform(text: string | undefined): Promise<void> {
-    const { agent, journal, onError } = this.#options;
-    const known = journal.entries().length;
+    const { agent, onError } = this.#options;
     let goesOn = false;
+    if (text !== undefined) this.#sent.set("", text);
     try {
       const { stopReason } = await agent.run(text, {
         approve: (request) => this.#ask(request),
@@ -253,20 +259,23 @@ export class HostedAgent implements HostedSession {
     } catch (error) {
       onError?.(error);
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
-      const isStored = journal.entries().slice(known).some(isMessage);
-      if (text !== undefined && !isStored) this.#keep(text);
     }
     this.#running = undefined;
+    this.#keepUnheard();
     if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
     if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
     else this.#sendQueue();
     this.#changed();
   }
 
-  /** A message that was taken is not lost: it waits until somebody sends another one. */
-  #keep(text: string): void {
+  /** Puts what was sent and is in no journal in front of the queue: what was accepted is not lost. */
+  #keepUnheard(): void {
+    const steering = new Set(this.#options.agent.pendingSteering.map(({ id }) => id));
+    const unheard = [...this.#sent].filter(([id]) => !steering.has(id));
+    if (unheard.length === 0) return;
+    for (const [id] of unheard) this.#sent.delete(id);
     this.#isHeld = true;
-    this.#setQueue([{ id: newId("message"), text }, ...this.#queue]);
+    this.#setQueue([...unheard.map(([, text]) => ({ id: newId("message"), text })), ...this.#queue]);
   }
 
   /** Sends all that waits as one message, unless it is held. */
@@ -338,12 +347,9 @@ export class HostedAgent implements HostedSession {
   }
 }
 
-function isMessage({ type }: JournalEntry): boolean {
-  return type === "user_message";
-}
-
-const AROUND = 80;
 const MAX_PASSAGES = 5;
+/** Sources of what a person sent. */
+const HEARD: ReadonlySet<string> = new Set(["input", "steering"]);
 
 /** The events that tell somebody who connects now what was told before. */
 export function currentEvents(
@@ -356,4 +362,8 @@ export function currentEvents(
     { type: "queue", ...queue },
     ...questions.map((question): PassingEvent => ({ type: "question", question })),
   ];
+}
+
+function holds(text: string, wanted: string): boolean {
+  return text.toLowerCase().includes(wanted.toLowerCase());
 }

@@ -44,3 +44,55 @@ test("a private key in many lines is held back until it ends", () => {
   const key = `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n`;
   for (const size of [1, 7, 100]) expect(shown(`See:\n${key}done \n`, size)).not.toContain("Qx1Qx");
 });
+
+test("what others write meanwhile does not part a secret from its beginning", () => {
+  const pieces = new PieceRedaction(createRedaction({ secrets: [] }));
+  const entry = { id: "e", parent: null, time: 0 } as const;
+  const note: AgentEvent = { type: "note", kind: "queue", data: null, ...entry };
+  const of = (callId: string, event: AgentEvent): AgentEvent => ({
+    type: "subagent",
+    callId,
+    agent: "a",
+    event,
+  });
+  const told: unknown[] = [];
+  const tell = (event: AgentEvent): number => told.push(pieces.event(event));
+  const [first, second] = [KEY.slice(0, 20), `${KEY.slice(20)} and more `];
+  for (const text of [first, second]) {
+    tell({ type: "text_delta", index: 0, text });
+    tell(note);
+    tell(of("one", { type: "text_delta", index: 0, text }));
+    tell(of("two", note));
+    tell({ type: "tool_update", callId: "three", name: "bash", text });
+  }
+  const shown = JSON.stringify(told);
+  expect([shown.match(/«redacted:github-token» and more /g)?.length, /aB3|dE6|gH9|jK2/.test(shown)]).toEqual([
+    3,
+    false,
+  ]);
+});
+
+test("progress of a call comes word by word, its metadata at once, and ends with its result", () => {
+  const pieces = new PieceRedaction(createRedaction({ secrets: [] }));
+  const update = { type: "tool_update", callId: "c", name: "bash" } as const;
+  const metadata = { done: 1 };
+  expect([
+    pieces.event({ ...update, text: "one tw" }),
+    pieces.event({ ...update, text: "o" }),
+    pieces.event({ ...update, text: "o", metadata }),
+    pieces.event({ ...update, metadata }),
+  ]).toEqual([{ ...update, text: "one " }, undefined, { ...update, metadata }, { ...update, metadata }]);
+  const result = { type: "tool_result", tool_use_id: "c", content: "two" } as const;
+  pieces.event({
+    type: "tool_result",
+    id: "e",
+    parent: null,
+    time: 0,
+    callId: "c",
+    name: "bash",
+    status: "ok",
+    result,
+    durationMs: 0,
+  });
+  expect(pieces.event({ ...update, text: "three " })).toEqual({ ...update, text: "three " });
+});

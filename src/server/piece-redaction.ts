@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, ToolUpdateEvent } from "../core/agent/event.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 
 /**
@@ -7,7 +7,8 @@ import type { Redaction } from "../core/base/redaction.ts";
  */
 export class PieceRedaction {
   readonly #redaction: Redaction | undefined;
-  readonly #texts = new Map<string, TextInPieces>();
+  /** By what says them: an answer and its parts, a call. */
+  readonly #texts = new Map<string, Map<number, TextInPieces>>();
 
   constructor(redaction: Redaction | undefined) {
     this.#redaction = redaction;
@@ -16,7 +17,8 @@ export class PieceRedaction {
   /** The event as it may be shown; `undefined` where no part of it is certain yet. */
   event(event: AgentEvent, owner = ""): AgentEvent | undefined {
     if (this.#redaction === undefined) return event;
-    if ("parent" in event || event.type === "turn_start") this.#forget(owner);
+    if (ENDS_OF_ANSWERS.has(event.type)) this.#texts.delete(owner);
+    if (event.type === "tool_result") this.#texts.delete(`${owner}${event.callId}`);
     switch (event.type) {
       case "subagent": {
         const inner = this.event(event.event, `${owner}${event.callId} ${event.number ?? 1} `);
@@ -24,28 +26,37 @@ export class PieceRedaction {
       }
       case "text_delta":
       case "thinking_delta": {
-        const text = this.#push(`${owner}${event.index}`, event.text);
+        const text = this.#push(owner, event.text, event.index);
         return text === "" ? undefined : { ...event, text };
       }
       case "tool_call_delta": {
-        const json = this.#push(`${owner}${event.index}`, event.json);
+        const json = this.#push(owner, event.json, event.index);
         return json === "" ? undefined : { ...event, json };
       }
+      case "tool_update":
+        return this.#update(event, owner);
       default:
         return event;
     }
   }
 
-  #push(key: string, piece: string): string {
-    let text = this.#texts.get(key);
-    if (text === undefined) this.#texts.set(key, (text = new TextInPieces(this.#redaction as Redaction)));
-    return text.push(piece);
+  #update({ text: piece, ...rest }: ToolUpdateEvent, owner: string): AgentEvent | undefined {
+    const text = piece === undefined ? "" : this.#push(`${owner}${rest.callId}`, piece);
+    if (text !== "") return { ...rest, text };
+    return rest.metadata === undefined ? undefined : rest;
   }
 
-  #forget(owner: string): void {
-    for (const key of this.#texts.keys()) if (key.startsWith(owner)) this.#texts.delete(key);
+  #push(owner: string, piece: string, index = 0): string {
+    let texts = this.#texts.get(owner);
+    if (texts === undefined) this.#texts.set(owner, (texts = new Map()));
+    let text = texts.get(index);
+    if (text === undefined) texts.set(index, (text = new TextInPieces(this.#redaction as Redaction)));
+    return text.push(piece);
   }
 }
+
+/** Events that begin or end an answer; entries of others come in the middle of one too. */
+const ENDS_OF_ANSWERS: ReadonlySet<string> = new Set(["turn_start", "retry", "assistant_message", "run_end"]);
 
 /** A line is looked at again with each of its words, back to so many characters. */
 const MAX_CONTEXT = 1_000;

@@ -140,7 +140,7 @@ export interface SessionChange {
   readonly time: number;
   readonly path: string;
   readonly kind: ChangeKind;
-  /** Absent where the contents are not kept, or are no text. */
+  /** Absent where the contents are not kept, are no text, or differ in secrets alone. */
   readonly diff?: FileDiff;
   readonly added: number;
   readonly removed: number;

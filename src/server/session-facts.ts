@@ -6,6 +6,7 @@ import {
   type Spending,
   type SpendingEntry,
 } from "../core/agent/spending.ts";
+import type { Redaction } from "../core/base/redaction.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
 import type { ServerStats, StatsBy, StatsRow } from "./server-api.ts";
@@ -37,6 +38,14 @@ export interface SessionFacts {
   readonly use: readonly UseOfDay[];
 }
 
+/** Options of a {@link FactsFold}. */
+export interface FactsFoldOptions {
+  /** True for an entry of a copy that is of another session: that one counts it. Default: none is. */
+  readonly isOfOther?: (entry: JournalEntry) => boolean;
+  /** Takes secrets out of the title before it is cut. Default: they stay. */
+  readonly redaction?: Redaction | undefined;
+}
+
 /** Folds entries into {@link SessionFacts}, one after the other: it keeps nothing of the conversation. */
 export class FactsFold {
   readonly #use = new Map<string, UseOfDay>();
@@ -50,13 +59,12 @@ export class FactsFold {
   #total = NO_SPENDING;
   #run: SessionFacts["run"] = "none";
   #runKey: readonly [day: string, model: string] | undefined;
-  readonly #isOfOther: (entry: JournalEntry) => boolean;
+  readonly #options: FactsFoldOptions;
   /** The entry at hand was taken over from another session. */
   #isCopied = false;
 
-  /** Of a copy, the entries that are of another session are counted by that one. */
-  constructor(isOfOther: (entry: JournalEntry) => boolean = () => false) {
-    this.#isOfOther = isOfOther;
+  constructor(options: FactsFoldOptions = {}) {
+    this.#options = options;
   }
 
   facts(cwd: string): SessionFacts {
@@ -77,7 +85,7 @@ export class FactsFold {
   apply(entry: JournalEntry): void {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
-    this.#isCopied = this.#isOfOther(entry);
+    this.#isCopied = this.#options.isOfOther?.(entry) === true;
     if (isSpending(entry)) this.#spend(entry);
     if (entry.type === "checkpoint")
       for (const change of entry.changes.filter(isOfFile)) {
@@ -105,7 +113,7 @@ export class FactsFold {
       case "user_message":
         this.#messageCount++;
         if (entry.source === "input" || entry.source === "steering")
-          this.#title ??= titleOf(messageText(entry.message));
+          this.#title ??= titleOf(messageText(entry.message), this.#options.redaction);
         return;
       case "assistant_message":
         this.#messageCount++;
@@ -172,9 +180,12 @@ export class FactsFold {
 const NO_USE = { runs: 0, turns: 0, failures: 0, spending: NO_SPENDING };
 
 const MAX_TITLE = 200;
+/** Looked at for a title: what stands out of sight may show that a secret begins within it. */
+const MAX_READ = 100_000;
 
-function titleOf(text: string): string | undefined {
-  const line = text.trim().replaceAll(/\s+/g, " ");
+function titleOf(text: string, redaction: Redaction | undefined): string | undefined {
+  const read = text.trim().slice(0, MAX_READ);
+  const line = (redaction?.text(read) ?? read).trim().replaceAll(/\s+/g, " ");
   if (line === "") return undefined;
   return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`;
 }

@@ -50,8 +50,8 @@ export class SessionState {
   readonly progress: RunProgress = new RunProgress();
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
-  /** Calls that run. A list, for they come and go one by one, and there are few at a time. */
-  #begun: ToolIntentEntry[] = [];
+  /** How calls have begun that run, by call. */
+  readonly #begun = new Map<string, ToolIntentEntry>();
   /** The questions about open calls, and the decisions about them, by call. */
   #questions: Map<string, ApprovalRequestEntry> | undefined;
   #decisions: Map<string, PermissionEntry> | undefined;
@@ -144,7 +144,7 @@ export class SessionState {
 
   /** How an open call had begun when whatever ran it was cut; `undefined` for one that had not. */
   intent(callId: string): ToolIntentEntry | undefined {
-    return this.#begun.find((intent) => intent.callId === callId);
+    return this.#begun.get(callId);
   }
 
   /** The provider's last report; `undefined` where there was none, or none since the last compaction. */
@@ -248,11 +248,11 @@ export class SessionState {
     this.#questions?.delete(entry.callId);
     this.#decisions?.delete(entry.callId);
     if (entry.type === "tool_intent") {
-      this.#begun = [...this.#begun.filter(({ callId }) => callId !== entry.callId), entry];
+      this.#begun.set(entry.callId, entry);
       return;
     }
     this.transcript.addResult(entry.result);
-    this.#begun = this.#begun.filter(({ callId }) => callId !== entry.callId);
+    this.#begun.delete(entry.callId);
   }
 
   #judge(entry: ApprovalRequestEntry | PermissionEntry): void {

@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { type FileDiff, parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
 import type { JournalEntry } from "../../core/agent/entry.ts";
 import type { FileVersion } from "../../core/agent/file-change.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { SessionChange } from "../../server/server-api.ts";
-import { changesIn, type FoundChange, filesAt } from "../../server/session-changes.ts";
+import { changesIn, filesAt } from "../../server/session-changes.ts";
 import { CheckpointStore } from "../../session/checkpoints/checkpoint-store.ts";
 import { workspaceSlug } from "../../session/session-store.ts";
 import { diffFile } from "../../tools/files/file-under-change.ts";
@@ -15,24 +16,26 @@ export interface WorkOfSession {
   readonly cwd: string;
   /** Where the contents of files are kept for undo. */
   readonly folder: string;
-  /** Takes secrets out of contents before they are shown by line: a line of a key is none any more. */
-  readonly redaction?: Redaction | undefined;
 }
 
-/** The changes that calls of a session made to files, as diffs where the contents are kept. */
-export async function keptChanges({
-  entries,
-  cwd,
-  folder,
-  redaction,
-}: WorkOfSession): Promise<readonly SessionChange[]> {
+/**
+ * The changes that calls of a session made to files, as diffs where the contents are kept. They are diffs of
+ * texts without secrets: the lines of a key, each by itself, are none to a redaction.
+ */
+export async function keptChanges(
+  { entries, cwd, folder }: WorkOfSession,
+  redaction: Redaction | undefined,
+): Promise<readonly SessionChange[]> {
   using contents = new KeptContents(folder);
-  const textOf = (root: string, version: FileVersion): string | undefined => {
-    const text = contents.text(root, version);
-    return text === undefined ? undefined : (redaction?.text(text) ?? text);
-  };
   const changes: SessionChange[] = [];
-  for (const found of changesIn(entries, cwd)) changes.push(await withDiff(found, textOf));
+  for (const { root, before, after, change } of changesIn(entries, cwd)) {
+    const [old, now] = [before, after].map((version) => {
+      const text = version === null ? "" : contents.text(root, version);
+      return text && (redaction?.text(text) ?? text);
+    });
+    changes.push(await withDiff(change, old, now));
+    await setImmediate();
+  }
   return changes;
 }
 
@@ -52,10 +55,10 @@ export function keptText(
 const MAX_BYTES = 1_000_000;
 
 async function withDiff(
-  { root, before, after, change }: FoundChange,
-  textOf: (root: string, version: FileVersion) => string | undefined,
+  change: SessionChange,
+  old: string | undefined,
+  now: string | undefined,
 ): Promise<SessionChange> {
-  const [old, now] = [before, after].map((version) => (version === null ? "" : textOf(root, version)));
   if (old === undefined || now === undefined) return { ...change, binary: true };
   const diff = await diffOf(change, old, now);
   return diff === undefined ? change : { ...change, diff, added: diff.added, removed: diff.removed };

@@ -147,7 +147,7 @@ export class KeptSession implements HostedSession {
   }
 
   async changes(): Promise<readonly SessionChange[]> {
-    return keptChanges(this.#work());
+    return keptChanges(this.#work(), this.#host.options.redaction);
   }
 
   async files(at: string | undefined): Promise<readonly SessionFileState[]> {
@@ -203,8 +203,7 @@ export class KeptSession implements HostedSession {
 
   #work(): Parameters<typeof keptChanges>[0] {
     const { entries, header } = readSession(this.#file.path);
-    const { paths, redaction } = this.#host.options;
-    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(paths), redaction };
+    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
   }
 
   /** The questions and messages that wait: as it is here, else as the session was left. */

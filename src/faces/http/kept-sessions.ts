@@ -31,7 +31,10 @@ const PATIENCE_MS = 1_000;
 /** How long indexing rests again and again, for those that wait for an answer. */
 const REST_MS = 5;
 
-/** The session files of a user, and the facts of each: what was read once is not read again. */
+/**
+ * The session files of a user, and the facts of each: what was read once is not read again. Secrets are taken
+ * out of titles and passages, for those are cut.
+ */
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
@@ -87,7 +90,7 @@ export class KeptSessions {
   /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
   factsOf({ path }: SessionFile): SessionFacts {
     let reader = this.#facts.get(path);
-    if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path)));
+    if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path, this.#redaction)));
     return reader.read();
   }
 
@@ -150,12 +153,14 @@ function statsOf(path: string): Stats | undefined {
 
 class FactsReader {
   readonly #path: string;
+  readonly #redaction: Redaction | undefined;
   #summary: SessionSummary | undefined;
   #tail: JournalTail;
   #fold: FactsFold | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, redaction: Redaction | undefined) {
     this.#path = path;
+    this.#redaction = redaction;
     this.#tail = new JournalTail(path);
   }
 
@@ -177,6 +182,6 @@ class FactsReader {
 
   #newFold(): FactsFold {
     const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
-    return new FactsFold(({ time }) => time <= copiedAt);
+    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
   }
 }

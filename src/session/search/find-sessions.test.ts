@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { Agent } from "../../agent/agent.ts";
 import { defineTool } from "../../core/tool/define-tool.ts";
+import { createRedaction } from "../../permission/secrets/create-redaction.ts";
 import { calls, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { SessionStore } from "../session-store.ts";
@@ -76,6 +77,24 @@ test("what is found is shown with its step and a piece of the text", async () =>
     [],
     [{ sessionId: "english", step: 1, excerpt: "Found: the quick brown fox", passages: 1 }],
   ]);
+});
+
+test("secrets are taken out of what is shown, also where a long text ends for the search", async () => {
+  const store = new SessionStore(join(tempFolder(), "sessions"));
+  const key = `ghp_${"aB3dE6gH9jK2".repeat(3)}`;
+  const filler = "word ".repeat(6_396);
+  for (const [sessionId, input] of [
+    ["long", `${filler}needle ${key}`],
+    ["short", `needle ${key}`],
+  ] as const)
+    await kept(store, "/work", { sessionId, input, steps: [says("Done.")] });
+  const { sessions } = await findSessions(store, "needle", { redaction: createRedaction() });
+  expect(new Map(sessions.map(({ sessionId, excerpt }) => [sessionId, excerpt.slice(-32)]))).toEqual(
+    new Map([
+      ["long", " word word word word word needle"],
+      ["short", "needle «redacted:github-token»"],
+    ]),
+  );
 });
 
 test("the index follows sessions that go on and sessions that are removed", async () => {

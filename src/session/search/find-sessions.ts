@@ -4,8 +4,10 @@ import type { Redaction } from "../../core/base/redaction.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
+import { excerptOf } from "./excerpt-of.ts";
 import { SearchIndex, setIndexAside, type UpdateOptions } from "./search-index.ts";
 import { searchWords } from "./search-words.ts";
+import { withoutCutWord } from "./session-passages.ts";
 
 /** A session in which a text was found. */
 export interface FoundSession extends SessionFile {
@@ -34,10 +36,10 @@ export interface FindOptions {
   readonly limit?: number;
   /** True: the index is searched as it is, for somebody else brings it up to date. Default false. */
   readonly asItIs?: boolean;
-  /** Takes secrets out of passages before pieces are cut from them: half of one is none any more. */
-  readonly redaction?: Pick<Redaction, "text"> | undefined;
   /** Bytes that are read at most where there is no index. Default 256 MB. */
   readonly maxScanBytes?: number;
+  /** Takes secrets out of what is shown. Default: they stay. */
+  readonly redaction?: Pick<Redaction, "text"> | undefined;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function findSessions(
   text: string,
   options: FindOptions = {},
 ): Promise<SessionSearch> {
-  const { cwd, limit = 50, asItIs = false, redaction, maxScanBytes = 256 * 1024 * 1024 } = options;
+  const { cwd, limit = 50, asItIs = false, maxScanBytes = 256 * 1024 * 1024, redaction } = options;
   const sessions = store.list(cwd);
   const notices: string[] = [];
   if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
@@ -81,7 +83,7 @@ interface Search {
   readonly isComplete: boolean;
   readonly asItIs?: boolean;
   readonly limit: number;
-  readonly redaction: Pick<Redaction, "text"> | undefined;
+  readonly redaction: FindOptions["redaction"];
 }
 
 /** The result of work with the index beside the sessions; `undefined` where it cannot be used. */
@@ -133,24 +135,9 @@ async function searchIn(
     const before = found.get(path);
     if (before !== undefined) found.set(path, { ...before, passages: before.passages + 1 });
     else if (found.size < limit) {
-      const excerpt = excerptOf(redaction?.text(passage) ?? passage, text);
+      const excerpt = excerptOf(withoutCutWord(passage), text, redaction);
       found.set(path, { ...session, step, excerpt, passages: 1 });
     }
   }
   return [...found.values()];
-}
-
-const AROUND = 60;
-
-/** A piece of a text around the first of the words looked for. */
-function excerptOf(passage: string, wanted: string): string {
-  const plain = passage.toLowerCase();
-  const places = [wanted.toLowerCase(), ...searchWords(wanted).map((word) => word.join(""))]
-    .map((word) => plain.indexOf(word))
-    .filter((place) => place >= 0);
-  const at = places[0] ?? 0;
-  const start = Math.max(0, at - AROUND);
-  const end = Math.min(passage.length, at + AROUND * 2);
-  const piece = passage.slice(start, end).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  return `${start > 0 ? "…" : ""}${piece}${end < passage.length ? "…" : ""}`;
 }

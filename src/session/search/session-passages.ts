@@ -33,6 +33,14 @@ export function* sessionPassages(path: string): Generator<SessionPassage, void, 
   }
 }
 
+/** A passage without the part of a word it was cut in, if so: half of a secret is none to a redaction. */
+export function withoutCutWord(text: string): string {
+  if (text.length !== MAX_SAID && text.length !== MAX_RESULT) return text;
+  let end = text.length;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
 function textsOf(entry: JournalEntry): readonly string[] {
   switch (entry.type) {
     case "user_message":
