@@ -133,8 +133,8 @@ class Translation {
     if (stopReason === "aborted") return { type: "cancelled" };
     if (stopReason === "awaiting_approval")
       return { type: "interrupt", interrupts: pending.map((call) => interruptOf(call)) };
-    const unanswered = stopReason === "awaiting_external" ? [...this.#run.unanswered] : [];
-    return { type: "success", ...(unanswered.length === 0 ? {} : { pendingToolCallIds: unanswered }) };
+    const open = pending.filter(({ waitsFor }) => waitsFor === "result").map(({ callId }) => callId);
+    return { type: "success", ...(open.length === 0 ? {} : { pendingToolCallIds: open }) };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ToolResultEntry } from "../core/agent/entry.ts";
+import type { ToolIntentEntry, ToolResultEntry } from "../core/agent/entry.ts";
 import type { AgentEvent } from "../core/agent/event.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { defined } from "../core/base/defined.ts";
@@ -60,16 +60,11 @@ class Translation {
       case "assistant_message":
         return [
           ...this.#say(event),
-          ...toolCallsOf(event.message).map(
-            ({ id, name, input }): UiMessageChunk => ({
-              type: "tool-input-available",
-              toolCallId: id,
-              toolName: name,
-              input,
-              dynamic: true,
-            }),
-          ),
+          ...toolCallsOf(event.message).map(({ id: callId, ...call }) => callOf({ callId, ...call })),
         ];
+      case "permission_decision":
+        // From here on it is the reader's to run, with these arguments.
+        return event.external === true && event.parentCallId === undefined ? [callOf(event)] : [];
       case "tool_result":
         return event.parentCallId === undefined ? [outputOf(event)] : [];
       case "subagent":
@@ -112,6 +107,14 @@ function spoken(event: AgUiVoiceEvent): readonly UiMessageChunk[] {
     default:
       return [];
   }
+}
+
+function callOf({
+  callId: toolCallId,
+  name: toolName,
+  input,
+}: Pick<ToolIntentEntry, "callId" | "name" | "input">): UiMessageChunk {
+  return { type: "tool-input-available", toolCallId, toolName, input, dynamic: true };
 }
 
 function outputOf({ callId: toolCallId, status, result }: ToolResultEntry): UiMessageChunk {

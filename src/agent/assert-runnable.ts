@@ -62,7 +62,8 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;
-  const unknown = ids.filter((id) => !state.approvals.has(id));
+  // One to what is decided already changes nothing: whoever keeps answers may give them again.
+  const unknown = ids.filter((id) => state.question(id) === undefined);
   if (unknown.length > 0) {
     const open = [...state.approvals.values()].map(describe).join(", ");
     throw misuse(

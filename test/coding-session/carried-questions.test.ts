@@ -1,8 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import type { Question } from "../../src/app/coding-session/question.ts";
+import type { ApprovalRequestEntry } from "../../src/core/agent/entry.ts";
+import { readSession } from "../../src/session/read-session.ts";
+import { encodeRecord } from "../../src/session/record.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { type Place, place } from "./open.ts";
 
@@ -128,12 +139,12 @@ test("a question says what its call would replace, and a yes to it is none for a
   expect(readFileSync(join(room.cwd, "a.txt"), "utf8")).toBe("precious\n");
 });
 
-test("what a person decided before the process was killed is not asked again", async () => {
+test("a no that a person said before the process was killed holds, and a yes is asked for again", async () => {
   const room = place();
   const both = [calls("bash", { command: "touch a" }, "a"), calls("bash", { command: "touch b" }, "b")];
-  for (const [choice, made] of [
-    ["no", false],
-    ["once", true],
+  for (const [choice, made, again] of [
+    ["no", false, ["b"]],
+    ["once", true, ["a", "b"]],
   ] as const) {
     rmSync(join(room.cwd, "a"), { force: true });
     const before = await room.open([both]);
@@ -146,7 +157,7 @@ test("what a person decided before the process was killed is not asked again", a
     await run;
     await using session = await room.open([says("Done.")], { resume: { id: before.id } });
     const asked = await allowAll(session);
-    expect([asked.map(({ callId }) => callId), existsSync(join(room.cwd, "a"))]).toEqual([["b"], made]);
+    expect([asked.map(({ callId }) => callId), existsSync(join(room.cwd, "a"))]).toEqual([again, made]);
     expect(existsSync(join(room.cwd, "b"))).toBe(true);
   }
 });
@@ -169,6 +180,38 @@ test("an answer that comes while something else is at work counts when that has 
   await undoing;
   await expect.poll(() => session.lastOutcome?.stopReason).toBe("completed");
   expect(existsSync(join(room.cwd, "made"))).toBe(true);
+});
+
+test("a no holds although another question is open, also when the session is closed", async () => {
+  const room = place();
+  const both = [calls("bash", { command: "touch a" }, "a"), calls("bash", { command: "touch b" }, "b")];
+  const asking = await room.open([both]);
+  asking.onQuestion(() => undefined);
+  const run = asking.send("Go");
+  await expect.poll(() => asking.questions.length).toBe(1);
+  const { path = "" } = asking.info;
+  asking.killNow();
+  await run;
+  // As a run leaves it that asks about both.
+  const asked = readSession(path).entries.at(-1) as ApprovalRequestEntry;
+  const other = {
+    ...asked,
+    id: `${asked.id}b`,
+    parent: asked.id,
+    callId: "b",
+    input: { command: "touch b" },
+  };
+  appendFileSync(path, encodeRecord(other).bytes);
+  const before = await room.open([], { resume: { id: asking.id } });
+  before.answer(before.questions[0]?.id ?? "", { choice: "no", reason: "not this" });
+  await expect.poll(() => before.lastOutcome?.stopReason).toBe("awaiting_approval");
+  const left = before.questions.map(({ callId }) => callId);
+  await before.close();
+  expect(() => {
+    before.answer(asked.id, { choice: "once" });
+  }).toThrow("The session is closed");
+  await using session = await room.open([says("Done.")], { resume: { id: asking.id } });
+  expect([left, session.questions.map(({ callId }) => callId)]).toEqual([["b"], ["b"]]);
 });
 
 test("undo leaves the questions of an earlier process where they are", async () => {

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
+import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import type { Approvals, GateDecision } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { SessionState } from "../../src/core/agent/session-state.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
@@ -87,7 +89,7 @@ test("an answer that names an earlier question is none to the one that is open",
   expect(ran).toEqual(["a"]);
 });
 
-test("what a person decided before a kill is not asked again, and holds", async () => {
+test("a no that a person said before a kill holds, and a yes is asked for again", async () => {
   const { journal, open, ran } = await waiting(["a", "b", "c"], { ...always(ASKS), onAsk: "pause" });
   await open().run(undefined, { approvals: { a: false, b: true } });
   expect(ran).toEqual(["b"]);
@@ -97,14 +99,15 @@ test("what a person decided before a kill is not asked again, and holds", async 
     0,
     entries.findIndex(({ type }) => type === "tool_intent"),
   );
-  const killed = new MemoryJournal({ sessionId: journal.sessionId, entries: cut });
-  const again = open({ journal: killed });
-  const paused = await again.run();
+  const copy = (): MemoryJournal => new MemoryJournal({ sessionId: journal.sessionId, entries: cut });
+  const paused = await open({ journal: copy() }).run();
   expect([paused.stopReason, paused.pending?.map(({ callId }) => callId)]).toEqual([
     "awaiting_approval",
-    ["c"],
+    ["b", "c"],
   ]);
-  const { messages } = await open({ journal: killed }).run(undefined, { approvals: { c: true } });
+  // Whoever keeps answers gives them all again.
+  const approvals = { a: true, b: true, c: true };
+  const { messages } = await open({ journal: copy() }).run(undefined, { approvals });
   expect([ran, lines(messages).slice(4, 7)]).toEqual([
     ["b", "b", "c"],
     [
@@ -154,6 +157,76 @@ test("a call that runs again after a kill does so with what a person had put in 
   expect(pending?.map(({ input }) => input)).toEqual([{ to: "b" }]);
   await open({ journal: killed }).run(undefined, { approvals: { a: true } });
   expect(paid).toEqual([{ to: "b" }, { to: "b" }]);
+});
+
+/** The entries of a journal up to the first of a kind. */
+const upTo = (journal: MemoryJournal, type: JournalEntry["type"]): readonly JournalEntry[] => {
+  const entries = [...journal.entries()];
+  return entries.slice(0, entries.findIndex((entry) => entry.type === type) + 1);
+};
+
+test("a call of the caller's own gets past its yes where rules allow it by now, elsewhere", async () => {
+  const external = defineTool({ name: "deploy", description: "Deploys.", parameters: { type: "object" } });
+  const { go } = await waiting(["a"], { ...always(ASKS), tools: [external] });
+  const { stopReason } = await go({ a: true }, always({ action: "allow", place: "/y" }));
+  expect(stopReason).toBe("awaiting_external");
+});
+
+test("a call of the caller's own is not its to run as long as a person is still asked", async () => {
+  const journal = new MemoryJournal();
+  const external = defineTool({
+    name: "deploy",
+    description: "Deploys.",
+    parameters: { type: "object" },
+    needsApproval: true,
+  });
+  let count = 0;
+  const options: Partial<AgentOptions> = {
+    tools: [external],
+    permission: { check: () => (count++ === 0 ? ASKS : { action: "allow" }) },
+    approve: ({ input, decision }) =>
+      decision.code === "no_rule" ? { approved: true, unasked: true, input } : false,
+  };
+  const model = new ScriptedModel([calls("deploy", { to: "a" }, "a"), says("Done.")]);
+  await new Agent({ model, journal, ...options }).run("go");
+  const killed = new MemoryJournal({
+    sessionId: journal.sessionId,
+    entries: upTo(journal, "permission_decision"),
+  });
+  const state = new SessionState();
+  for (const entry of killed.entries()) state.apply(entry);
+  expect(state.decision("a")).toBe(undefined);
+});
+
+test("a stop that is given to a call outside of runs stops none", async () => {
+  const { go, open, ran } = await waiting(["a"]);
+  await open({ approve: () => ({ approved: false, stop: true }) }).callTool("deploy", { to: "b" });
+  await go({ a: true });
+  expect(ran).toEqual(["a"]);
+});
+
+test("hooks after a call are told that it ran only where it did", async () => {
+  const told: (readonly [string, boolean])[] = [];
+  const stop = new AbortController();
+  const agent = new Agent({
+    model: new ScriptedModel([[calls("deploy", {}, "a"), calls("deploy", {}, "b")], says("Done.")]),
+    tools: [tool("deploy", { access: "exclusive", execute: () => "deployed" })],
+    permission: { check: ({ callId }) => ({ action: callId === "a" ? "allow" : "deny", reason: "no" }) },
+    hooks: { post_acting: (_, { callId, hasRun = false }) => void told.push([callId, hasRun]) },
+  });
+  await agent.run("go", { signal: stop.signal });
+  const cut = new Agent({
+    model: new ScriptedModel([calls("deploy", {}, "c"), says("Done.")]),
+    tools: [tool("deploy")],
+    hooks: { post_acting: (_, { callId, hasRun = false }) => void told.push([callId, hasRun]) },
+  });
+  await cut.run("go", {
+    signal: stop.signal,
+    onEvent: ({ type }) => {
+      if (type === "tool_intent") stop.abort();
+    },
+  });
+  expect(Object.fromEntries(told)).toEqual({ a: true, b: false, c: false });
 });
 
 test("rules that answer for a person leave what the schema has made as it is", async () => {

@@ -160,6 +160,7 @@ export class LiveSession implements CodingSession {
   }
 
   answer(id: string, reply: QuestionReply): void {
+    this.#assertOpen();
     this.#parts.desk.answer(id, reply);
   }
 

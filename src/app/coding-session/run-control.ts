@@ -192,12 +192,12 @@ export class RunControl {
     this.#options.parts.desk.withdraw(callId);
   }
 
-  /** Goes on with the answers to left questions, once all are there, or one ends the run. True if it does. */
+  /** Goes on with the answers to left questions, once all are there, or one is a no. True if it does. */
   #goOnAnswered(): boolean {
     const { parts, isBlocked } = this.#options;
     const answers = [...this.#approvals.values()];
     if (answers.length === 0 || this.#run !== undefined || isBlocked()) return false;
-    if (parts.desk.hasLeft && !answers.some(({ stop }) => stop === true)) return false;
+    if (parts.desk.hasLeft && answers.every(({ approved }) => approved)) return false;
     const approvals = Object.fromEntries(this.#approvals);
     this.#approvals.clear();
     this.start({ approvals });

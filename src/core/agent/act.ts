@@ -125,8 +125,10 @@ async function end(
   if (type === "refused") return finished(run, admission.settled, made);
   if (run.signal.aborted) return finished(run, NOT_RUN, made);
   // Changes of a hook to files after a call are part of what the call did.
-  const work = async (): Promise<SettledCall> =>
-    finished(run, await execute(run, admission, parentCallId), { ...made, hasRun: true });
+  const work = async (): Promise<SettledCall> => {
+    const settled = await execute(run, admission, parentCallId);
+    return finished(run, settled, settled === NOT_RUN ? made : { ...made, hasRun: true });
+  };
   if (run.checkpointer === undefined) return work();
   return withCheckpoint(run, run.checkpointer, {
     call: checkpointed(run, admission),

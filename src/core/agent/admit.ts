@@ -73,11 +73,17 @@ export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: 
     if ("status" in answer) return refused(answer);
     if (run.signal.aborted) return refused(NOT_RUN);
     judged = answer.input;
-    if (tool.execute === undefined && judged !== input) await recordPermit(run, request, judged);
+    if (tool.execute === undefined && isOpenToPermit(run, call.id, judged !== input))
+      await recordPermit(run, request, judged);
   }
   if (tool.execute === undefined) return { type: "open", call };
   if (judged === input) return { type: "ready", call, tool, input };
   return { type: "ready", call, tool, input: judged, judged: true };
+}
+
+/** True for a call of the caller's own that was asked about, or changed, and is not on record as allowed. */
+function isOpenToPermit({ state }: RunContext, callId: string, isChanged: boolean): boolean {
+  return (isChanged || state.question(callId) !== undefined) && state.decision(callId)?.external !== true;
 }
 
 /** Asks for permission, and again for an input that is to run instead, once the schema takes that. */

@@ -180,8 +180,6 @@ export interface PermissionEntry extends EntryBase {
   readonly suggestion?: string;
   /** The person wants the whole run to end, wherever in it the call was made. */
   readonly stop?: true;
-  /** The person put other arguments in the place of these: it runs with those. */
-  readonly edited?: true;
   /** The caller runs the call: by now it waits for its result, and `input` is what to run it with. */
   readonly external?: true;
   readonly parentCallId?: string;

@@ -86,8 +86,7 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
   const begun = run.state.intent(call.id);
   if (asked === undefined) return admitCut(run, call, begun);
-  // A yes whose call was cut before it began is one to the same question.
-  const answer = decided === undefined ? answerTo(run, asked) : { approved: true };
+  const answer = answerTo(run, asked);
   if (answer === undefined) return { type: "open", call };
   return admit({ ...run, ...answered(run, asked, answer) }, madeAgain(call, begun));
 }
@@ -100,7 +99,7 @@ async function admitCut(
 ): Promise<Admission> {
   if (begun === undefined && isExternal(run.tools, call.name)) return { type: "open", call };
   const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
-  if (run.openCalls === "run" && mayRun) return admit(run, madeAgain(call, begun));
+  if (run.openCalls === "run" && mayRun && !run.state.isStopped) return admit(run, madeAgain(call, begun));
   const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
   return { type: "refused", call, settled: { status: "aborted", result } };
 }

@@ -159,9 +159,8 @@ async function agreed(
     if (run.signal.aborted) return NOT_RUN;
     if (question !== undefined) return ask(run, request, question);
   }
-  const edited = isGiven && !unasked ? ({ edited: true } as const) : {};
-  const decided = { ...asked, ...edited, action: "allow", by: "person", reason: asked.question } as const;
-  await recordDecision(run, request, decided);
+  const decided = { ...asked, action: "allow", by: "person", reason: asked.question } as const;
+  await recordDecision(run, isGiven ? { ...request, tool: undefined } : request, decided);
   if (!isGiven) return { input };
   // Nobody was shown what the rules allow: the gate sees the very object that is to run.
   return { given: isPlain(input) ? { ...input } : input, unasked, isChecked: isAsShown };
@@ -223,7 +222,7 @@ function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, 
 /** The record of a decision beside its call. */
 type DecisionFields = Pick<
   PermissionEntry,
-  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop" | "edited"
+  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
 >;
 
 /** Records a refusal. The call ends with its reason. */
@@ -241,7 +240,7 @@ export function refused(reason: string): SettledCall {
   return { status: "denied", result: errorResult(`Tool call was not approved: ${reason}`) };
 }
 
-/** Records the input that a call of the caller's own may run with, where it was made with another one. */
+/** Records that a call of the caller's own may run, and with which input. */
 export async function recordPermit(run: RunContext, request: GateRequest, input: ToolInput): Promise<void> {
   const reason = "these arguments are allowed";
   await recordDecision(run, { ...request, input }, { action: "allow", by: "rule", reason });
@@ -249,7 +248,8 @@ export async function recordPermit(run: RunContext, request: GateRequest, input:
 
 /** The call a decision is about. */
 export interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
-  readonly tool?: GateRequest["tool"];
+  /** The tool of a call that is decided with this; absent while more is to be decided. */
+  readonly tool?: GateRequest["tool"] | undefined;
   readonly parentCallId?: string | undefined;
 }
 
@@ -258,11 +258,11 @@ async function recordDecision(
   { callId, tool, name, input, parentCallId }: DecidedCall,
   decision: DecisionFields & Pick<PermissionEntry, "action">,
 ): Promise<void> {
-  const { action, by, reason, code, questionCode, rule, suggestion, stop, edited } = decision;
+  const { action, by, reason, code, questionCode, rule, suggestion, stop } = decision;
   const question = decision.question === reason ? undefined : decision.question;
   const why = { reason, question, code, questionCode, rule, suggestion };
   const isExternal = action === "allow" && tool !== undefined && tool.execute === undefined;
-  const decided = { action, by, ...defined({ ...why, stop, edited, parentCallId }) };
+  const decided = { action, by, ...defined({ ...why, stop, parentCallId }) };
   await recorded(run);
   const open = isExternal ? { external: true as const } : {};
   await record(run, { type: "permission_decision", callId, name, input, ...decided, ...open });

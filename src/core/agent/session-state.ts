@@ -20,15 +20,16 @@ import { RunProgress } from "./run-progress.ts";
 import { addSpending, isSpending, NO_SPENDING, type Spending, type SpendingEntry } from "./spending.ts";
 
 /**
- * True for a decision that holds for a call that was cut before anything came of it. Not for a yes to other
- * arguments, which are not on record, nor for a refusal by a message: these are asked about again.
+ * True for a decision that holds for a call that was cut before anything came of it: a no, and that the
+ * caller may run it. A yes to a call of ours is asked for again, for much may have changed since; so is a
+ * call that a message refused.
  */
-function isForLater({ edited, code }: PermissionEntry): boolean {
-  return edited !== true && code !== "answered_otherwise";
+function isForLater({ action, code, external }: PermissionEntry): boolean {
+  return external === true || (action === "deny" && code !== "answered_otherwise");
 }
 
 /** Result of a call that waited for approval when something else was said. */
-const NOT_APPROVED = "Error: Tool call was not approved: it was not answered";
+const NOT_APPROVED = "Error: Tool call was not approved";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
 
@@ -169,7 +170,9 @@ export class SessionState {
 
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
-    if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped = true;
+    // One that is given outside of a run stops none.
+    if (entry.type === "permission_decision" && entry.stop === true && this.progress.isOpen)
+      this.#isStopped = true;
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
     else if (isSpending(entry)) this.#spend(entry);
   }
@@ -271,8 +274,10 @@ export class SessionState {
 
   /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
-    if (this.#questions?.has(callId) === true && this.#decisions?.get(callId)?.action !== "allow")
-      return NOT_APPROVED;
+    const decided = this.#decisions?.get(callId);
+    if (decided?.action === "deny") return `${NOT_APPROVED}: ${decided.reason}`;
+    if (decided === undefined && this.#questions?.has(callId) === true)
+      return `${NOT_APPROVED}: it was not answered`;
     return this.intent(callId) === undefined ? NEVER_RAN : OUTCOME_UNKNOWN;
   }
 
