@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { Approvals, GateDecision } from "../../src/core/agent/gate.ts";
+import type { Approvals, Gate, GateDecision } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import { SessionState } from "../../src/core/agent/session-state.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
@@ -266,11 +266,24 @@ test("a person who gives back what they were shown has changed nothing", async (
   expect(ran).toEqual([{ hosts: new Set(["a"]), match: /a/ }]);
 });
 
+const forbidding =
+  (to: string): Gate["check"] =>
+  ({ input }) =>
+    input["to"] === to ? { action: "deny", reason: "not there" } : ASKS;
+
+const CHANGING: AgentOptions["hooks"] = { pre_acting: (_, call) => ({ ...call, input: { to: "b" } }) };
+
 test.each<readonly [string, Approvals, Partial<AgentOptions>]>([
   ["denied by a rule", { a: true }, always({ action: "deny", reason: "not today" })],
   ["allowed by a rule", { a: true }, always({ action: "allow" })],
   ["allowed in another form", { a: true }, always({ action: "allow", input: { to: "'a'" } })],
   ["edited", { a: { approved: true, input: { to: "b" } } }, {}],
+  [
+    "edited and denied",
+    { a: { approved: true, input: { to: "b" } } },
+    { permission: { check: forbidding("b") } },
+  ],
+  ["changed by a hook and denied", { a: true }, { permission: { check: forbidding("b") }, hooks: CHANGING }],
   ["asked about anew", { a: true }, { ...always({ ...ASKS, place: "/y" }), approve: () => true }],
   [
     "asked about anew and refused",

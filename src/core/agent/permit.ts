@@ -51,7 +51,8 @@ export async function permit(run: RunContext, request: GateRequest, given?: Give
   // Rules that have answered for a person once, and ask now, leave it to the person.
   if (action === "ask") return ask(run, { ...request, input: form }, decision, given !== undefined);
   // Anything that is not one of the known words refuses: an unknown answer is no permission.
-  return refuse(run, request, { ...decision, by: "rule", reason: decision.reason ?? "a rule forbids it" });
+  const reason = decision.reason ?? "a rule forbids it";
+  return refuse(run, { ...request, input: form }, { ...decision, by: "rule", reason });
 }
 
 /** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
