@@ -198,6 +198,29 @@ test("a call of the caller's own is not its to run as long as a person is still 
   expect(state.decision("a")).toBe(undefined);
 });
 
+test("a call of the caller's own that was cut before it was judged is judged, and one that waits is not again", async () => {
+  const external = defineTool({ name: "deploy", description: "Deploys.", parameters: { type: "object" } });
+  const { journal, open } = await waiting(["a"], { ...always(ASKS), tools: [external] });
+  const killed = new MemoryJournal({
+    sessionId: journal.sessionId,
+    entries: upTo(journal, "assistant_message"),
+  });
+  expect((await open({ journal: killed }).run()).stopReason).toBe("awaiting_approval");
+
+  let judged = 0;
+  const check = (): GateDecision => ({ action: judged++ < 2 ? "allow" : "deny" });
+  const two = new MemoryJournal();
+  const model = new ScriptedModel([[calls("deploy", {}, "a"), calls("deploy", {}, "b")], says("Done.")]);
+  const agent = new Agent({ model, journal: two, tools: [external], permission: { check } });
+  await agent.run("go");
+  const answerTo = (id: string) => agent.run([{ type: "tool_result", tool_use_id: id, content: "done" }]);
+  expect([(await answerTo("a")).stopReason, (await answerTo("b")).text, judged]).toEqual([
+    "awaiting_external",
+    "Done.",
+    2,
+  ]);
+});
+
 test("a stop that is given to a call outside of runs stops none", async () => {
   const { go, open, ran } = await waiting(["a"]);
   await open({ approve: () => ({ approved: false, stop: true }) }).callTool("deploy", { to: "b" });

@@ -97,7 +97,8 @@ async function admitCut(
   call: ToolUseBlock,
   begun: ToolIntentEntry | undefined,
 ): Promise<Admission> {
-  if (begun === undefined && isExternal(run.tools, call.name)) return { type: "open", call };
+  if (begun === undefined && isExternal(run.tools, call.name))
+    return run.state.wasCut ? admit(run, call) : { type: "open", call };
   const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
   if (run.openCalls === "run" && mayRun && !run.state.isStopped) return admit(run, madeAgain(call, begun));
   const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);

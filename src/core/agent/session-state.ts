@@ -60,6 +60,7 @@ export class SessionState {
   #run: Spending = NO_SPENDING;
   #isTouched = false;
   #endedWaiting = false;
+  #wasCut = false;
   #isStopped = false;
   #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
@@ -109,6 +110,11 @@ export class SessionState {
   /** True when the newest run has ended so that somebody outside is to answer calls, and calls are open. */
   get isWaiting(): boolean {
     return this.#endedWaiting && this.transcript.hasPending;
+  }
+
+  /** True when the newest run goes on after it was cut: its open calls may not have been judged yet. */
+  get wasCut(): boolean {
+    return this.#wasCut;
   }
 
   /** True when a person refused a call of the newest run, or of one inside it, with `stop`. */
@@ -205,6 +211,7 @@ export class SessionState {
         this.#run = NO_SPENDING;
         return;
       case "run_resume":
+        this.#wasCut = !this.#endedWaiting;
         this.#endedWaiting = false;
         return;
       case "history":
