@@ -5,17 +5,22 @@ import { calls, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { filesRoom, followUntil, isRunEnd, otherWriter } from "./server-room.ts";
 
-test("a question that was left by another process is shown with its session, and can be answered here", async () => {
+/** A server, and a session of another process that was killed while it asked about a command. */
+async function leftAsking(command: string) {
   const home = tempFolder();
   const cwd = tempFolder();
-  const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "touch made" }), says("Done.")]);
+  const asking = await otherWriter({ home, cwd }, [calls("bash", { command }), says("Done.")]);
   asking.onQuestion(() => undefined);
   const run = asking.send("Do it");
   await expect.poll(() => asking.questions.length).toBe(1);
-  // As a process that is killed leaves it.
   asking.killNow();
   await run;
   const { reader } = await filesRoom([says("Done.")], { home, cwd });
+  return { reader, cwd, asking };
+}
+
+test("a question that was left by another process is shown with its session, and can be answered here", async () => {
+  const { reader, cwd, asking } = await leftAsking("touch made");
   const open = await reader.approvals();
   expect(open.map(({ sessionId, tool }) => [sessionId, tool])).toEqual([[asking.id, "bash"]]);
   const { state, questions } = await reader.session(asking.id);
@@ -26,15 +31,7 @@ test("a question that was left by another process is shown with its session, and
 });
 
 test("a question that a copy of its session has too is answered where it is meant, and nowhere else", async () => {
-  const home = tempFolder();
-  const cwd = tempFolder();
-  const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "echo made >> made" })]);
-  asking.onQuestion(() => undefined);
-  const run = asking.send("Do it");
-  await expect.poll(() => asking.questions.length).toBe(1);
-  asking.killNow();
-  await run;
-  const { reader } = await filesRoom([says("Done.")], { home, cwd });
+  const { reader, cwd, asking } = await leftAsking("echo made >> made");
   const copy = (await reader.fork(asking.id)).id;
   const open = await reader.approvals();
   expect(open.map(({ sessionId }) => sessionId).sort()).toEqual([asking.id, copy].sort());
