@@ -72,6 +72,22 @@ test("cancel ends the prompt with cancelled, also when it comes right behind it;
   expect(editor.updates).toHaveLength(count);
 });
 
+test("an editor that cancels the request of a prompt ends the run", async () => {
+  const server = await modelServer([
+    replies({ answer: says("never"), stall: "before_headers" }),
+    says("Here I am."),
+  ]);
+  const editor = await startEditor({ server });
+  const sessionId = await newSession(editor);
+  const request = { sessionId, prompt: [{ type: "text" as const, text: "Wait" }] };
+  const cancelled = new AbortController();
+  const ending = editor.agent.request(session.prompt, request, { cancellationSignal: cancelled.signal });
+  await expect.poll(() => server.requests.length).toBe(1);
+  cancelled.abort();
+  expect(await ending).toEqual({ stopReason: "cancelled" });
+  expect(await prompt(editor, sessionId, "Go on")).toEqual({ stopReason: "end_turn" });
+});
+
 test("a cancel that was written before a prompt does not end it, also in the same write", async () => {
   const server = await modelServer([says("Hi.")]);
   const answers: string[] = [];

@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { methods } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { modelServer } from "../e2e/command.ts";
@@ -114,4 +115,64 @@ test("an answer that was not offered is a no, whatever number it may be read as"
   const id = await newSession(editor);
   for (const _ of ids) await prompt(editor, id, "Make it");
   expect([editor.questions.length, readdirSync(editor.cwd)]).toEqual([ids.length, []]);
+});
+
+test("what a killed agent had asked is asked with the next prompt, until there is an answer", async () => {
+  const server = await modelServer([
+    calls("write", { path: "made", content: "1\n" }),
+    says("It is made."),
+    says("Go on I do."),
+  ]);
+  const asked = Promise.withResolvers<void>();
+  const answer = (): Promise<string> => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  const killed = await startEditor({ server, answer });
+  const { cwd, state } = killed;
+  const id = await newSession(killed);
+  const lost = prompt(killed, id, "Make it").catch(() => "lost");
+  await asked.promise;
+  killed.kill();
+  await Promise.all([lost, killed.end]);
+
+  // Neither an editor that cancels nor one that goes away has answered.
+  const again = Promise.withResolvers<void>();
+  const cancels = await startEditor({
+    server,
+    cwd,
+    state,
+    answer: async ({ sessionId }) => {
+      if (cancels.questions.length === 1) {
+        await cancels.agent.notify(methods.agent.session.cancel, { sessionId });
+        return "cancelled";
+      }
+      again.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  await cancels.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
+  expect(await prompt(cancels, id, "Go on")).toMatchObject({ stopReason: "cancelled" });
+  const left = prompt(cancels, id, "Go on").catch(() => "lost");
+  await again.promise;
+  cancels.leave();
+  await Promise.all([left, cancels.end]);
+
+  const editor = await startEditor({
+    server,
+    cwd,
+    state,
+    answer: ({ options }) => options.find(({ kind }) => kind === "allow_once")?.optionId ?? "",
+  });
+  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
+  const end = await prompt(editor, id, "Go on");
+  const said = editor.updates.filter((update) => update.sessionUpdate === "agent_message_chunk");
+  expect([
+    end.stopReason,
+    editor.questions.map(({ toolCall }) => toolCall.title),
+    readdirSync(cwd),
+    said.map(({ content }) => content.type === "text" && content.text).join(""),
+    server.requests.length,
+    [...killed.problems, ...cancels.problems, ...editor.problems],
+  ]).toEqual(["end_turn", ["write made"], ["made"], "It is made.Go on I do.", 3, []]);
 });

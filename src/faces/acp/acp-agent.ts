@@ -106,7 +106,9 @@ export class AcpAgent {
         await session.close();
         return {};
       })
-      .onRequest(agent.session.prompt, ({ params }) => this.#find(params.sessionId).prompt(params.prompt))
+      .onRequest(agent.session.prompt, ({ params, signal }) =>
+        this.#find(params.sessionId).prompt(params.prompt, signal),
+      )
       .onRequest(agent.session.setMode, async ({ params }) => {
         await inProtocol(() => this.#find(params.sessionId).session.setMode(toMode(params.modeId)));
         return {};

@@ -104,19 +104,26 @@ export class AcpSession {
     });
   }
 
-  /** One prompt to its end. Rejects with the protocol's error when it failed, or when another is at work. */
-  async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
+  /**
+   * One prompt to its end, or to that of the editor's request. Rejects with the protocol's error when it
+   * failed, or when another is at work.
+   */
+  async prompt(blocks: readonly ContentBlock[], request: AbortSignal): Promise<PromptResponse> {
     if (this.#running !== undefined)
       throw RequestError.invalidRequest(undefined, "A prompt of this session is at work: cancel it or wait.");
     // From here on, in the same turn of the event loop, a cancel finds it.
     const running = new AbortController();
     this.#running = running;
+    const signal = AbortSignal.any([running.signal, request]);
     try {
-      const outcome = await this.session.send(promptInput(blocks), { signal: running.signal });
+      const input = promptInput(blocks);
+      if (this.session.questions.length > 0) await this.#askLeft(signal);
+      if (signal.aborted) return { stopReason: "cancelled" };
+      const outcome = await this.session.send(input, { signal });
       // Servers that came up meanwhile may have brought prompts.
       this.tellCommands();
       await this.#sending;
-      return promptEnd(outcome, running.signal.aborted);
+      return promptEnd(outcome, signal.aborted);
     } finally {
       this.#running = undefined;
     }
@@ -136,6 +143,17 @@ export class AcpSession {
     if (found !== undefined) this.#publisher.announce(found.item, found.agent);
   }
 
+  /**
+   * Asks what an agent that was killed had asked, and goes on with the answers to the end: the message of a
+   * prompt would refuse it unseen. A cancel leaves open what is not answered.
+   */
+  async #askLeft(signal: AbortSignal): Promise<void> {
+    const { session } = this;
+    for (const question of session.questions) await this.#ask(question, signal);
+    await untilIdle(session, signal);
+    if (signal.aborted) await session.stop("The editor cancelled the prompt.");
+  }
+
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
     const { client, capabilities, session } = this.#options;
     // The editor must know a call before it is asked about it.
@@ -143,7 +161,8 @@ export class AcpSession {
     await this.#sending;
     const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
     const reply = await askClient(question, place);
-    // It may have been closed meanwhile, with the run it belonged to.
+    // It may have been closed meanwhile, with the run it belonged to; a cancel is no answer.
+    if (signal.aborted) return;
     if (session.questions.some(({ id }) => id === question.id)) session.answer(question.id, reply);
   }
 }
@@ -161,6 +180,18 @@ function findCall(
     if (inner !== undefined) return inner;
   }
   return undefined;
+}
+
+/** Resolves when the session has nothing left to do, or at the abort. */
+function untilIdle(session: CodingSession, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = (): void => {
+    if (session.view.state === "idle" || signal.aborted) resolve();
+  };
+  const off = session.onChange(look);
+  signal.addEventListener("abort", look, { once: true });
+  look();
+  return promise.finally(off);
 }
 
 const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
