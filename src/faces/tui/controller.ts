@@ -6,10 +6,10 @@ import type { Input } from "../../core/message/given-message.ts";
 import { nextMode } from "./commands/choose-model.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";
+import { pasteImage } from "./commands/paste-image.ts";
 import { openRewind } from "./commands/rewind.ts";
 import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
-import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
@@ -37,7 +37,8 @@ export class Controller implements Control {
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  #early: string[] = [];
+  /** Does in order, once there is a session, what a person wanted before. */
+  readonly #early: (() => void)[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
     send: () => this.#enter(),
@@ -48,13 +49,13 @@ export class Controller implements Control {
     interrupt: () => this.#interrupt(),
     leave: () => this.#leave(),
     complete: () => void this.screen.input.accept(),
-    mode: () => nextMode(this),
+    mode: () => this.#soon(() => nextMode(this)),
     details: () => openDetails(this),
     "search-history": () => openHistorySearch(this),
     redraw: () => this.screen.redraw(),
     suspend: () => this.ports.suspend(),
     editor: () => this.run(this.#edit()),
-    image: () => this.run(this.#pasteImage()),
+    image: () => this.run(pasteImage(this)),
   };
 
   constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
@@ -81,11 +82,11 @@ export class Controller implements Control {
     return newest !== undefined;
   }
 
-  /** Shows a session, and sends what was written before it was there. */
+  /** Shows a session, and does what was asked for before it was there. */
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
     this.ports.onSession(session);
-    for (const text of this.#early.splice(0)) this.send(text);
+    for (const work of this.#early.splice(0)) work();
   }
 
   receive(event: TerminalEvent): void {
@@ -147,10 +148,14 @@ export class Controller implements Control {
     });
   }
 
-  send(text: string): void {
-    const { session } = this.screen;
-    if (session === undefined) this.#early.push(text);
-    else this.#give(session, text);
+  send(text: string, images: readonly ImageBlock[] = []): void {
+    this.#soon(() => this.screen.session && this.#give(this.screen.session, text, images));
+  }
+
+  /** Does what needs a session, as soon as there is one. */
+  #soon(work: () => void): void {
+    if (this.screen.session === undefined) this.#early.push(work);
+    else work();
   }
 
   /** To the run at work, else as a new one; not to one that was stopped. */
@@ -197,13 +202,16 @@ export class Controller implements Control {
   #enter(): void {
     const { input } = this.screen;
     if (input.takeBackslash() || this.#completes()) return;
-    const text = input.whole.trim();
+    const { whole, images } = input;
+    const text = whole.trim();
     if (text === "") {
       this.#endEditing();
       return;
     }
-    if (this.screen.session === undefined && text !== "/quit") this.#early.push(text);
-    else if (this.#submit(text, () => this.#sendInput())) return;
+    const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
+    if (this.screen.session === undefined && text !== "/quit")
+      this.#early.push(() => submit() && input.isEmpty && input.replace(text, images));
+    else if (submit()) return;
     input.clear();
     this.#endEditing();
   }
@@ -231,11 +239,6 @@ export class Controller implements Control {
       runSlashCommand(this, "memory", text.slice(1).trim());
     else give();
     return false;
-  }
-
-  #sendInput(): void {
-    const { session, input } = this.screen;
-    if (session !== undefined) this.#give(session, input.whole, input.images);
   }
 
   #queue(): void {
@@ -376,19 +379,6 @@ export class Controller implements Control {
     const text = await this.ports.lendTerminal(() => this.ports.writeInEditor(input.whole));
     input.replace(text);
     this.screen.draw();
-  }
-
-  async #pasteImage(): Promise<void> {
-    const bytes = await this.ports.clipboardImage();
-    const image = bytes === undefined ? undefined : imageBlock(bytes);
-    if (image === undefined)
-      this.say(
-        "There is no image in the clipboard, or no program that reads it (wl-paste, xclip, pngpaste).",
-      );
-    else {
-      this.screen.input.addImage(image);
-      this.screen.draw();
-    }
   }
 }
 
