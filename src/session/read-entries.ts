@@ -82,7 +82,7 @@ const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
 const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
 
 const OF_RUN = { sessionId: isText };
-const OF_CALL = { callId: isText };
+const OF_CALL = { callId: isText, name: isText, input: isRecord };
 const OF_FILES = { root: isText, changes: areChanges };
 
 const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = new Map(

@@ -47,6 +47,17 @@ async function allowAll(session: CodingSession): Promise<readonly Question[]> {
 const states = ({ view }: CodingSession): readonly string[] =>
   view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
 
+/** Adds a question to the record of a session: its newest one, with other fields. */
+async function addQuestion({ open }: Place, id: string, fields: Readonly<Record<string, unknown>>) {
+  const session = await open([], { resume: { id } });
+  const { path = "" } = session.info;
+  await session.close();
+  const { entries } = readSession(path);
+  const asked = entries.findLast(({ type }) => type === "approval_request") as ApprovalRequestEntry;
+  const other = { ...asked, id: `${asked.id}b`, parent: entries.at(-1)?.id ?? null, ...fields };
+  appendFileSync(path, encodeRecord(other).bytes);
+}
+
 const EDIT = calls("edit", { path: "a.txt", edits: [{ old_string: "old", new_string: "new" }] });
 
 test("a change that an earlier process asked about is shown again, and made by a yes", async () => {
@@ -250,4 +261,67 @@ test("a message instead of an answer takes the questions of an earlier process b
     [],
     ["denied", "aborted"],
   ]);
+});
+
+test("a command of the person whose output the model sees leaves the questions of an earlier process open", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  await using session = await room.open([says("Done."), says("I see.")], { resume: { id } });
+  await session.shell("echo from-the-person", { shared: true });
+  const asked = await allowAll(session);
+  expect([asked.length, states(session)[0], existsSync(join(room.cwd, "made"))]).toEqual([1, "ok", true]);
+  await session.send("And now?");
+  expect(JSON.stringify(session.model.requests.at(-1)?.messages)).toContain("from-the-person");
+});
+
+test("a pattern makes the call of an earlier process that got its yes", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  const settings = { pattern: "reflection" } as const;
+  await using session = await room.open([says("Done.")], { settings, resume: { id } });
+  await allowAll(session);
+  expect([session.lastOutcome?.stopReason, states(session), existsSync(join(room.cwd, "made"))]).toEqual([
+    "completed",
+    ["ok"],
+    true,
+  ]);
+});
+
+test.each([
+  ["no", undefined],
+  ["null for its", null],
+])("a question whose record has %s arguments is not asked, and its session goes on", async (_, input) => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  await addQuestion(room, id, { input });
+  await using session = await room.open([says("As you like.")], { resume: { id } });
+  const { questions } = session;
+  await session.send("Never mind");
+  expect([questions, session.lastOutcome?.stopReason, existsSync(join(room.cwd, "made"))]).toEqual([
+    [],
+    "completed",
+    false,
+  ]);
+});
+
+test("a session with a question whose record has no arguments can be shown", async () => {
+  const room = place();
+  const id = await leftAt(room, [calls("bash", { command: "touch made" })]);
+  await addQuestion(room, id, { input: undefined });
+  await using session = await room.open([], { resume: { id } });
+  expect(states(session)).toHaveLength(1);
+});
+
+test("a question without arguments takes nothing from another of its session", async () => {
+  const room = place();
+  const both = [calls("bash", { command: "touch a" }, "a"), calls("bash", { command: "touch b" }, "b")];
+  const id = await leftAt(room, [both]);
+  await addQuestion(room, id, { callId: "b", input: undefined });
+  await using session = await room.open([says("Done.")], { resume: { id } });
+  const asked = await allowAll(session);
+  expect([
+    asked.map(({ callId }) => callId),
+    existsSync(join(room.cwd, "a")),
+    existsSync(join(room.cwd, "b")),
+  ]).toEqual([["a"], true, false]);
 });

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, truncateSync } from "node:fs";
+import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
@@ -173,5 +173,44 @@ async function diffsAsked(session: CodingSession): Promise<unknown> {
   await session.send("Go");
   return diffs;
 }
+
+test.each([
+  ["an undo", (session: CodingSession) => session.undo()],
+  ["a rewind", (session: CodingSession) => session.rewind(session.rewindPoints()[0]?.entryId ?? "")],
+])(
+  "%s that takes the question of a call away ends the call, and later questions come up",
+  async (_, change) => {
+    const { open, cwd } = place({});
+    await using session = await open([
+      says("Hello."),
+      calls("bash", { command: "touch later" }),
+      says("Done."),
+    ]);
+    await session.send("Hello");
+    const asked: string[] = [];
+    session.onQuestion(({ id }) => {
+      asked.push(id);
+      if (asked.length > 1) session.answer(id, { choice: "once" });
+    });
+    const calling = session.callTool("bash", { command: "touch called" });
+    await expect.poll(() => session.questions.length).toBe(1);
+    await change(session);
+    const { isError } = await calling;
+    const { stopReason } = await session.send("Go");
+    const made = ["called", "later"].map((name) => existsSync(join(cwd, name)));
+    expect([isError, stopReason, made, session.questions]).toEqual([true, "completed", [false, true], []]);
+  },
+);
+
+test("a call that waits for its question ends with its session", async () => {
+  const { open, cwd } = place({});
+  const session = await open([]);
+  session.onQuestion(() => undefined);
+  const calling = session.callTool("bash", { command: "touch called" });
+  await expect.poll(() => session.questions.length).toBe(1);
+  await session.close();
+  const { isError } = await calling;
+  expect([isError, session.questions, existsSync(join(cwd, "called"))]).toEqual([true, [], false]);
+});
 
 const textOf = (row: Line): string => row.map(({ text }) => text).join("");

@@ -341,7 +341,7 @@ export class LiveSession implements CodingSession {
     const { composed, desk } = this.#parts;
     this.#agent = await composed.renew(this.#models.choice);
     for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
-    desk.clear();
+    desk.clear("The conversation was changed meanwhile.");
     await this.#runs.takeUpQuestions();
     this.#view.reset();
   }
@@ -385,7 +385,7 @@ export class LiveSession implements CodingSession {
   async #close(): Promise<void> {
     const { composed, session, desk, telemetry } = this.#parts;
     await this.#runs.close("The session was closed.");
-    desk.clear();
+    desk.clear("The session was closed.");
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
     await telemetry?.flush();

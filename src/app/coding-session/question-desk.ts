@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
-import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entry.ts";
+import type { ApprovalRequestEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
 import { assertIs } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
-import { type Json, misuse } from "../../core/base/errors.ts";
+import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
@@ -16,9 +14,11 @@ import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/fil
 import type { FileState } from "../../tools/files/read-files.ts";
 import { configPath } from "../config/paths.ts";
 import type { Settings } from "../settings.ts";
+import { leftQuestion, sentences } from "./left-questions.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
 import type { ShownChange } from "./question-diff.ts";
+import { contentOf, digestOf, NO_FILE } from "./shown-content.ts";
 import { fittedTo } from "./value-form.ts";
 
 /** Options of a {@link QuestionDesk}. */
@@ -36,8 +36,8 @@ export interface QuestionDeskOptions {
 interface OpenQuestion {
   readonly question: Question;
   readonly reply: (reply: QuestionReply) => void;
-  /** Nobody of this process waits for the answer. */
-  readonly isLeft?: true;
+  /** Fails whoever waits for the answer; absent for a question that an earlier process left. */
+  readonly fail?: (reason: unknown) => void;
 }
 
 /** A file as a person was shown it who agreed to a change of it. */
@@ -101,7 +101,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     onReply: (asked: ApprovalRequestEntry, reply: QuestionReply) => void,
   ): Promise<void> {
     const waiting = new Set(asked.map(({ id }) => id));
-    const kept = this.#open.filter(({ isLeft, question }) => isLeft !== true || waiting.has(question.id));
+    const kept = this.#open.filter((open) => !isLeft(open) || waiting.has(open.question.id));
     if (kept.length < this.#open.length) this.#set(kept);
     const isNew = ({ id }: ApprovalRequestEntry): boolean =>
       !this.#open.some(({ question }) => question.id === id);
@@ -110,31 +110,34 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     for (const [at, entry] of added.entries()) {
       if (!isNew(entry)) continue;
       const change = changes[at];
+      // A digest: the files themselves may be large.
+      const content = entry.content ?? contentOf(change);
       const reply = (answer: QuestionReply): void => {
         const isCarried = entry.content !== undefined;
-        const content = entry.content ?? contentOf(change);
         if (content !== undefined && "choice" in answer && answer.choice === "once")
           this.#shown.set(entry.callId, { content, isCarried });
         onReply(entry, answer);
       };
-      this.#add({ question: leftQuestion(entry, change), reply, isLeft: true });
+      this.#add({ question: leftQuestion(entry, change), reply });
     }
   }
 
   /** Takes the question of an earlier process about a call back: the call has ended otherwise. */
   withdraw(callId: string): void {
-    const isOver = ({ isLeft, question }: OpenQuestion): boolean =>
-      isLeft === true && question.callId === callId;
+    const isOver = (open: OpenQuestion): boolean => isLeft(open) && open.question.callId === callId;
     if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
   /** True while questions of earlier processes are open. */
   get hasLeft(): boolean {
-    return this.#open.some(({ isLeft }) => isLeft === true);
+    return this.#open.some(isLeft);
   }
 
-  clear(): void {
+  /** Takes all questions back; those who wait for an answer get `reason` instead. */
+  clear(reason: string): void {
+    const open = this.#open;
     this.#set([]);
+    for (const { fail } of open) fail?.(new NanoAgentError("aborted", reason));
   }
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
@@ -222,7 +225,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     const over = new AbortController();
     const onAbort = (): void => answered.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#add({ question, reply: answered.resolve });
+    this.#add({ question, reply: answered.resolve, fail: answered.reject });
     try {
       // An error that a listener throws at once is a rejection too.
       const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
@@ -250,21 +253,9 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 }
 
-function sentences(...parts: readonly (string | undefined)[]): string {
-  return parts.filter((each) => each !== undefined).join(" ");
-}
-
-/** The digest of the file that a change was made from; `undefined` where nobody can say. */
-function contentOf(change: ShownChange | undefined): string | undefined {
-  return change?.file && digestOf(change.file.content);
-}
-
-/** The digest of a file that is not there. */
-const NO_FILE = "none";
-
-function digestOf(content: FileContent): string {
-  if (content === undefined || content === "too large") return content ?? NO_FILE;
-  return createHash("sha256").update(content).digest("hex");
+/** True for a question that an earlier process left. */
+function isLeft({ fail }: OpenQuestion): boolean {
+  return fail === undefined;
 }
 
 /** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */
@@ -350,36 +341,3 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }
-
-/** The questions that a session was left with. */
-export function openQuestions(entries: Iterable<JournalEntry>): readonly Question[] {
-  return openApprovals(entries).map((asked) => leftQuestion(asked, undefined));
-}
-
-/** The calls of a session that wait for approval since an earlier process. */
-export function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalRequestEntry[] {
-  const state = new SessionState();
-  for (const entry of entries) state.apply(entry);
-  const waiting = new Set(state.transcript.pending.map(({ id }) => id));
-  return [...state.approvals.values()].filter(({ callId }) => waiting.has(callId));
-}
-
-/** The question of an earlier process: the rules it offered ended with that. */
-function leftQuestion(asked: ApprovalRequestEntry, change: ShownChange | undefined): Question {
-  const { id, time, callId, name, input, part } = asked;
-  const now = contentOf(change);
-  const isChanged = (asked.content ?? now) !== now;
-  const reason = sentences(asked.reason, isChanged ? CHANGED : undefined, change?.replaces);
-  const call = { callId, tool: name, input, reason };
-  return {
-    id,
-    type: "permission",
-    time,
-    ...call,
-    ...defined({ diff: isChanged ? undefined : change?.diff }),
-    ...(part !== undefined && { parts: [{ text: part, reason }] }),
-    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
-  };
-}
-
-const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";

@@ -1,9 +1,9 @@
 import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
+import { openQuestions } from "../../app/coding-session/left-questions.ts";
 import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
-import { openQuestions } from "../../app/coding-session/question-desk.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
@@ -132,7 +132,8 @@ export class CodingHost implements SessionHost, SessionKeeper {
     }
     for await (const file of this.kept.waiting())
       if (!this.#open.has(file.sessionId))
-        for (const question of leftQuestions(file)) all.push({ ...question, sessionId: file.sessionId });
+        for (const question of await leftQuestions(file, this.options.paths))
+          all.push({ ...question, sessionId: file.sessionId });
     for (const question of all) this.seen(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
   }
@@ -265,9 +266,9 @@ function withoutFolder(path: string): Refusal {
 }
 
 /** The questions a session was left with; none where it cannot be read: others have theirs all the same. */
-function leftQuestions({ path }: SessionFile): readonly Question[] {
+async function leftQuestions({ path }: SessionFile, paths: UserPaths): Promise<readonly Question[]> {
   try {
-    return openQuestions(readSession(path).entries);
+    return await openQuestions(readSession(path), paths);
   } catch {
     // Whoever opens the session is told what is wrong with it.
     return [];

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { checkpointsFolder } from "../../app/checkpoints.ts";
 import { keptMessages } from "../../app/coding-session/kept-queue.ts";
+import { openQuestions } from "../../app/coding-session/left-questions.ts";
 import type { Question } from "../../app/coding-session/question.ts";
-import { openQuestions } from "../../app/coding-session/question-desk.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
 import type { UserPaths } from "../../app/config/paths.ts";
 import { withRollbackPlace } from "../../app/undo-place.ts";
@@ -74,7 +74,7 @@ export class KeptSession implements HostedSession {
     const listed = this.#host.listed(this.#file);
     const folded = new SessionState();
     for (const entry of content.entries) folded.apply(entry);
-    const { questions, queue, held } = this.#waiting(content);
+    const { questions, queue, held } = await this.#waiting(content);
     const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
     return {
       ...listed,
@@ -97,7 +97,7 @@ export class KeptSession implements HostedSession {
   }
 
   async current(): Promise<readonly PassingEvent[]> {
-    const { questions, ...queue } = this.#waiting();
+    const { questions, ...queue } = await this.#waiting();
     return currentEvents(this.#host.stateOf(this.#file), questions, queue);
   }
 
@@ -207,18 +207,21 @@ export class KeptSession implements HostedSession {
   }
 
   /** The questions and messages that wait: as it is here, else as the session was left. */
-  #waiting(content?: SessionContent): {
+  async #waiting(content?: SessionContent): Promise<{
     readonly questions: readonly Question[];
     readonly queue: readonly WaitingMessage[];
     readonly held: boolean;
-  } {
+  }> {
     const served = this.#host.served(this.id);
     if (served !== undefined) {
       const { questions, queue } = served.session;
       return { questions, queue: served.queue, held: queue.held };
     }
-    const { entries } = content ?? readSession(this.#file.path);
-    const questions = this.#host.kept.factsOf(this.#file).run === "waiting" ? openQuestions(entries) : [];
+    const read = content ?? readSession(this.#file.path);
+    const { entries } = read;
+    const { kept, options } = this.#host;
+    const isAsking = kept.factsOf(this.#file).run === "waiting";
+    const questions = isAsking ? await openQuestions(read, options.paths) : [];
     this.#host.seen(this.id, questions);
     const left = entries.findLast((entry) => keptMessages(entry, this.id) !== undefined);
     const messages = left === undefined ? [] : (keptMessages(left, this.id) ?? []);

@@ -1,0 +1,59 @@
+import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entry.ts";
+import { SessionState } from "../../core/agent/session-state.ts";
+import { defined } from "../../core/base/defined.ts";
+import type { SessionContent } from "../../session/read-session.ts";
+import type { UserPaths } from "../config/paths.ts";
+import type { Question } from "./question.ts";
+import type { ShownChange } from "./question-diff.ts";
+import { contentOf } from "./shown-content.ts";
+
+/** The questions that a session was left with, as {@link QuestionDesk.leave} shows them. */
+export async function openQuestions(
+  { entries, header }: Pick<SessionContent, "entries" | "header">,
+  paths: UserPaths,
+): Promise<readonly Question[]> {
+  const settings = { cwd: header?.cwd ?? "", paths };
+  const { questionDiff } = await import("./question-diff.ts");
+  const signal = new AbortController().signal;
+  return Promise.all(
+    openApprovals(entries).map(async (asked) => {
+      const { name: tool, input } = asked;
+      const isKnown = settings.cwd !== "";
+      return leftQuestion(asked, isKnown ? await questionDiff({ tool, input, settings, signal }) : undefined);
+    }),
+  );
+}
+
+/** The calls of a session that wait for approval since an earlier process. */
+export function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalRequestEntry[] {
+  const state = new SessionState();
+  for (const entry of entries) state.apply(entry);
+  const waiting = new Set(state.transcript.pending.map(({ id }) => id));
+  return [...state.approvals.values()].filter(({ callId }) => waiting.has(callId));
+}
+
+/** The question of an earlier process: the rules it offered ended with that. */
+export function leftQuestion(asked: ApprovalRequestEntry, change: ShownChange | undefined): Question {
+  const { id, time, callId, name, input, part } = asked;
+  const now = contentOf(change);
+  // Where nobody can say what the file is now, nobody can say that it has changed.
+  const isChanged = now !== undefined && (asked.content ?? now) !== now;
+  const reason = sentences(asked.reason, isChanged ? CHANGED : undefined, change?.replaces);
+  const call = { callId, tool: name, input, reason };
+  return {
+    id,
+    type: "permission",
+    time,
+    ...call,
+    ...defined({ diff: isChanged ? undefined : change?.diff }),
+    ...(part !== undefined && { parts: [{ text: part, reason }] }),
+    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+  };
+}
+
+const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
+
+/** Several sentences as one text. */
+export function sentences(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((each) => each !== undefined).join(" ");
+}
