@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
+import { Agent } from "../agent/agent.ts";
 import type { ApprovalAnswer, GateRequest } from "../core/agent/gate.ts";
+import { calls, says } from "../testing/script.ts";
+import { ScriptedModel } from "../testing/scripted-model.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
 import { createApprover } from "./approver.ts";
 import { PolicyGate } from "./policy-gate.ts";
@@ -31,14 +34,14 @@ function person(replies: readonly ApprovalReply[], remember?: (rule: string) => 
     recheck: (request) => gate.check(request),
     ...(remember === undefined ? {} : { remember }),
   });
-  const call = async (command: string): Promise<ApprovalAnswer> => {
+  const call = async (command: string, sessionId = "s"): Promise<ApprovalAnswer> => {
     const request: GateRequest = {
       callId: "c",
       tool: tool("bash"),
       name: "bash",
       input: { command },
       cwd,
-      sessionId: "s",
+      sessionId,
       signal: new AbortController().signal,
     };
     const decision = gate.check(request);
@@ -149,4 +152,76 @@ test("who wants the run to end is not asked what waits behind that question, and
     1,
   ]);
   expect([await call("make"), asked.length]).toEqual([true, 2]);
+});
+
+test("who wants the run of one session to end is asked what waits of another", async () => {
+  const { call, asked } = person([{ choice: "stop" }, { choice: "once" }]);
+  const stopped = { approved: false, stop: true };
+  expect(await Promise.all([call("make"), call("touch x", "t"), call("rm x")])).toEqual([
+    stopped,
+    true,
+    stopped,
+  ]);
+  expect(asked.map(({ part }) => part)).toEqual(["make", "touch x"]);
+});
+
+test("a stop to the question of one agent leaves another with the same approver its run", async () => {
+  const asked: string[] = [];
+  const both = Promise.withResolvers<void>();
+  let waiting = 0;
+  const approve = createApprover({
+    prompt: {
+      ask: async ({ callId }) => {
+        asked.push(callId);
+        // Both wait by the time the first one is answered.
+        await both.promise;
+        return { choice: callId === "a" ? "stop" : "once" };
+      },
+      tell: () => undefined,
+    },
+    session: new SessionRules(),
+    recheck: () => ({ action: "ask" }),
+  });
+  const ran: string[] = [];
+  const run = (id: string) =>
+    new Agent({
+      model: new ScriptedModel([calls("deploy", {}, id), says("Done.")]),
+      tools: [tool("deploy", { execute: () => void ran.push(id) })],
+      permission: { check: () => ({ action: "ask" }) },
+      approve: (request) => {
+        if (++waiting === 2) both.resolve();
+        return approve(request);
+      },
+    }).run("go");
+  const [first, second] = await Promise.all([run("a"), run("b")]);
+  expect([first.stopReason, second.stopReason, ran, asked]).toEqual([
+    "denied",
+    "completed",
+    ["b"],
+    ["a", "b"],
+  ]);
+});
+
+test("a prompt that does not hear of the abort of its run holds up no later question", async () => {
+  const approve = createApprover({
+    prompt: {
+      ask: ({ callId }) =>
+        callId === "a" ? new Promise(() => undefined) : Promise.resolve({ choice: "once" }),
+      tell: () => undefined,
+    },
+    session: new SessionRules(),
+    recheck: () => ({ action: "ask" }),
+  });
+  const run = (id: string, signal?: AbortSignal) =>
+    new Agent({
+      model: new ScriptedModel([calls("deploy", {}, id), says("Done.")]),
+      tools: [tool("deploy")],
+      permission: { check: () => ({ action: "ask" }) },
+      approve,
+    }).run("go", signal && { signal });
+  const stop = new AbortController();
+  const first = run("a", stop.signal);
+  const second = run("b");
+  stop.abort();
+  expect([(await first).stopReason, (await second).stopReason]).toEqual(["aborted", "completed"]);
 });

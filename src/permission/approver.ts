@@ -6,6 +6,7 @@ import type {
   GateRequest,
   UnaskedYes,
 } from "../core/agent/gate.ts";
+import { orAborted } from "../core/base/abort.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
@@ -32,15 +33,18 @@ export interface ApproverOptions {
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  let stops = 0;
+  /** How often a person has stopped something, by session. */
+  const stops = new Map<string, number>();
   return (request) => {
+    const { sessionId } = request;
     const isFirst = waiting++ === 0;
-    const stopsBefore = stops;
+    const stopsBefore = stops.get(sessionId);
     const ask = async (): Promise<ApprovalAnswer | UnaskedYes> => {
       // Who wants the run to end is not asked what else waits.
-      if (stops !== stopsBefore) return { approved: false, stop: true };
+      if (stops.get(sessionId) !== stopsBefore) return { approved: false, stop: true };
       const answer = await askPerson(request, options, isFirst);
-      if (typeof answer === "object" && "stop" in answer && answer.stop === true) stops++;
+      if (typeof answer === "object" && "stop" in answer && answer.stop === true)
+        stops.set(sessionId, (stops.get(sessionId) ?? 0) + 1);
       return answer;
     };
     const answer = last.then(ask).finally(() => waiting--);
@@ -66,10 +70,9 @@ async function askPerson(
   while (decision.action === "ask") {
     request.signal.throwIfAborted();
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
-    const reply: ApprovalReply = await prompt.ask(question);
+    // A prompt that does not hear of the abort holds up nobody else.
+    const reply: ApprovalReply = await orAborted(prompt.ask(question), request.signal);
     wasShown = true;
-    // The person may have taken longer than the run.
-    request.signal.throwIfAborted();
     if (reply.choice === "once") return true;
     const rule = ruleOf(reply, question);
     const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
