@@ -109,11 +109,18 @@ export class AgentSession {
    * waits until they are answered.
    */
   async storeObserved(closing: boolean): Promise<void> {
-    if (this.#observed.length === 0 || (!closing && this.#state.isWaiting)) return;
+    if (this.#observed.length === 0 || (!closing && this.#waits)) return;
     const observed = this.#observed.splice(0);
     await this.begin();
     await recordInterruption(this.recorder());
     for (const entry of observed) await record(this.recorder(), entry);
+  }
+
+  /** True while calls are open that can still come to their end, also of a run that was killed. */
+  get #waits(): boolean {
+    const { transcript, approvals } = this.#state;
+    const goesOn = this.#options.openCalls === "run";
+    return transcript.pending.some(({ id }) => goesOn || approvals.has(id) || this.#state.isHandedOut(id));
   }
 
   /** Begins anew. Throws `invalid_argument` when the journal was passed in. */

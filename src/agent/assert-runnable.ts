@@ -5,7 +5,7 @@ import type { PendingCall } from "../core/agent/result.ts";
 import type { SessionState } from "../core/agent/session-state.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { ToolResultBlock } from "../core/message/block.ts";
-import type { Message } from "../core/message/message.ts";
+import { type Message, toolCallsOf } from "../core/message/message.ts";
 import type { ToolRegistry } from "../core/tool/registry.ts";
 
 /** A request for a run, as far as it decides whether the run can begin. */
@@ -62,8 +62,8 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;
-  // One to what is decided already changes nothing: whoever keeps answers may give them again.
-  const unknown = ids.filter((id) => state.question(id) === undefined);
+  const answered = answeredCalls(state);
+  const unknown = ids.filter((id) => !state.approvals.has(id) && !answered.has(id));
   if (unknown.length > 0) {
     const open = [...state.approvals.values()].map(describe).join(", ");
     throw misuse(
@@ -74,6 +74,18 @@ function assertApprovals(state: SessionState, approvals: Approvals | undefined, 
   throw misuse(
     "approvals and a message: a message closes the calls that wait. Pass the approvals alone, and steer() for what is to be said.",
   );
+}
+
+/**
+ * The calls of the newest answer that are decided, or run, or have run. An answer about them changes nothing:
+ * whoever keeps answers may give them again.
+ */
+function answeredCalls(state: SessionState): ReadonlySet<string> {
+  const { messages, pending } = state.transcript;
+  const answer = messages.findLast(({ role }) => role === "assistant");
+  const calls = new Set(answer === undefined ? [] : toolCallsOf(answer).map(({ id }) => id));
+  for (const { id } of pending) if ((state.intent(id) ?? state.decision(id)) === undefined) calls.delete(id);
+  return calls;
 }
 
 function describe({ name, callId }: { readonly name: string; readonly callId: string }): string {

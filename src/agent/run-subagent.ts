@@ -39,8 +39,7 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
   const scope = `${call.name}/${call.id}${number === 1 ? "" : `/${number}`}`;
   const tools = toolsOf(run, delegation, depth);
   const recorder: Recorder = {
-    journal: run.journal,
-    state: run.state,
+    ...run,
     emit,
     scope: run.scope === undefined ? scope : `${run.scope}/${scope}`,
   };

@@ -95,7 +95,7 @@ export class RunJournal implements Journal {
     const pending = { entry: stored, record: lineOf(encoded.bytes) };
     if (stored.type === "run_end" && stored.scope === undefined) {
       this.#end = pending;
-      return stored;
+      return this.flush().then(() => stored);
     }
     this.#unstored.push(pending);
     return UNHURRIED.has(entry.type) ? stored : this.flush().then(() => stored);

@@ -9,6 +9,16 @@ import type { UserBlock } from "../core/message/block.ts";
 import { type Message, messageText } from "../core/message/message.ts";
 
 /**
+ * True when the conversation stands at a question. Elsewhere it is in the middle of a run that was begun
+ * without a pattern, and goes on so.
+ */
+export function standsAtQuestion({ state }: RunContext): boolean {
+  const { messages, hasPending } = state.transcript;
+  const last = messages.at(-1);
+  return !hasPending && (last === undefined || last.content.some(({ type }) => type !== "tool_result"));
+}
+
+/**
  * The phases of one run of a pattern: each a nested run that sees the conversation before the question, and
  * is asked what the pattern makes of the question. The conversation gets question and answer.
  */

@@ -7,7 +7,7 @@ import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { cleanSteps, parsePlan } from "./parse-plan.ts";
-import { Phases } from "./phases.ts";
+import { Phases, standsAtQuestion } from "./phases.ts";
 import { type PlanAndSolveAgentOptions, type PlanSettings, planOptions } from "./plan-options.ts";
 import type { FinishedStep } from "./plan-prompts.ts";
 import { planTool, stepFailedTool } from "./plan-tools.ts";
@@ -37,6 +37,7 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   override async conduct(run: RunContext): Promise<RunResult> {
+    if (!standsAtQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
     const finished: FinishedStep[] = [];

@@ -8,7 +8,7 @@ import type { RunContext } from "../core/agent/run-context.ts";
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
 import { ToolRegistry } from "../core/tool/registry.ts";
 import { isVerdict, saysNoImprovement, VERDICT_TOOL, verdictTool } from "./improvement-verdict.ts";
-import { Phases } from "./phases.ts";
+import { Phases, standsAtQuestion } from "./phases.ts";
 
 /** One entry of {@link ReflectionAgent.memory}: an attempt at the task, or what was thought of it. */
 export interface ReflectionRecord {
@@ -73,6 +73,7 @@ export class ReflectionAgent extends Agent {
 
   override async conduct(run: RunContext): Promise<RunResult> {
     this.#memory = [];
+    if (!standsAtQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
     const task = phases.question;

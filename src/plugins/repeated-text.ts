@@ -50,7 +50,9 @@ export class RepeatedText {
     this.#unseen = 0;
     this.#tails[part.type] = tail.slice(-SPAN);
     const found = repetitionIn(this.#tails[part.type]);
-    if (found !== undefined) throw new EndlessRepetition(found);
+    // What goes on in reasoning is no text of the answer: nothing of that is surplus.
+    if (found !== undefined)
+      throw new EndlessRepetition(part.type === "text_delta" ? found : { ...found, surplus: 0 });
   }
 }
 

@@ -157,9 +157,9 @@ export class JsonlJournal implements LocalJournal {
   newestOf<T extends JournalEntry["type"]>(type: T): Extract<JournalEntry, { readonly type: T }> | undefined {
     const descriptor = openSessionFile(this.path, "read");
     try {
-      const record = this.#recordsIn(descriptor).path.findLast((each) => each.type === type);
-      const [entry] = record === undefined ? [] : readEntries(descriptor, [record]);
-      return entry as Extract<JournalEntry, { readonly type: T }> | undefined;
+      const records = this.#recordsIn(descriptor).path.filter((each) => each.type === type);
+      const [newest] = readEntries(descriptor, records.toReversed());
+      return newest as Extract<JournalEntry, { readonly type: T }> | undefined;
     } finally {
       closeSync(descriptor);
     }

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entry.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { SessionState } from "../../src/core/agent/session-state.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
 import { calls, says } from "../../src/testing/script.ts";
@@ -301,21 +300,4 @@ test("a host's mode and notes are entries that the loop passes over", async () =
   ]);
   expect(agent.mode).toBe("default");
   expect(new Agent({ model, journal }).mode).toBe("default");
-});
-
-test("the fold of a journal says which model, effort and mode the conversation was left with", async () => {
-  const journal = new MemoryJournal();
-  const agent = new Agent({ model: new ScriptedModel([says("one")], { id: "first" }), journal });
-  await agent.run("a");
-  await agent.setModel(new ScriptedModel([], { id: "second" }), { effort: "high" });
-  await agent.setMode("plan");
-
-  const state = new SessionState();
-  for (const entry of journal.entries()) state.apply(entry);
-
-  expect([state.progress.model, state.progress.effort, state.mode]).toEqual([
-    "scripted/second",
-    "high",
-    "plan",
-  ]);
 });

@@ -273,8 +273,7 @@ test("a run that was cut in the middle of an approved call says so and goes on; 
   journal.append({ type: "run_start", sessionId: journal.sessionId, model: "m", tools: [] });
   journal.append({ type: "tool_intent", callId: "call_2", name: "remove", input: { path: "b" } });
   const agent = open();
-  await expect(agent.run(undefined, { approvals: { call_2: true } })).rejects.toThrow("does not wait");
-  const { messages } = await agent.run(undefined, { approvals: { call_3: true } });
+  const { messages } = await agent.run(undefined, { approvals: { call_2: true, call_3: true } });
   expect(lines(messages).slice(5, 7)).toEqual([
     "error call_2: Error: interrupted, outcome unknown",
     "result call_3: remove done",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { ApprovalAnswer, Gate } from "../../src/core/agent/gate.ts";
 import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { ToolInput } from "../../src/core/message/block.ts";
 import type { Tool } from "../../src/core/tool/tool.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
@@ -27,12 +28,20 @@ const delegate: Tool = tool("delegate", {
   },
 });
 
+/** A tool that makes one call of another. */
+const through: Tool = tool("through", {
+  execute: async (input, { callTool }) => {
+    const { name, input: own } = input as { readonly name: string; readonly input: ToolInput };
+    return (await callTool(name, own)).content;
+  },
+});
+
 /** What a run comes to whose questions get these answers, one after the other. */
 async function run(script: readonly ScriptAnswer[], answers: readonly ApprovalAnswer[]) {
   const asked: string[] = [];
   const journal = new MemoryJournal();
   const model = new ScriptedModel(script);
-  const tools = [tool("remove"), tool("remove_all"), tool("read"), delegate, createBatchTool()];
+  const tools = [tool("remove"), tool("remove_all"), tool("read"), delegate, through, createBatchTool()];
   const agent = new Agent({
     model,
     tools,
@@ -130,4 +139,29 @@ test("what is asked about behind it in the same answer is not asked any more; th
     ],
   ]);
   expect([(await agent.run("again")).stopReason, asked]).toEqual(["completed", ["remove", "remove"]]);
+});
+
+test.each<readonly [string, readonly ScriptAnswer[]]>([
+  [
+    "in a batch that another call makes",
+    [calls("through", { name: "batch", input: { calls: [{ tool: "remove", input: {} }] } })],
+  ],
+  [
+    "of a subagent of a batch",
+    [
+      calls("batch", { calls: [{ tool: "delegate", input: { prompt: "a" } }] }),
+      calls("through", { name: "through", input: { name: "remove", input: {} } }),
+    ],
+  ],
+  [
+    "of a subagent of a subagent",
+    [
+      calls("through", { name: "delegate", input: { prompt: "a" } }),
+      calls("delegate", { prompt: "b" }),
+      calls("remove", {}),
+    ],
+  ],
+])("a no with stop about a call %s ends the whole run", async (_, script) => {
+  const { stopReason, asked, requests } = await run([...script, says("Not asked.")], [STOP]);
+  expect([stopReason, asked.length, requests]).toEqual(["denied", 1, script.length]);
 });

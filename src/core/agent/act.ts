@@ -10,7 +10,14 @@ import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult, toToolResult } from "../tool/output.ts";
 import { redactResult, redactUpdates, type Updates } from "../tool/redact-call.ts";
 import { Scheduler } from "../tool/schedule.ts";
-import type { Finish, ToolAccess, ToolContext, ToolResult, ToolUpdate } from "../tool/tool.ts";
+import type {
+  Finish,
+  SubagentOutcome,
+  ToolAccess,
+  ToolContext,
+  ToolResult,
+  ToolUpdate,
+} from "../tool/tool.ts";
 import { type Admission, admit, madeCall } from "./admit.ts";
 import { CallAbort } from "./call-abort.ts";
 import type { CheckpointedCall } from "./checkpointer.ts";
@@ -223,16 +230,18 @@ function toolContext(
       // A call that was abandoned has its result already.
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
-    callTool: async (name, input) => {
-      if (abort.hasEnded) return errorResult(NEVER_RAN);
+    callTool: (name, input) => {
+      if (abort.hasEnded) return Promise.resolve(errorResult(NEVER_RAN));
       callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
       return abort.begin(callNested(name, input));
     },
     listTools: () => run.tools.list(),
-    runAgent: async (task) => {
-      if (abort.hasEnded) throw new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
-      const around = { ...run, signal: abort.inner };
-      return abort.begin(run.delegate(around, { call, task, number: ++subagents }));
+    runAgent: (task) => {
+      if (abort.hasEnded) {
+        const ended = new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
+        return abort.begin(Promise.reject<SubagentOutcome>(ended));
+      }
+      return abort.begin(run.delegate({ ...run, signal: abort.inner }, { call, task, number: ++subagents }));
     },
   };
 }
@@ -260,7 +269,7 @@ export function callMaker(
   return async (name, input) => {
     assertIs(`The input of ${name}`, input, "object");
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
-    const own = admitted.then(() => admit(run, call, parentCallId));
+    const own = admitted.then(() => admit(run, call, { parentCallId }));
     admitted = own.catch(() => undefined);
     const admission = await own;
     const settled = await scheduler.run(accessOf(run, admission), () => settle(run, admission, parentCallId));

@@ -1,11 +1,13 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
+import { asStored, equalJson } from "../base/json.ts";
 import type { SchemaIssue } from "../base/schema.ts";
 import { didYouMean } from "../base/text.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { errorResult } from "../tool/output.ts";
 import type { Tool } from "../tool/tool.ts";
+import type { ToolIntentEntry } from "./entry.ts";
 import type { GateRequest } from "./gate.ts";
 import { NOT_RUN, type Permit, permit, recordPermit, refuse, type SettledCall } from "./permit.ts";
 import type { CallVerdict, MadeCall } from "./plugin.ts";
@@ -37,68 +39,65 @@ export async function admitAll(
 }
 
 /** Some models, and servers that repeat themselves, write calls without end. */
-function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock): Admission {
+export function oneTooMany({ maxCallsPerAnswer: most }: RunContext, call: ToolUseBlock): Admission {
   const result = errorResult(
     `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
   );
   return { type: "refused", call, settled: { status: "error", result } };
 }
 
-/** The first phases of a call: hooks; known, valid and permitted? Throws only for the journal. */
-export async function admit(run: RunContext, made: ToolUseBlock, parentCallId?: string): Promise<Admission> {
-  let call = made;
+/**
+ * The first phases of a call: hooks; known, valid and permitted? `begun`: how it ran before it was cut, if it
+ * did. Throws only for the journal.
+ */
+export async function admit(
+  run: RunContext,
+  made: ToolUseBlock,
+  { parentCallId, begun }: { readonly parentCallId?: string | undefined; readonly begun?: Begun } = {},
+): Promise<Admission> {
+  if (run.signal.aborted) return { type: "refused", call: made, settled: NOT_RUN };
+  const call = await beforeCall(run, made, parentCallId);
+  if ("status" in call) return { type: "refused", call: made, settled: call };
   const refused = (settled: SettledCall): Admission => ({ type: "refused", call, settled });
-  if (run.signal.aborted) return refused(NOT_RUN);
-  const verdict = await beforeCall(run, made, parentCallId);
-  if ("status" in verdict) return refused(verdict);
-  call = verdict;
   const prepared = await prepare(run, call);
   if (run.signal.aborted) return refused(NOT_RUN);
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
-  const { tool, input } = prepared;
-  let judged = input;
-  if (run.permission !== undefined || tool.needsApproval !== undefined) {
-    const request: GateRequest = {
-      callId: call.id,
-      tool,
-      name: tool.name,
-      input,
-      cwd: run.cwd,
-      sessionId: run.journal.sessionId,
-      ...callerOf(run, parentCallId),
-      signal: run.signal,
-    };
-    const answer = await permitted(run, request);
-    if (answer === "waiting") return { type: "open", call };
-    if ("status" in answer) return refused(answer);
-    if (run.signal.aborted) return refused(NOT_RUN);
-    judged = answer.input;
-    if (tool.execute === undefined && isOpenToPermit(run, call.id, judged !== input))
-      await recordPermit(run, request, judged);
-  }
+  const { tool } = prepared;
+  const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
+  const answer = await permitted(run, {
+    callId: call.id,
+    tool,
+    name: tool.name,
+    input,
+    cwd: run.cwd,
+    sessionId: run.journal.sessionId,
+    ...callerOf(run, parentCallId),
+    signal: run.signal,
+  });
+  if (answer === "waiting") return { type: "open", call };
+  if ("status" in answer) return refused(answer);
   if (tool.execute === undefined) return { type: "open", call };
-  if (judged === input) return { type: "ready", call, tool, input };
-  return { type: "ready", call, tool, input: judged, judged: true };
+  const isAsMade = answer.input === prepared.input;
+  return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
 }
 
-/** True for a call of the caller's own that was asked about, or changed, and is not on record as allowed. */
-function isOpenToPermit({ state }: RunContext, callId: string, isChanged: boolean): boolean {
-  return (isChanged || state.question(callId) !== undefined) && state.decision(callId)?.external !== true;
-}
-
-/** Asks for permission, and again for an input that is to run instead, once the schema takes that. */
+/** Asks for permission where it is needed, and again for an input that is to run instead. */
 async function permitted(run: RunContext, request: GateRequest): Promise<SettledCall | "waiting" | Permit> {
+  const { tool, input } = request;
+  if (run.permission === undefined && tool.needsApproval === undefined) return { input };
   let answer = await permit(run, request);
   while (answer !== "waiting" && "given" in answer) {
     const { given, isChecked } = answer;
-    const checked = isChecked ? { input: given as ToolInput } : await checkInput(run, request.tool, given);
+    const checked = isChecked ? { input: given as ToolInput } : await checkInput(run, tool, given);
     if ("error" in checked) {
       const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
       return { status: "error", result: errorResult(reason) };
     }
     answer = await permit(run, { ...request, input: checked.input }, answer);
   }
-  return answer;
+  if (answer === "waiting" || "status" in answer) return answer;
+  if (!run.signal.aborted) await recordPermit(run, request, answer);
+  return run.signal.aborted ? NOT_RUN : answer;
 }
 
 /** Who makes a call that is not one of the conversation's own. */
@@ -145,7 +144,24 @@ export function madeCall(run: RunContext, call: ToolUseBlock, parentCallId?: str
   return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
 }
 
-type CheckedCall = { readonly tool: Tool; readonly input: ToolInput } | { readonly error: string };
+type Begun = Pick<ToolIntentEntry, "input" | "judged"> | undefined;
+
+/**
+ * What a call ran with, from its record: the schema had made it then, and makes of it only what a journal
+ * does not keep, such as a date.
+ */
+async function asItRan(run: RunContext, { tool, input }: KnownCall, ran: ToolInput): Promise<ToolInput> {
+  if (equalJson(asStored(input), ran)) return input;
+  const again = await checkInput(run, tool, ran);
+  return "input" in again && equalJson(asStored(again.input), ran) ? again.input : ran;
+}
+
+interface KnownCall {
+  readonly tool: Tool;
+  readonly input: ToolInput;
+}
+
+type CheckedCall = KnownCall | { readonly error: string };
 
 async function prepare(run: RunContext, call: ToolUseBlock): Promise<CheckedCall> {
   const { name, input, invalid_input: invalid } = call;

@@ -41,7 +41,6 @@ export class CallAbort {
   /** The signal of what the call begins inside the run; aborted with the end of the call. */
   get inner(): AbortSignal {
     this.#inner ??= new LinkedAbort(this.signal);
-    if (this.#hasEnded) this.#endInner();
     return this.#inner.signal;
   }
 

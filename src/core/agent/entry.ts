@@ -156,7 +156,7 @@ export interface ToolIntentEntry extends EntryBase {
   readonly input: ToolInput;
   /** The gate, or a person, had it run with this input instead of the one that the model wrote. */
   readonly judged?: true;
-  /** Call this one was made by (`batch`, a subagent). */
+  /** Call this one was made by (`batch`). */
   readonly parentCallId?: string;
 }
 
@@ -167,7 +167,7 @@ export interface PermissionEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly action: "allow" | "deny";
-  /** `rule`: settled without a question · `person`: asked · `nobody`: nobody was there to ask. */
+  /** `rule`: settled without a person · `person`: asked · `nobody`: nobody was there to ask. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
   /** The question of the gate, where somebody answered or nobody could. */

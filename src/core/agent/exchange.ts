@@ -70,7 +70,7 @@ export async function exchange(
     await (failure.type === "aborted" ? cut(account, "aborted") : account.void("failed"));
     return failure;
   } finally {
-    account.close();
+    grant.release();
   }
 }
 
@@ -88,7 +88,7 @@ export function failed(
 async function receive(run: RunContext, account: RequestAccount, { show }: AnswerReceiver): Promise<void> {
   const { model, signal } = run;
   let watch = answerWatch(run);
-  for await (const part of model.stream(account.request, { signal })) {
+  for await (const part of model.stream(account.grant.request, { signal })) {
     // Nobody may be waiting any more.
     if (signal.aborted) throw abortError(signal);
     if (part.type === "retry") {

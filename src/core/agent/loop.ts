@@ -9,14 +9,13 @@ import type { Finish } from "../tool/tool.ts";
 import { act } from "./act.ts";
 import { admitAll } from "./admit.ts";
 import { aborted, overBudget } from "./end-run.ts";
-import type { NewEntry } from "./entry.ts";
 import type { RequestOutcome } from "./exchange.ts";
 import { exhaustedLimit } from "./limits.ts";
 import { admitOpen } from "./open-calls.ts";
 import { LeftAnswer } from "./plugins.ts";
 import { reason } from "./reason.ts";
 import type { Ending } from "./result.ts";
-import { type MaxIterationsContext, type RunContext, record, remark } from "./run-context.ts";
+import { type MaxIterationsContext, type RunContext, record, remark, withChoice } from "./run-context.ts";
 
 /** The words that ask for a summary when all steps are used up and one is to end the run. */
 const SUMMARIZE =
@@ -41,12 +40,13 @@ type Answer = Omit<Extract<RequestOutcome, { readonly type: "answer" }>, "type">
  * something ends the run. One model request per turn. Throws only for the journal; everything else is a stop
  * reason, which {@link endRun} records.
  */
-export async function runTurns(run: RunContext): Promise<Ending> {
-  const ending = await afterCut(run);
+export async function runTurns(given: RunContext): Promise<Ending> {
+  const ending = await afterCut(withChoice(given));
   if (ending !== undefined) return ending;
   for (;;) {
-    const iteration = run.state.progress.iterations + 1;
-    for (const message of steeringOf(run)) await record(run, message);
+    const iteration = given.state.progress.iterations + 1;
+    for (const message of given.takeSteering()) await record(given, message);
+    const run = withChoice(given);
     const stop = stopBefore(run, iteration);
     if (stop !== undefined) return stop === "max_iterations" ? atMaxIterations(run) : stop;
 
@@ -132,7 +132,7 @@ function waiting({ state }: RunContext): Ending {
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
 async function afterText(run: RunContext, answer: Answer): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
-  const steering = steeringOf(run);
+  const steering = run.takeSteering();
   for (const message of steering) await record(run, message);
   if (steering.length > 0) return undefined;
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
@@ -144,16 +144,10 @@ async function afterText(run: RunContext, answer: Answer): Promise<Ending | unde
   return undefined;
 }
 
-/** The steering messages that came in. None while calls wait, for a message would close them. */
-function steeringOf(run: RunContext): readonly NewEntry[] {
-  return run.state.transcript.hasPending ? [] : run.takeSteering();
-}
-
 function stopBefore(run: RunContext, iteration: number): Ending | "max_iterations" | undefined {
   if (run.signal.aborted) return aborted(run);
   if (run.failure.error !== undefined) return { stopReason: "error", error: run.failure.error };
   if (run.state.isStopped) return { stopReason: "denied" };
-  if (run.state.transcript.hasPending) return waiting(run);
   const limit = exhaustedLimit(run);
   if (limit !== undefined) return overBudget(run, limit);
   return iteration > run.maxIterations ? "max_iterations" : undefined;

@@ -1,14 +1,15 @@
 import { defined } from "../base/defined.ts";
-import { equalJson, isRecord, ownValue } from "../base/json.ts";
+import { asStored, equalJson, isRecord, ownValue } from "../base/json.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolRegistry } from "../tool/registry.ts";
 import { toBlock } from "./act.ts";
-import { type Admission, admit } from "./admit.ts";
+import { type Admission, admit, oneTooMany } from "./admit.ts";
 import type { ApprovalRequestEntry, ToolIntentEntry } from "./entry.ts";
 import type { ApprovalAnswer, Approver, Gate, GateDecision, GateRequest } from "./gate.ts";
-import { REFUSED, refuse, refused } from "./permit.ts";
+import { refuse, refused, sayNo } from "./permit.ts";
 import type { PendingCall } from "./result.ts";
 import { type RunContext, record } from "./run-context.ts";
 import type { SessionState } from "./session-state.ts";
@@ -71,16 +72,29 @@ export async function admitOpen(run: RunContext): Promise<readonly Admission[]> 
   for (const call of calls) {
     const asked = run.state.approvals.get(call.id);
     const answer = asked && answerTo(run, asked);
-    if (asked !== undefined && answer !== undefined && answer.approved !== true)
-      refusals.set(call.id, await refusal(run, { call, asked, answer }));
+    if (asked === undefined || answer === undefined || answer.approved === true) continue;
+    const settled = await sayNo(run, asked, { asked: { ...asked, question: asked.reason }, answer });
+    refusals.set(call.id, { type: "refused", call, settled });
   }
+  const excess = excessCalls(run);
   const admissions: Admission[] = [];
-  for (const call of calls) admissions.push(refusals.get(call.id) ?? (await admitOne(run, call)));
+  for (const call of calls)
+    admissions.push(
+      refusals.get(call.id) ?? (excess.has(call.id) ? oneTooMany(run, call) : await admitOne(run, call)),
+    );
   return admissions;
 }
 
+/** The calls behind the last one that an answer may hold, as far as nothing came of them. */
+function excessCalls({ state, maxCallsPerAnswer }: RunContext): ReadonlySet<string> {
+  const answer = state.transcript.messages.at(-1);
+  const excess = answer === undefined ? [] : toolCallsOf(answer).slice(maxCallsPerAnswer);
+  const ids = excess.map(({ id }) => id);
+  return new Set(ids.filter((id) => (state.intent(id) ?? state.approvals.get(id)) === undefined));
+}
+
 async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission> {
-  const asked = run.state.question(call.id);
+  const asked = run.state.approvals.get(call.id);
   const decided = run.state.decision(call.id);
   if (decided?.external === true) return { type: "open", call };
   if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
@@ -88,7 +102,7 @@ async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission>
   if (asked === undefined) return admitCut(run, call, begun);
   const answer = answerTo(run, asked);
   if (answer === undefined) return { type: "open", call };
-  return admit({ ...run, ...answered(run, asked, answer) }, madeAgain(call, begun));
+  return admit({ ...run, ...answered(run, asked, answer) }, call, { begun });
 }
 
 /** A call that a run was cut in, or before: it runs where the host and its tool say so. */
@@ -98,16 +112,11 @@ async function admitCut(
   begun: ToolIntentEntry | undefined,
 ): Promise<Admission> {
   if (begun === undefined && isExternal(run.tools, call.name))
-    return run.state.wasCut ? admit(run, call) : { type: "open", call };
+    return run.state.isHandedOut(call.id) ? { type: "open", call } : admit(run, call);
   const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
-  if (run.openCalls === "run" && mayRun && !run.state.isStopped) return admit(run, madeAgain(call, begun));
+  if (run.openCalls === "run" && mayRun && !run.state.isStopped) return admit(run, call, { begun });
   const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
   return { type: "refused", call, settled: { status: "aborted", result } };
-}
-
-/** A call that runs again does so with what it had run with. */
-function madeAgain(call: ToolUseBlock, begun: ToolIntentEntry | undefined): ToolUseBlock {
-  return begun?.judged === true ? { ...call, input: begun.input } : call;
 }
 
 type Answer = Extract<ApprovalAnswer, object>;
@@ -118,21 +127,6 @@ function answerTo({ approvals }: RunContext, { callId, id }: ApprovalRequestEntr
   if (answer === undefined || answer === "later") return undefined;
   if (!isRecord(answer)) return { approved: answer === true };
   return (answer.question ?? id) === id ? answer : undefined;
-}
-
-async function refusal(
-  run: RunContext,
-  {
-    call,
-    asked,
-    answer,
-  }: { readonly call: ToolUseBlock; readonly asked: ApprovalRequestEntry; readonly answer: Answer },
-): Promise<Admission> {
-  const { callId, name, input, reason: question, rule, suggestion } = asked;
-  const { reason = REFUSED, stop } = answer;
-  const why = { by: "person", code: "person", reason, question, ...defined({ rule, suggestion }) } as const;
-  const settled = await refuse(run, { callId, name, input }, { ...why, ...(stop === true ? { stop } : {}) });
-  return { type: "refused", call, settled };
 }
 
 /**
@@ -165,18 +159,13 @@ function answered(
 /** The input of a call that is still what the question about it showed; `undefined` where it is not. */
 function shownForm(
   asked: ApprovalRequestEntry,
-  { input: own, cwd }: GateRequest,
+  { name, input: own, cwd }: GateRequest,
   { action, input, place, code, part }: GateDecision,
 ): ToolInput | undefined {
   const isThere = (place ?? asked.place) === undefined ? cwd === (asked.cwd ?? "") : place === asked.place;
   const isSame = code === asked.code && part === asked.part;
-  if (!isThere || (action === "ask" && !isSame)) return undefined;
+  if (name !== asked.name || !isThere || (action === "ask" && !isSame)) return undefined;
   // What a rule allows may run in the form that was asked about, or in the one that the rule allows.
   const forms = action === "allow" ? [input ?? own, own] : [input ?? own];
-  return forms.find((form) => equalJson(form, asked.input) || equalJson(stored(form), asked.input));
-}
-
-/** An input as a journal has it: a date, or a number that JSON does not have, is a text there. */
-function stored(input: ToolInput): unknown {
-  return JSON.parse(JSON.stringify(input, (_, value) => (typeof value === "bigint" ? `${value}` : value)));
+  return forms.find((form) => equalJson(form, asked.input) || equalJson(asStored(form), asked.input));
 }

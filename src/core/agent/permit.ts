@@ -9,6 +9,7 @@ import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
 import type { ApprovalAnswer, GateDecision, GateRequest, UnaskedYes } from "./gate.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
+import { NOT_APPROVED } from "./session-state.ts";
 
 /** How a call ended, before it is recorded. */
 export interface SettledCall {
@@ -22,6 +23,8 @@ export const NOT_RUN: SettledCall = { status: "aborted", result: errorResult(NEV
 /** A call may run: with its own input, or with the form of it that was judged. */
 export interface Permit {
   readonly input: ToolInput;
+  /** The yes it came from, which {@link recordPermit} is to record; absent where none was needed. */
+  readonly yes?: Decision;
 }
 
 /** A call may run with another input than was asked about, once that is checked and judged. */
@@ -106,8 +109,8 @@ async function ask(
   run: RunContext,
   request: GateRequest,
   decision: GateDecision,
-  // A rule is not who a tool asks for.
-  isForPerson: boolean = decision.code === TOOL_ASKS.code,
+  // The question of a tool is for a person, whom no rule answers for.
+  isForPerson = true,
 ): Promise<Answer> {
   const { reason: question = "it needs approval" } = decision;
   const asked = { ...decision, question };
@@ -132,13 +135,19 @@ async function ask(
     if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
     return agreed(run, request, { asked, answer });
   }
-  const { reason = REFUSED, stop } = answer;
-  const no = { by: "person", code: "person", reason } as const;
-  return refuse(run, request, { ...asked, ...no, ...(stop === true ? { stop: true } : {}) });
+  return sayNo(run, request, { asked, answer });
 }
 
-/** Why a call was refused by a person who gives no reason. */
-export const REFUSED = "the user refused it";
+/** Records the no of a person. The call ends with their reason. */
+export function sayNo(
+  run: RunContext,
+  call: DecidedCall,
+  { asked, answer }: { readonly asked: Partial<DecisionFields>; readonly answer: FullAnswer },
+): Promise<SettledCall> {
+  const { reason = "the user refused it", stop } = answer;
+  const no = { by: "person", code: "person", reason } as const;
+  return refuse(run, call, { ...asked, ...no, ...(stop === true ? { stop: true } : {}) });
+}
 
 const RUN_ENDING = {
   by: "person",
@@ -160,9 +169,10 @@ async function agreed(
     if (run.signal.aborted) return NOT_RUN;
     if (question !== undefined) return ask(run, request, question);
   }
-  const decided = { ...asked, action: "allow", by: "person", reason: asked.question } as const;
-  await recordDecision(run, isGiven ? { ...request, tool: undefined } : request, decided);
-  if (!isGiven) return { input };
+  const by = unasked ? "rule" : "person";
+  const yes = { ...asked, action: "allow", by, reason: asked.question } as const;
+  if (!isGiven) return { input, yes };
+  await recordDecision(run, request, yes);
   // Nobody was shown what the rules allow: the gate sees the very object that is to run.
   return { given: isPlain(input) ? { ...input } : input, unasked, isChecked: isAsShown };
 }
@@ -226,6 +236,9 @@ type DecisionFields = Pick<
   "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
 >;
 
+/** A decision as it is recorded. `external`: the call is the caller's own, and now theirs to run. */
+type Decision = DecisionFields & Pick<PermissionEntry, "action" | "external">;
+
 /** Records a refusal. The call ends with its reason. */
 export async function refuse(
   run: RunContext,
@@ -238,33 +251,41 @@ export async function refuse(
 
 /** The end of a call that was refused for a reason. */
 export function refused(reason: string): SettledCall {
-  return { status: "denied", result: errorResult(`Tool call was not approved: ${reason}`) };
+  return { status: "denied", result: errorResult(`${NOT_APPROVED}: ${reason}`) };
 }
 
-/** Records that a call of the caller's own may run, and with which input. */
-export async function recordPermit(run: RunContext, request: GateRequest, input: ToolInput): Promise<void> {
-  const reason = "these arguments are allowed";
-  await recordDecision(run, { ...request, input }, { action: "allow", by: "rule", reason });
+/**
+ * Records the yes of a permit, and that a call of the caller's own may run, and with which input, where that
+ * was in question.
+ */
+export async function recordPermit(
+  run: RunContext,
+  request: GateRequest,
+  { input, yes }: Permit,
+): Promise<void> {
+  const isOwn = request.tool.execute === undefined;
+  const isOpen = isOwn && (input !== request.input || run.state.approvals.has(request.callId));
+  const decision = yes ?? (isOpen ? RULES_ALLOW : undefined);
+  if (decision === undefined) return;
+  await recordDecision(run, { ...request, input }, { ...decision, ...(isOwn ? { external: true } : {}) });
 }
+
+const RULES_ALLOW = { action: "allow", by: "rule", reason: "these arguments are allowed" } as const;
 
 /** The call a decision is about. */
 export interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
-  /** The tool of a call that is decided with this; absent while more is to be decided. */
-  readonly tool?: GateRequest["tool"] | undefined;
   readonly parentCallId?: string | undefined;
 }
 
 async function recordDecision(
   run: RunContext,
-  { callId, tool, name, input, parentCallId }: DecidedCall,
-  decision: DecisionFields & Pick<PermissionEntry, "action">,
+  { callId, name, input, parentCallId }: DecidedCall,
+  decision: Decision,
 ): Promise<void> {
-  const { action, by, reason, code, questionCode, rule, suggestion, stop } = decision;
+  const { action, by, reason, code, questionCode, rule, suggestion, stop, external } = decision;
   const question = decision.question === reason ? undefined : decision.question;
   const why = { reason, question, code, questionCode, rule, suggestion };
-  const isExternal = action === "allow" && tool !== undefined && tool.execute === undefined;
-  const decided = { action, by, ...defined({ ...why, stop, parentCallId }) };
+  const decided = { action, by, ...defined({ ...why, stop, parentCallId, external }) };
   await recorded(run);
-  const open = isExternal ? { external: true as const } : {};
-  await record(run, { type: "permission_decision", callId, name, input, ...decided, ...open });
+  await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }

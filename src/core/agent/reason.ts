@@ -7,11 +7,10 @@ import { exchange, failed, type RequestOutcome, stopped } from "./exchange.ts";
 import type { Answer } from "./plugin.ts";
 import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
-import { type RunContext, record, withChoice } from "./run-context.ts";
+import { type RunContext, record } from "./run-context.ts";
 
 /** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
-export async function reason(given: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
-  const run = withChoice(given);
+export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
   await beforeTurn(run);
   const answer = stopped(run) ?? (await ask(run, toolChoice));
   if (answer.type !== "failed") return answer;
@@ -69,7 +68,7 @@ async function recordAnswer(
   let failure: unknown;
   try {
     const changed = await throughPlugins(run.plugins, own, (plugin, made) =>
-      plugin.afterRequest?.(run, made, account.request),
+      plugin.afterRequest?.(run, made, account.grant.request),
     );
     if (changed !== own) answer = replacedAnswer(run, own, changed);
   } catch (error) {
@@ -85,7 +84,7 @@ async function recordAnswer(
     ...defined({ responseId: finish.responseId }),
   });
   if (failure !== undefined) return failed(run, toNanoAgentError(failure));
-  const { cappedBy } = account;
+  const { cappedBy } = account.grant;
   return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
 }
 
@@ -117,8 +116,8 @@ async function recordCut(
   why: "aborted" | LeftAnswer,
 ): Promise<void> {
   const partial = account.collector.partial();
-  const message = why === "aborted" ? partial : withoutEnd(partial, why.surplus);
-  if (message.content.length === 0) return account.void("aborted");
+  const message = why === "aborted" || why.surplus === 0 ? partial : withoutEnd(partial, why.surplus);
+  if (message.content.length === 0) return account.void(why === "aborted" ? why : "failed");
   await record(run, {
     type: "assistant_message",
     message,

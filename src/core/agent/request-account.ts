@@ -23,15 +23,12 @@ export interface Charge {
  * begun to write, and answers whose usage is missing or negative.
  */
 export class RequestAccount {
-  /** The request to send. */
-  readonly request: ModelRequest;
-  /** The limit the answer is held to, when the budget pays for no longer one. */
-  readonly cappedBy: BudgetLimit | undefined;
+  /** The request to send, and what is set aside for it: to be released when everything is recorded. */
+  readonly grant: Grant;
   /** Takes in what the model answers. */
   readonly collector: AnswerCollector;
   readonly #run: RunContext;
   readonly #measured: MeasuredContext | undefined;
-  readonly #release: () => void;
   /** Arguments of calls as they come: the collector has them when they are complete. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
@@ -42,9 +39,7 @@ export class RequestAccount {
     this.#run = run;
     this.#startedAt = run.clock.elapsed();
     this.#measured = measuredOf(run, grant.request);
-    this.request = grant.request;
-    this.cappedBy = grant.cappedBy;
-    this.#release = grant.release;
+    this.grant = grant;
     this.collector = new AnswerCollector(run.state.transcript.callIds);
   }
 
@@ -101,11 +96,6 @@ export class RequestAccount {
       await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
   }
 
-  /** Gives back what was set aside. To be called when everything is recorded. */
-  close(): void {
-    this.#release();
-  }
-
   /** True when it matters to somebody what was used: to a budget, or because the model costs money. */
   #isCounted(price: ModelPrice | undefined): boolean {
     if (price === undefined) return this.#run.ledger.isLimited;
@@ -125,7 +115,7 @@ export class RequestAccount {
   }
 
   #inputTokens(): number {
-    return this.#run.ledger.estimates.ofRequest(this.request, this.#measured);
+    return this.#run.ledger.estimates.ofRequest(this.grant.request, this.#measured);
   }
 }
 

@@ -107,7 +107,7 @@ export interface ModelChoice {
 /** A plugin around the steps of a run. */
 export type RunPlugin = Plugin<RunContext>;
 
-/** Everything one run works with. Made by the agent, used by the loop; what changes is in `state`. */
+/** All that one run works with. Made by the agent, used by the loop; `state` and `failure` change. */
 export interface RunContext extends RunSettings {
   /** The model of this request. */
   readonly model: Model;

@@ -1,9 +1,8 @@
 import { type Message, messageText, textOf, toolCallsOf } from "../message/message.ts";
-import type { Effort } from "../model/model.ts";
 import type { Finish } from "../tool/tool.ts";
 import type { AssistantEntry, JournalEntry, RunResumeEntry, RunStartEntry, UserEntry } from "./entry.ts";
 
-/** How far the newest run of a conversation has come: the fold of its entries, and what it was asked with. */
+/** How far the newest run of a conversation has come: the fold of its entries. */
 export class RunProgress {
   /** Answers. */
   iterations = 0;
@@ -15,10 +14,6 @@ export class RunProgress {
   unreadable = 0;
   /** The words of the user: input and steering, as texts. */
   asked: string[] = [];
-  /** `provider/id` of the model asked last, or chosen since; `undefined` before the first run. */
-  model: string | undefined;
-  /** Reasoning asked of it; `undefined` for the provider's default. */
-  effort: Effort | undefined;
   /** True when there is one. */
   hasBegun = false;
   /** True when it has begun and has no end. */
@@ -49,7 +44,6 @@ export class RunProgress {
     else if (entry.type === "history") this.#take(entry.messages);
     else if (entry.type === "user_message") this.#hear(entry);
     else if (entry.type === "assistant_message") this.#answer(entry);
-    else if (entry.type === "model_change") this.#choose(entry);
     else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.finish ??= entry.finish;
     this.#lastTime = entry.time;
     if (entry.type !== "run_end") return;
@@ -89,12 +83,6 @@ export class RunProgress {
     this.#activeMs = this.activeMs;
     this.#activeSince = entry.time;
     this.isOpen = true;
-    this.#choose(entry);
-  }
-
-  #choose({ model, effort }: { readonly model: string; readonly effort?: Effort }): void {
-    this.model = model;
-    this.effort = effort;
   }
 
   /** Something follows the newest answer and its calls. */

@@ -66,9 +66,12 @@ export async function runLoop(run: RunContext): Promise<RunResult> {
   return endRun(run, await converse(run));
 }
 
-/** The turns of a run; {@link import("./run-context.ts").ConversationMemory} says what is kept of them. */
+/**
+ * The turns of a run; {@link import("./run-context.ts").ConversationMemory} says what is kept of them. One
+ * whose calls are open in the conversation goes on there.
+ */
 export function converse(run: RunContext): Promise<Ending> {
-  return run.memory === "full" ? runTurns(run) : converseAside(run);
+  return run.memory === "full" || run.state.transcript.hasPending ? runTurns(run) : converseAside(run);
 }
 
 /** The turns on a transcript of their own, of which the conversation keeps the answer. */

@@ -28,8 +28,8 @@ function isForLater({ action, code, external }: PermissionEntry): boolean {
   return external === true || (action === "deny" && code !== "answered_otherwise");
 }
 
-/** Result of a call that waited for approval when something else was said. */
-const NOT_APPROVED = "Error: Tool call was not approved";
+/** The beginning of the result of a call that nobody has allowed. */
+export const NOT_APPROVED = "Error: Tool call was not approved";
 
 const NO_APPROVALS: ReadonlyMap<string, ApprovalRequestEntry> = new Map();
 
@@ -53,14 +53,14 @@ export class SessionState {
   readonly #nested: NestedState | undefined;
   /** How calls have begun that run, by call. */
   readonly #begun = new Map<string, ToolIntentEntry>();
-  /** The questions about open calls, and the decisions about them, by call. */
+  /** The questions about open calls, and the decisions that have answered them for good, by call. */
   #questions: Map<string, ApprovalRequestEntry> | undefined;
   #decisions: Map<string, PermissionEntry> | undefined;
+  #handedOut: Set<string> | undefined;
   #session: Spending = NO_SPENDING;
   #run: Spending = NO_SPENDING;
   #isTouched = false;
   #endedWaiting = false;
-  #wasCut = false;
   #isStopped = false;
   #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
@@ -112,9 +112,9 @@ export class SessionState {
     return this.#endedWaiting && this.transcript.hasPending;
   }
 
-  /** True when the newest run goes on after it was cut: its open calls may not have been judged yet. */
-  get wasCut(): boolean {
-    return this.#wasCut;
+  /** True for an open call that a run has ended with, so that its caller may be at work on it. */
+  isHandedOut(callId: string): boolean {
+    return this.#handedOut?.has(callId) === true;
   }
 
   /** True when a person refused a call of the newest run, or of one inside it, with `stop`. */
@@ -124,14 +124,7 @@ export class SessionState {
 
   /** Open calls that wait for approval, by id, in call order. */
   get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
-    if (this.#questions === undefined) return NO_APPROVALS;
-    if (this.#decisions === undefined) return this.#questions;
-    return new Map([...this.#questions].filter(([id]) => this.#decisions?.has(id) !== true));
-  }
-
-  /** The question about an open call, answered or not. */
-  question(callId: string): ApprovalRequestEntry | undefined {
-    return this.#questions?.get(callId);
+    return this.#questions ?? NO_APPROVALS;
   }
 
   /** The decision about an open call that is on record, while the call was cut before anything came of it. */
@@ -154,12 +147,12 @@ export class SessionState {
     return this.#begun.get(callId);
   }
 
-  /** The provider's last report; `undefined` where there was none, or none since the last compaction. */
+  /** The provider's last report; `undefined` where there was none since messages were taken out. */
   get measured(): MeasuredContext | undefined {
     return this.#measured;
   }
 
-  /** Counts up when a compaction is made or taken back. */
+  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
   get revision(): number {
     return this.#revision;
   }
@@ -176,9 +169,7 @@ export class SessionState {
 
   apply(entry: JournalEntry): void {
     this.#nested?.parent.apply(entry);
-    // One that is given outside of a run stops none.
-    if (entry.type === "permission_decision" && entry.stop === true && this.progress.isOpen)
-      this.#isStopped = true;
+    if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped ||= this.#stops(entry);
     if (entry.scope === this.#nested?.scope) this.#fold(entry);
     else if (isSpending(entry)) this.#spend(entry);
   }
@@ -208,10 +199,10 @@ export class SessionState {
       case "run_start":
         this.#isTouched = true;
         this.#isStopped = false;
+        this.#endedWaiting = false;
         this.#run = NO_SPENDING;
         return;
       case "run_resume":
-        this.#wasCut = !this.#endedWaiting;
         this.#endedWaiting = false;
         return;
       case "history":
@@ -249,7 +240,11 @@ export class SessionState {
     if (entry.stopReason === "aborted") this.#isCut = true;
     // Calls left to the caller stay open; any other open call will never be answered.
     this.#endedWaiting = isWaiting(entry.stopReason);
-    if (this.#endedWaiting) return;
+    if (this.#endedWaiting) {
+      const calls = this.transcript.pending.map(({ id }) => id);
+      this.#handedOut = new Set(calls.filter((id) => this.#questions?.has(id) !== true));
+      return;
+    }
     this.transcript.closeOpenCalls();
     this.#closeApprovals();
   }
@@ -265,26 +260,39 @@ export class SessionState {
     this.#begun.delete(entry.callId);
   }
 
+  /** False for a stop that is given about a call outside of the run, also while that run is cut. */
+  #stops({ scope, callId, parentCallId = callId }: PermissionEntry): boolean {
+    const { pending } = this.transcript;
+    // The scope of a subagent names the call it works for; a phase works for none.
+    const isWithin =
+      scope === this.#nested?.scope
+        ? pending.some(({ id }) => `${parentCallId}/`.startsWith(`${id}/`))
+        : pending.length === 0 || pending.some(({ id }) => `${scope}/`.includes(`/${id}/`));
+    return this.progress.isOpen && isWithin;
+  }
+
   #judge(entry: ApprovalRequestEntry | PermissionEntry): void {
     const { callId } = entry;
     if (entry.type === "approval_request") {
       (this.#questions ??= new Map()).set(callId, entry);
       this.#decisions?.delete(callId);
-    } else if (entry.parentCallId === undefined && isForLater(entry))
+    } else if (entry.parentCallId === undefined && isForLater(entry)) {
       (this.#decisions ??= new Map()).set(callId, entry);
+      this.#questions?.delete(callId);
+    }
   }
 
   #closeApprovals(): void {
     this.#questions = undefined;
     this.#decisions = undefined;
+    this.#handedOut = undefined;
   }
 
   /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
     const decided = this.#decisions?.get(callId);
     if (decided?.action === "deny") return `${NOT_APPROVED}: ${decided.reason}`;
-    if (decided === undefined && this.#questions?.has(callId) === true)
-      return `${NOT_APPROVED}: it was not answered`;
+    if (this.#questions?.has(callId) === true) return `${NOT_APPROVED}: it was not answered`;
     return this.intent(callId) === undefined ? NEVER_RAN : OUTCOME_UNKNOWN;
   }
 

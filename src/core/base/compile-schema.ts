@@ -1,5 +1,5 @@
 import { errorMessage, type Json, misuse } from "./errors.ts";
-import { type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import { isPlain, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
   CompiledSchema,
   InferSchema,
@@ -25,7 +25,7 @@ export function compileSchema<const S extends SchemaInput>(schema: S): CompiledS
 }
 
 function compileJson(schema: unknown): CompiledSchema {
-  if (!isPlainObject(schema)) {
+  if (!isPlain(schema)) {
     throw misuse(
       `A schema must be a JSON Schema object or a Standard Schema (zod 4.2 or later, for one), not ${kindOf(schema)}.`,
     );
@@ -136,7 +136,7 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
 function copyJson(value: unknown, where: string, parents: readonly object[]): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (!Array.isArray(value) && !isPlainObject(value))
+  if (!Array.isArray(value) && !isPlain(value))
     throw schemaError(where, `is ${kindOf(value)}, which JSON cannot hold`);
   if (parents.includes(value)) throw schemaError(where, "contains itself; use $ref and $defs");
   if (parents.length >= MAX_JSON_DEPTH)
@@ -149,12 +149,6 @@ function copyJson(value: unknown, where: string, parents: readonly object[]): Js
     if (field !== undefined) copy.push([key, copyJson(field, `${where}/${pointerToken(key)}`, line)]);
   }
   return Object.freeze(Object.fromEntries(copy));
-}
-
-function isPlainObject(value: unknown): value is Fields {
-  if (!isRecord(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function kindOf(value: unknown): string {

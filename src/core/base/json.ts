@@ -106,6 +106,19 @@ function areFieldsEqual(one: Fields, other: Fields): boolean {
   return true;
 }
 
+/**
+ * A value as a journal has it: a date, or a number that JSON does not have, is a text there. `undefined` for
+ * one that JSON cannot hold.
+ */
+export function asStored(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each));
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** True for an object as a literal makes it, of whatever realm: no date, map or instance of a class. */
 export function isPlain(value: unknown): value is Fields {
   if (!isRecord(value)) return false;

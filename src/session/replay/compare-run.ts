@@ -123,6 +123,8 @@ function compareCalls(compared: ComparedRun): void {
   for (const call of made.values()) {
     const recorded = run.calls.get(call.callId);
     if (recorded !== undefined || call.result?.status === "aborted") continue;
+    // A call of before that was only to get its answer, and the run was cut once more.
+    if (run.end === undefined && call.intent === undefined) continue;
     const place = {
       ...placeOf(compared, "added_call", undefined),
       call: { id: call.callId, name: call.name },

@@ -20,7 +20,7 @@ export function recordedGate(
       const question = waited.get(callId);
       const { decision, request } = run.calls.get(callId) ?? {};
       if (question !== undefined && request === undefined) return ofWaiting(question, { callId, input, run });
-      if (decision !== undefined) return { ...asked(decision, request), ...askedForm(decision, input) };
+      if (decision !== undefined) return { ...asked(decision, request), ...formOf(decision, input, run) };
       if (request !== undefined) return { ...waiting(request), ...askedForm(request, input) };
       return { action: "allow", ...judgedInput(callId, run) };
     },
@@ -40,7 +40,7 @@ function ofWaiting(
     return { action: "allow", place: ELSEWHERE, ...(intent && askedForm(intent, input)) };
   const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
   const where = isFor ? matter(question) : { place: ELSEWHERE };
-  return { ...asked(decision, undefined), ...where, ...askedForm(decision, input) };
+  return { ...asked(decision, undefined), ...where, ...formOf(decision, input, run) };
 }
 
 /** A place that no question is about. */
@@ -81,6 +81,18 @@ function judgedInput(callId: string, run: RecordedRun): Pick<GateDecision, "inpu
   return intent?.judged === true ? { input: intent.input } : {};
 }
 
+/** True for a yes without a question: of rules that answered one, or to a call of the caller's own. */
+function isOfRules(by: PermissionEntry["by"], action: PermissionEntry["action"]): boolean {
+  return by === "rule" && action === "allow";
+}
+
+/** The form of a call that was decided about: the one that rules had run in its place, else the one shown. */
+function formOf(decision: PermissionEntry, own: ToolInput, run: RecordedRun): Pick<GateDecision, "input"> {
+  const { callId, by, action } = decision;
+  const ran = isOfRules(by, action) ? judgedInput(callId, run) : {};
+  return { ...askedForm(decision, own), ...ran };
+}
+
 /** The form of a call that was asked about, where that was not its own. */
 function askedForm(
   { input }: PermissionEntry | ApprovalRequestEntry | ToolIntentEntry,
@@ -93,8 +105,7 @@ function asked(
   { action, by, reason, question, rule, suggestion }: PermissionEntry,
   request: ApprovalRequestEntry | undefined,
 ): GateDecision {
-  // The arguments of a call of the caller's own, once they were allowed.
-  if (by === "rule" && action === "allow") return { action };
+  if (isOfRules(by, action)) return { action };
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,

@@ -13,7 +13,7 @@ import type { RunContext } from "../../core/agent/run-context.ts";
 import { SessionState } from "../../core/agent/session-state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { hashText } from "../../core/base/hash-text.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
@@ -134,24 +134,45 @@ class RunReplay {
       next: (request) => this.#nextAnswer(request),
       interrupt: () => this.#interrupt(),
     });
-    const open = state.transcript.pending.filter(({ id }) => {
+    const begun = [...this.#run.calls.values()].filter(({ intent }) => intent !== undefined);
+    const hasRun = new Set(begun.map(({ name }) => name));
+    const open = state.transcript.pending.filter(({ id, name }) => {
       const { decision, result } = this.#run.calls.get(id) ?? {};
-      const isLeft = !state.approvals.has(id) || decision?.external === true;
-      return isLeft && result === undefined;
+      if (state.approvals.has(id) && decision?.external !== true) return false;
+      return result === undefined || (decision !== undefined && !hasRun.has(name));
     });
+    const again = new Set(this.#madeAgain(state).map(({ name }) => name));
     const tools = standInTools({
       run: this.#run,
       facts: this.#facts,
       externalTools: new Set([...this.#facts.externalTools, ...open.map(({ name }) => name)]),
       tools: this.#options.tools ?? [],
+      isIdempotent: (name) => again.has(name),
       keepsOrder: this.#options.runTool !== undefined,
       answer: (call, toolContext) => this.#answerCall(call, toolContext),
     });
     const { gate, approve } = recordedGate(this.#run, this.#facts, questionsIn(state));
     return {
-      context: this.#context(state, { model, tools, gate, approve }),
+      context: this.#context(state, {
+        model,
+        tools,
+        gate,
+        approve,
+        openCalls: again.size > 0 ? "run" : "close",
+      }),
       conduct: this.#conductor(tools),
     };
+  }
+
+  /** The calls of a run that was cut before which this one made itself, as its record shows. */
+  #madeAgain(state: SessionState): readonly ToolUseBlock[] {
+    return state.transcript.pending.filter(({ id }) => {
+      const { intent, result } = this.#run.calls.get(id) ?? {};
+      return (
+        (state.approvals.get(id) ?? state.decision(id)) === undefined &&
+        (intent !== undefined || (result && result.status !== "aborted"))
+      );
+    });
   }
 
   #conductor(tools: readonly Tool[]): (run: RunContext) => Promise<unknown> {
@@ -166,9 +187,10 @@ class RunReplay {
       readonly tools: readonly Tool[];
       readonly gate: Gate;
       readonly approve: Approver | undefined;
+      readonly openCalls: RunContext["openCalls"];
     },
   ): RunContext {
-    const { model, gate, approve } = ports;
+    const { model, gate, approve, openCalls } = ports;
     return {
       // No guard against loops: it has spoken in the record, and how it was set up is not recorded.
       ...replayContext({
@@ -181,6 +203,7 @@ class RunReplay {
           permission: gate,
           approve,
           approvals: recordedApprovals(this.#run, questionsIn(state)),
+          openCalls,
           cwd: this.#folder(state),
           maxToolResultChars: Number.MAX_SAFE_INTEGER,
           maxIterations: state.progress.iterations + this.#facts.maxIterations,
@@ -317,7 +340,7 @@ class RunReplay {
 
 /** The questions about open calls, answered or not, by call. */
 function questionsIn(state: SessionState): ReadonlyMap<string, ApprovalRequestEntry> {
-  const questions = state.transcript.pending.flatMap(({ id }) => state.question(id) ?? []);
+  const questions = state.transcript.pending.flatMap(({ id }) => state.approvals.get(id) ?? []);
   return new Map(questions.map((question) => [question.callId, question]));
 }
 

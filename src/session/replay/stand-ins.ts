@@ -11,6 +11,8 @@ interface StandInOptions {
   readonly facts: RunFacts;
   readonly externalTools: ReadonlySet<string>;
   readonly tools: readonly Tool[];
+  /** True for a tool that was run again after it was cut. */
+  readonly isIdempotent: (name: string) => boolean;
   /** True where calls run: those that conflict must not overlap. */
   readonly keepsOrder: boolean;
   readonly answer: (call: RecordedCall, context: ToolContext) => Promise<unknown>;
@@ -47,6 +49,7 @@ function standIn(name: string, facts: StandInFacts): Tool {
   const base = defineTool({
     name,
     description: `Stands in for ${name}.`,
+    idempotent: facts.isIdempotent(name),
     parameters: { type: "object" },
     execute: async (_input, context) => {
       const call = run.calls.get(context.callId);
