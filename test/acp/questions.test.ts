@@ -176,3 +176,43 @@ test("what a killed agent had asked is asked with the next prompt, until there i
     [...killed.problems, ...cancels.problems, ...editor.problems],
   ]).toEqual(["end_turn", ["write made"], ["made"], "It is made.Go on I do.", 3, []]);
 });
+
+test("of two calls that a killed agent had asked about, one is refused, the other made, and the prompt sent", async () => {
+  const both = ["a", "b"].map((path) => calls("write", { path, content: "" }));
+  const server = await modelServer([both, says("One is made."), says("Go on I do.")]);
+  const asked = Promise.withResolvers<void>();
+  const killed = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      // A yes that nothing has come of is asked for again.
+      const once = options.find(({ kind }) => kind === "allow_once")?.optionId ?? "";
+      if (toolCall.title === "write a") return once;
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  const { cwd, state } = killed;
+  const id = await newSession(killed);
+  const lost = prompt(killed, id, "Make both").catch(() => "lost");
+  await asked.promise;
+  killed.kill();
+  await Promise.all([lost, killed.end]);
+  const editor = await startEditor({
+    server,
+    cwd,
+    state,
+    answer: ({ toolCall, options }) => {
+      const kind = toolCall.title === "write a" ? "reject_once" : "allow_once";
+      return options.find((option) => option.kind === kind)?.optionId ?? "";
+    },
+  });
+  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
+  const end = await prompt(editor, id, "Go on");
+  const titles = editor.questions.map(({ toolCall }) => toolCall.title);
+  expect([end.stopReason, titles, readdirSync(cwd), server.requests.length]).toEqual([
+    "end_turn",
+    ["write a", "write b"],
+    ["b"],
+    3,
+  ]);
+});

@@ -33,6 +33,8 @@ export class AcpSession {
   readonly #publisher: ViewPublisher;
   /** Terminals of the editor that calls run in, by call. */
   readonly #terminals = new Map<string, string>();
+  /** Ids of the questions that the editor has before it. */
+  readonly #asking = new Set<string>();
   #running: AbortController | undefined;
   /** The commands that were told. */
   #commands = "[]";
@@ -117,7 +119,8 @@ export class AcpSession {
     const signal = AbortSignal.any([running.signal, request]);
     try {
       const input = promptInput(blocks);
-      if (this.session.questions.length > 0) await this.#askLeft(signal);
+      const left = this.session.questions.filter(({ id }) => !this.#asking.has(id));
+      if (left.length > 0) await this.#askLeft(left, signal);
       if (signal.aborted) return { stopReason: "cancelled" };
       const outcome = await this.session.send(input, { signal });
       // Servers that came up meanwhile may have brought prompts.
@@ -147,20 +150,24 @@ export class AcpSession {
    * Asks what an agent that was killed had asked, and goes on with the answers to the end: the message of a
    * prompt would refuse it unseen. A cancel leaves open what is not answered.
    */
-  async #askLeft(signal: AbortSignal): Promise<void> {
+  async #askLeft(left: readonly Question[], signal: AbortSignal): Promise<void> {
     const { session } = this;
-    for (const question of session.questions) await this.#ask(question, signal);
-    await untilIdle(session, signal);
+    const before = session.lastOutcome;
+    for (const question of left) await this.#ask(question, signal);
+    const isDone = (): boolean => signal.aborted || (session.lastOutcome !== before && !isAtWork(session));
+    await untilDone(isDone, { session, signal });
     if (signal.aborted) await session.stop("The editor cancelled the prompt.");
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
     const { client, capabilities, session } = this.#options;
+    this.#asking.add(question.id);
     // The editor must know a call before it is asked about it.
     if (question.callId !== undefined) this.#announce(question.callId);
     await this.#sending;
     const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
     const reply = await askClient(question, place);
+    this.#asking.delete(question.id);
     // It may have been closed meanwhile, with the run it belonged to; a cancel is no answer.
     if (signal.aborted) return;
     if (session.questions.some(({ id }) => id === question.id)) session.answer(question.id, reply);
@@ -182,16 +189,23 @@ function findCall(
   return undefined;
 }
 
-/** Resolves when the session has nothing left to do, or at the abort. */
-function untilIdle(session: CodingSession, signal: AbortSignal): Promise<void> {
+function isAtWork({ view: { state, run } }: CodingSession): boolean {
+  return state === "running" || state === "stopping" || run !== undefined;
+}
+
+/** Resolves when something holds of a session, which is looked at with each change and at the abort. */
+async function untilDone(
+  isDone: () => boolean,
+  { session, signal }: { readonly session: CodingSession; readonly signal: AbortSignal },
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const look = (): void => {
-    if (session.view.state === "idle" || signal.aborted) resolve();
-  };
+  // An answer may have a run begin right behind the one that another answer has begun.
+  const look = (): void => void setImmediate(() => isDone() && resolve());
   const off = session.onChange(look);
   signal.addEventListener("abort", look, { once: true });
   look();
-  return promise.finally(off);
+  await promise;
+  off();
 }
 
 const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } = {
