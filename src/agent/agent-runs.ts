@@ -201,7 +201,7 @@ export class AgentRuns {
   async #work(run: RunContext, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
     const { session, conduct } = this.#host;
     try {
-      await session.storeObserved(saysSomething(messages));
+      await session.storeObserved(saysSomething(messages), run.openCalls);
       const result = await performRun(run, { messages, history: session.history, conduct });
       await session.storeObserved(false);
       active.publish({ type: "done", result });

@@ -106,10 +106,13 @@ export class AgentSession {
 
   /**
    * Records what was observed. It would close calls that wait: unless something else does (`closing`), it
-   * waits until they are answered.
+   * waits until they are answered. `openCalls`: how a run would go on with them.
    */
-  async storeObserved(closing: boolean): Promise<void> {
-    if (this.#observed.length === 0 || (!closing && this.#waits)) return;
+  async storeObserved(
+    closing: boolean,
+    openCalls: AgentOptions["openCalls"] = this.#options.openCalls,
+  ): Promise<void> {
+    if (this.#observed.length === 0 || (!closing && this.#waits(openCalls))) return;
     const observed = this.#observed.splice(0);
     await this.begin();
     await recordInterruption(this.recorder());
@@ -117,10 +120,11 @@ export class AgentSession {
   }
 
   /** True while calls are open that can still come to their end, also of a run that was killed. */
-  get #waits(): boolean {
-    const { transcript, approvals } = this.#state;
-    const goesOn = this.#options.openCalls === "run";
-    return transcript.pending.some(({ id }) => goesOn || approvals.has(id) || this.#state.isHandedOut(id));
+  #waits(openCalls: AgentOptions["openCalls"]): boolean {
+    const state = this.#state;
+    const isOutside = (id: string): boolean =>
+      state.approvals.has(id) || state.isHandedOut(id) || state.decision(id)?.external === true;
+    return state.transcript.pending.some(({ id }) => openCalls === "run" || isOutside(id));
   }
 
   /** Begins anew. Throws `invalid_argument` when the journal was passed in. */

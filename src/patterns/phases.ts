@@ -15,7 +15,13 @@ import { type Message, messageText } from "../core/message/message.ts";
 export function standsAtQuestion({ state }: RunContext): boolean {
   const { messages, hasPending } = state.transcript;
   const last = messages.at(-1);
-  return !hasPending && (last === undefined || last.content.some(({ type }) => type !== "tool_result"));
+  // The answers of phases are none of the conversation's.
+  const hasAnswered = state.progress.iterations > 0;
+  return (
+    !hasPending &&
+    !hasAnswered &&
+    (last === undefined || last.content.some(({ type }) => type !== "tool_result"))
+  );
 }
 
 /**

@@ -203,10 +203,14 @@ test("a stop to the question of one agent leaves another with the same approver 
 });
 
 test("a prompt that does not hear of the abort of its run holds up no later question", async () => {
+  const asked = Promise.withResolvers<void>();
   const approve = createApprover({
     prompt: {
-      ask: ({ callId }) =>
-        callId === "a" ? new Promise(() => undefined) : Promise.resolve({ choice: "once" }),
+      ask: ({ callId }) => {
+        if (callId !== "a") return Promise.resolve({ choice: "once" });
+        asked.resolve();
+        return new Promise(() => undefined);
+      },
       tell: () => undefined,
     },
     session: new SessionRules(),
@@ -221,6 +225,7 @@ test("a prompt that does not hear of the abort of its run holds up no later ques
     }).run("go", signal && { signal });
   const stop = new AbortController();
   const first = run("a", stop.signal);
+  await asked.promise;
   const second = run("b");
   stop.abort();
   expect([(await first).stopReason, (await second).stopReason]).toEqual(["aborted", "completed"]);

@@ -72,6 +72,7 @@ async function askPerson(
     const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
     // A prompt that does not hear of the abort holds up nobody else.
     const reply: ApprovalReply = await orAborted(prompt.ask(question), request.signal);
+    request.signal.throwIfAborted();
     wasShown = true;
     if (reply.choice === "once") return true;
     const rule = ruleOf(reply, question);

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
+import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { modelServer } from "../e2e/command.ts";
 import { newSession, prompt, startEditor } from "./editor.ts";
 
@@ -177,9 +178,8 @@ test("what a killed agent had asked is asked with the next prompt, until there i
   ]).toEqual(["end_turn", ["write made"], ["made"], "It is made.Go on I do.", 3, []]);
 });
 
-test("of two calls that a killed agent had asked about, one is refused, the other made, and the prompt sent", async () => {
-  const both = ["a", "b"].map((path) => calls("write", { path, content: "" }));
-  const server = await modelServer([both, says("One is made."), says("Go on I do.")]);
+/** An agent that was killed when it had asked about two calls, of which nothing had come. */
+async function killedAtTwo(server: ScriptedServer) {
   const asked = Promise.withResolvers<void>();
   const killed = await startEditor({
     server,
@@ -197,6 +197,14 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
   await asked.promise;
   killed.kill();
   await Promise.all([lost, killed.end]);
+  return { id, cwd, state };
+}
+
+const BOTH = ["a", "b"].map((path) => calls("write", { path, content: "" }));
+
+test("of two calls that a killed agent had asked about, one is refused, the other made, and the prompt sent", async () => {
+  const server = await modelServer([BOTH, says("One is made."), says("Go on I do.")]);
+  const { id, cwd, state } = await killedAtTwo(server);
   const editor = await startEditor({
     server,
     cwd,
@@ -215,4 +223,21 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
     ["b"],
     3,
   ]);
+});
+
+test("a stop to one of two calls that a killed agent had asked about lets neither run, and the prompt goes on", async () => {
+  const server = await modelServer([BOTH, says("Go on I do.")]);
+  const { id, cwd, state } = await killedAtTwo(server);
+  const editor = await startEditor({
+    server,
+    cwd,
+    state,
+    answer: ({ toolCall, options }) =>
+      toolCall.title === "write a"
+        ? (options.find(({ kind }) => kind === "reject_always")?.optionId ?? "")
+        : new Promise(() => undefined),
+  });
+  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
+  expect(await prompt(editor, id, "Go on")).toEqual({ stopReason: "end_turn" });
+  expect([readdirSync(cwd), server.requests.length]).toEqual([[], 2]);
 });

@@ -7,6 +7,7 @@ import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
 import type { Tool } from "../../src/core/tool/tool.ts";
+import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
 import { calls, type ScriptStep, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { lines, tool } from "./conversation.ts";
@@ -149,4 +150,39 @@ test("a call that runs again gets what JSON does not keep as it was, beside what
     [1_000, 200],
     [1_000, 200],
   ]);
+});
+
+test("a limit that is lower by now takes no call away that was handed out", async () => {
+  const journal = new MemoryJournal();
+  const tools = [external];
+  const three = ["a", "b", "c"].map((id) => calls("outside", {}, id));
+  await open(journal, [three], { tools }).run("go");
+  const agent = open(journal, [says("Done.")], { tools, maxCallsPerAnswer: 1 });
+  const result = (id: string) =>
+    ({ type: "tool_result", tool_use_id: id, content: `${id} was done` }) as const;
+  const first = await agent.run([{ role: "user", content: [result("a")] }]);
+  expect(first.pending?.map(({ callId }) => callId)).toEqual(["b", "c"]);
+  const { stopReason } = await agent.run([{ role: "user", content: [result("b"), result("c")] }]);
+  expect(stopReason).toBe("completed");
+});
+
+test("what is observed does not close a call of the caller's own that was allowed before a kill", async () => {
+  const journal = new MemoryJournal();
+  const options = { tools: [external], ...gate({ outside: ASKS }), approve: () => true };
+  await open(journal, [calls("outside", {}, "a")], options).run("go");
+  const agent = open(killedAt(journal, "permission_decision"), [says("Done.")], options);
+  await agent.observe("Ann: hello");
+  const { stopReason } = await agent.run([{ role: "user", content: [RESULT] }]);
+  expect(stopReason).toBe("completed");
+});
+
+test("a pattern leaves a run that was cut behind its answer as it was begun: it has only to end", async () => {
+  const journal = new MemoryJournal();
+  const tools = [tool("local")];
+  await open(journal, [calls("local", {}, "a"), says("The answer.")], { tools }).run("go");
+  const entries = [...journal.entries()];
+  const cut = new MemoryJournal({ sessionId: journal.sessionId, entries: entries.slice(0, -1) });
+  const model = new ScriptedModel([]);
+  const { stopReason, text } = await new ReflectionAgent({ model, tools, journal: cut }).run();
+  expect([stopReason, text, model.requests.length]).toEqual(["completed", "The answer.", 0]);
 });

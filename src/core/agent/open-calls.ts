@@ -90,7 +90,10 @@ function excessCalls({ state, maxCallsPerAnswer }: RunContext): ReadonlySet<stri
   const answer = state.transcript.messages.at(-1);
   const excess = answer === undefined ? [] : toolCallsOf(answer).slice(maxCallsPerAnswer);
   const ids = excess.map(({ id }) => id);
-  return new Set(ids.filter((id) => (state.intent(id) ?? state.approvals.get(id)) === undefined));
+  const isUntouched = (id: string): boolean =>
+    (state.intent(id) ?? state.approvals.get(id) ?? state.decision(id)) === undefined &&
+    !state.isHandedOut(id);
+  return new Set(ids.filter(isUntouched));
 }
 
 async function admitOne(run: RunContext, call: ToolUseBlock): Promise<Admission> {

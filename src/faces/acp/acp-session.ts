@@ -14,7 +14,7 @@ import type { ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { terminalLine } from "../../app/safe-text.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
-import { askClient } from "./ask-client.ts";
+import { askClient, REFUSED } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
 import { protocolError } from "./protocol-error.ts";
 import { ViewPublisher } from "./publish-view.ts";
@@ -153,10 +153,24 @@ export class AcpSession {
   async #askLeft(left: readonly Question[], signal: AbortSignal): Promise<void> {
     const { session } = this;
     const before = session.lastOutcome;
-    for (const question of left) await this.#ask(question, signal);
+    for (const question of left) await this.#askWhileOpen(question, signal);
     const isDone = (): boolean => signal.aborted || (session.lastOutcome !== before && !isAtWork(session));
     await untilDone(isDone, { session, signal });
     if (signal.aborted) await session.stop("The editor cancelled the prompt.");
+  }
+
+  /** A stop takes back the questions behind its own. */
+  async #askWhileOpen(question: Question, prompt: AbortSignal): Promise<void> {
+    const { session } = this;
+    const taken = new AbortController();
+    const look = (): void => {
+      if (!session.questions.some(({ id }) => id === question.id)) taken.abort();
+    };
+    const off = session.onChange(look);
+    look();
+    const signal = AbortSignal.any([prompt, taken.signal]);
+    if (!signal.aborted) await this.#ask(question, signal);
+    off();
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
@@ -168,9 +182,12 @@ export class AcpSession {
     const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
     const reply = await askClient(question, place);
     this.#asking.delete(question.id);
-    // It may have been closed meanwhile, with the run it belonged to; a cancel is no answer.
     if (signal.aborted) return;
-    if (session.questions.some(({ id }) => id === question.id)) session.answer(question.id, reply);
+    // A cancel is no answer, unless there is no prompt that it could be about.
+    if (reply === undefined && this.#running !== undefined) this.cancel();
+    // It may have been closed meanwhile, with the run it belonged to.
+    else if (session.questions.some(({ id }) => id === question.id))
+      session.answer(question.id, reply ?? REFUSED);
   }
 }
 

@@ -28,10 +28,17 @@ export interface QuestionPlace {
   readonly signal: AbortSignal;
 }
 
-const REFUSED: QuestionReply = { choice: "no" };
+/** The answer of nobody. */
+export const REFUSED: QuestionReply = { choice: "no" };
 
-/** Asks the person at the editor. An editor that cannot ask or fails, and a cancelled prompt, refuse. */
-export async function askClient(question: Question, place: QuestionPlace): Promise<QuestionReply> {
+/**
+ * Asks the person at the editor. An editor that cannot ask, or fails, refuses. `undefined`: it says that the
+ * prompt is cancelled.
+ */
+export async function askClient(
+  question: Question,
+  place: QuestionPlace,
+): Promise<QuestionReply | undefined> {
   try {
     return question.type === "permission"
       ? await askPermission(question, place)
@@ -45,7 +52,7 @@ export async function askClient(question: Question, place: QuestionPlace): Promi
 async function askPermission(
   question: Question,
   { client, sessionId, cwd, signal }: QuestionPlace,
-): Promise<QuestionReply> {
+): Promise<QuestionReply | undefined> {
   const { callId = question.id, tool = "", input = {}, agent, choices, diff } = question;
   const named = agent === undefined ? "" : `${agent}: `;
   const { outcome } = await client.request(
@@ -64,7 +71,7 @@ async function askPermission(
     },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
-  if (outcome.outcome !== "selected") return REFUSED;
+  if (outcome.outcome === "cancelled") return undefined;
   const chosen = choices.find((_choice, index) => optionId(index) === outcome.optionId);
   if (chosen === undefined) return REFUSED;
   return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };

@@ -130,10 +130,12 @@ export class CodingHost implements SessionHost, SessionKeeper {
       const questions = this.served(id)?.session.questions ?? [];
       for (const question of questions) all.push({ ...question, sessionId: id });
     }
-    for await (const file of this.kept.waiting())
-      if (!this.#open.has(file.sessionId))
-        for (const question of await leftQuestions(file, this.options.paths))
-          all.push({ ...question, sessionId: file.sessionId });
+    for await (const file of this.kept.waiting()) {
+      const { sessionId } = file;
+      const left = this.#open.has(sessionId) ? [] : await leftQuestions(file, this.options.paths);
+      // It may have been opened meanwhile, and answered.
+      if (!this.#open.has(sessionId)) for (const question of left) all.push({ ...question, sessionId });
+    }
     for (const question of all) this.seen(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
   }

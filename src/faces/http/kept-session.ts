@@ -222,6 +222,8 @@ export class KeptSession implements HostedSession {
     const { kept, options } = this.#host;
     const isAsking = kept.factsOf(this.#file).run === "waiting";
     const questions = isAsking ? await openQuestions(read, options.paths) : [];
+    // It may have been opened meanwhile, and answered.
+    if (this.#host.served(this.id) !== undefined) return this.#waiting();
     this.#host.seen(this.id, questions);
     const left = entries.findLast((entry) => keptMessages(entry, this.id) !== undefined);
     const messages = left === undefined ? [] : (keptMessages(left, this.id) ?? []);

@@ -15,6 +15,7 @@ function withoutSession() {
     steering: [],
     todo: [],
     jobs: [],
+    state: "idle",
     model: "m",
     mode: "default",
     context: { usedTokens: 0 },
@@ -30,8 +31,10 @@ function withoutSession() {
     shell: async (command: string) => void asked.push(["shell", command]),
     send: async (input: unknown) => {
       asked.push(["send", input]);
+      view.state = "running";
       return { exitCode: 0 };
     },
+    steer: (input: unknown) => void asked.push(["steer", input]),
   } as unknown as CodingSession;
   const keymap = keymapOf();
   const screen = new Screen({
@@ -67,6 +70,7 @@ test("what is done before there is a session is done with it: a key, commands an
   enter("/mode plan");
   enter("!ls");
   enter("hello");
+  enter("and more");
   expect(asked).toEqual([]);
   controller.attach(session, false);
   expect(asked).toEqual([
@@ -74,6 +78,7 @@ test("what is done before there is a session is done with it: a key, commands an
     ["mode", "plan"],
     ["shell", "ls"],
     ["send", "hello"],
+    ["steer", "and more"],
   ]);
 });
 

@@ -37,7 +37,7 @@ export class Controller implements Control {
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** Does in order, once there is a session, what a person wanted before. */
+  /** The things to do, once there is a session, that a person wanted before. */
   readonly #early: (() => void)[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
@@ -86,20 +86,26 @@ export class Controller implements Control {
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
     this.ports.onSession(session);
-    for (const work of this.#early.splice(0)) work();
+    for (const work of this.#early.splice(0)) this.#trying(work);
   }
 
   receive(event: TerminalEvent): void {
     if (this.#isOffered && event.type !== "reply") this.screen.clearHint();
     this.#isOffered &&= event.type === "reply";
-    try {
+    this.#trying(() => {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
         runSlashCommand(this, "help", "");
       else this.screen.handle(event);
+    });
+    if (event.type !== "reply") this.screen.draw();
+  }
+
+  #trying(work: () => void): void {
+    try {
+      work();
     } catch (error) {
       this.say(errorMessage(error), "bad");
     }
-    if (event.type !== "reply") this.screen.draw();
   }
 
   act(action: KeyAction, key: string): void {
@@ -163,7 +169,7 @@ export class Controller implements Control {
     const input: Input = images.length === 0 ? text : [{ type: "text", text }, ...images];
     if (session.view.state === "stopping")
       this.run(session.stop().then(() => this.#give(session, text, images)));
-    else if (session.view.run === undefined) {
+    else if (session.view.run === undefined && session.view.state !== "running") {
       const last = lastSaid(session);
       const work = session.send(input).then(({ exitCode }) => {
         if (exitCode === EXIT.session && lastSaid(session) === last) this.#giveBack(session, text, images);
