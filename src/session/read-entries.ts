@@ -82,7 +82,7 @@ const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
 const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
 
 const OF_RUN = { sessionId: isText };
-const OF_CALL = { callId: isText, name: isText };
+const OF_CALL = { callId: isText };
 const OF_FILES = { root: isText, changes: areChanges };
 
 const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = new Map(
@@ -97,7 +97,7 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
     tool_intent: OF_CALL,
     permission_decision: OF_CALL,
     // A schema may make anything of the arguments, but nobody can be asked about nothing.
-    approval_request: { ...OF_CALL, input: (value) => value !== undefined && value !== null },
+    approval_request: { ...OF_CALL, name: isText, input: (value) => value !== undefined && value !== null },
     tool_result: { result: (value) => isRecord(value) && isText(value["tool_use_id"]) },
     checkpoint: OF_FILES,
     rollback: OF_FILES,

@@ -198,6 +198,14 @@ export async function newSession({ agent, cwd }: Pick<Editor, "agent" | "cwd">):
   return (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
 }
 
+/** Opens a session of before, which sends its whole conversation again. */
+export async function loadSession(
+  { agent, cwd }: Pick<Editor, "agent" | "cwd">,
+  sessionId: string,
+): Promise<void> {
+  await agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+}
+
 /** Sends a prompt, and resolves to how it ended. */
 export function prompt(
   { agent }: Pick<Editor, "agent">,

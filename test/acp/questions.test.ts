@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { modelServer } from "../e2e/command.ts";
-import { newSession, prompt, startEditor } from "./editor.ts";
+import { type Editor, loadSession, newSession, prompt, startEditor } from "./editor.ts";
 
 test("a call is announced before it is asked about; a yes runs it, a no makes it fail", async () => {
   const step = () => [calls("bash", { command: "touch made" }), says("Done.")];
@@ -118,28 +118,44 @@ test("an answer that was not offered is a no, whatever number it may be read as"
   expect([editor.questions.length, readdirSync(editor.cwd)]).toEqual([ids.length, []]);
 });
 
-test("what a killed agent had asked is asked with the next prompt, until there is an answer", async () => {
-  const server = await modelServer([
-    calls("write", { path: "made", content: "1\n" }),
-    says("It is made."),
-    says("Go on I do."),
-  ]);
+/** An agent that was killed when it asked about a call; a yes to the others had come, and nothing of it. */
+async function killedAsking(server: ScriptedServer, title: string) {
   const asked = Promise.withResolvers<void>();
-  const answer = (): Promise<string> => {
-    asked.resolve();
-    return new Promise(() => undefined);
-  };
-  const killed = await startEditor({ server, answer });
+  const killed = await startEditor({
+    server,
+    answer: ({ toolCall, options }) => {
+      if (toolCall.title !== title) return options.find(({ kind }) => kind === "allow_once")?.optionId ?? "";
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
   const { cwd, state } = killed;
   const id = await newSession(killed);
   const lost = prompt(killed, id, "Make it").catch(() => "lost");
   await asked.promise;
   killed.kill();
   await Promise.all([lost, killed.end]);
+  return { id, cwd, state, problems: killed.problems };
+}
+
+/** An editor that goes on with a session. */
+async function editorOn(session: string, options: Parameters<typeof startEditor>[0]): Promise<Editor> {
+  const editor = await startEditor(options);
+  await loadSession(editor, session);
+  return editor;
+}
+
+test("what a killed agent had asked is asked with the next prompt, until there is an answer", async () => {
+  const server = await modelServer([
+    calls("write", { path: "made", content: "1\n" }),
+    says("It is made."),
+    says("Go on I do."),
+  ]);
+  const { id, cwd, state, problems } = await killedAsking(server, "write made");
 
   // Neither an editor that cancels nor one that goes away has answered.
   const again = Promise.withResolvers<void>();
-  const cancels = await startEditor({
+  const cancels: Editor = await editorOn(id, {
     server,
     cwd,
     state,
@@ -152,20 +168,18 @@ test("what a killed agent had asked is asked with the next prompt, until there i
       return new Promise(() => undefined);
     },
   });
-  await cancels.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
   expect(await prompt(cancels, id, "Go on")).toMatchObject({ stopReason: "cancelled" });
   const left = prompt(cancels, id, "Go on").catch(() => "lost");
   await again.promise;
   cancels.leave();
   await Promise.all([left, cancels.end]);
 
-  const editor = await startEditor({
+  const editor = await editorOn(id, {
     server,
     cwd,
     state,
     answer: ({ options }) => options.find(({ kind }) => kind === "allow_once")?.optionId ?? "",
   });
-  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
   const end = await prompt(editor, id, "Go on");
   const said = editor.updates.filter((update) => update.sessionUpdate === "agent_message_chunk");
   expect([
@@ -174,38 +188,16 @@ test("what a killed agent had asked is asked with the next prompt, until there i
     readdirSync(cwd),
     said.map(({ content }) => content.type === "text" && content.text).join(""),
     server.requests.length,
-    [...killed.problems, ...cancels.problems, ...editor.problems],
+    [...problems, ...cancels.problems, ...editor.problems],
   ]).toEqual(["end_turn", ["write made"], ["made"], "It is made.Go on I do.", 3, []]);
 });
-
-/** An agent that was killed when it had asked about two calls, of which nothing had come. */
-async function killedAtTwo(server: ScriptedServer) {
-  const asked = Promise.withResolvers<void>();
-  const killed = await startEditor({
-    server,
-    answer: ({ toolCall, options }) => {
-      // A yes that nothing has come of is asked for again.
-      const once = options.find(({ kind }) => kind === "allow_once")?.optionId ?? "";
-      if (toolCall.title === "write a") return once;
-      asked.resolve();
-      return new Promise(() => undefined);
-    },
-  });
-  const { cwd, state } = killed;
-  const id = await newSession(killed);
-  const lost = prompt(killed, id, "Make both").catch(() => "lost");
-  await asked.promise;
-  killed.kill();
-  await Promise.all([lost, killed.end]);
-  return { id, cwd, state };
-}
 
 const BOTH = ["a", "b"].map((path) => calls("write", { path, content: "" }));
 
 test("of two calls that a killed agent had asked about, one is refused, the other made, and the prompt sent", async () => {
   const server = await modelServer([BOTH, says("One is made."), says("Go on I do.")]);
-  const { id, cwd, state } = await killedAtTwo(server);
-  const editor = await startEditor({
+  const { id, cwd, state } = await killedAsking(server, "write b");
+  const editor = await editorOn(id, {
     server,
     cwd,
     state,
@@ -214,7 +206,6 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
       return options.find((option) => option.kind === kind)?.optionId ?? "";
     },
   });
-  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
   const end = await prompt(editor, id, "Go on");
   const titles = editor.questions.map(({ toolCall }) => toolCall.title);
   expect([end.stopReason, titles, readdirSync(cwd), server.requests.length]).toEqual([
@@ -227,8 +218,8 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
 
 test("a stop to one of two calls that a killed agent had asked about lets neither run, and the prompt goes on", async () => {
   const server = await modelServer([BOTH, says("Go on I do.")]);
-  const { id, cwd, state } = await killedAtTwo(server);
-  const editor = await startEditor({
+  const { id, cwd, state } = await killedAsking(server, "write b");
+  const editor = await editorOn(id, {
     server,
     cwd,
     state,
@@ -237,7 +228,6 @@ test("a stop to one of two calls that a killed agent had asked about lets neithe
         ? (options.find(({ kind }) => kind === "reject_always")?.optionId ?? "")
         : new Promise(() => undefined),
   });
-  await editor.agent.request(methods.agent.session.load, { sessionId: id, cwd, mcpServers: [] });
   expect(await prompt(editor, id, "Go on")).toEqual({ stopReason: "end_turn" });
   expect([readdirSync(cwd), server.requests.length]).toEqual([[], 2]);
 });

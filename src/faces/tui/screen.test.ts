@@ -1,11 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
-import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { expect, test } from "vitest";
+import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
-import { History } from "./editor/history.ts";
-import { keymapOf } from "./editor/keymap.ts";
 import { Picker } from "./panels/picker.ts";
 import { QUIET_MS } from "./panels/quiet.ts";
-import { Screen, type ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 
 const QUESTION: Question = {
@@ -22,41 +19,12 @@ const QUESTION: Question = {
 function screenWithQuestion() {
   const clock = { time: 0 };
   const answers: QuestionReply[] = [];
-  const session: Partial<CodingSession> = {
-    view: {
-      items: [],
-      queue: [],
-      steering: [],
-      todo: [],
-      jobs: [],
-      model: "m",
-      mode: "default",
-      context: { usedTokens: 0 },
-    } as unknown as CodingSession["view"],
+  const session = bareSession({
     questions: [QUESTION],
-    status: () => [],
-    onChange: () => () => undefined,
-    onQuestion: () => () => undefined,
-    answer: (_id, reply) => void answers.push(reply),
-  };
-  const screen = new Screen({
-    terminal: {
-      size: { columns: 80, rows: 24 },
-      isBusy: false,
-      write: () => undefined,
-      checkSize: () => false,
-    },
-    look: { unicode: true, colors: "none" },
-    keymap: keymapOf(),
-    clock: { now: () => clock.time, elapsed: () => clock.time },
-    onAction: () => undefined,
-    cwd: "/w",
-    place: "w",
-    history: new History(() => []),
-  } as unknown as ScreenOptions);
-  screen.resume();
-  screen.attach(session as CodingSession, { isResumed: false });
-  onTestFinished(() => screen.pause());
+    answer: (_id: string, reply: QuestionReply) => void answers.push(reply),
+  });
+  const screen = bareScreen({ onAction: () => undefined, now: () => clock.time });
+  screen.attach(session, { isResumed: false });
   return { screen, clock, answers };
 }
 
