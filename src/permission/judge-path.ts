@@ -62,8 +62,6 @@ function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdi
   const part = path.given;
   const isEdit = isEditTool(tool);
   const by = { part, by: "mode" } as const;
-  if (mode === "plan" && isEdit)
-    return { ...by, decision: "deny", reason: `Plan mode only reads, and ${tool} changes files.`, mode };
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const own = { ...by, decision: "ask", ...defined({ suggestion: ruleFor(tool, path, space) }) } as const;

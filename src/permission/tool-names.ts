@@ -1,3 +1,6 @@
+import { matchesText } from "./match-text.ts";
+import type { Rule } from "./rule.ts";
+
 /** The kind of pattern that a tool's rules take. */
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
@@ -53,4 +56,11 @@ export function isReadTool(tool: string): boolean {
 /** True when a tool changes files. */
 export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
+}
+
+/** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
+export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
+  if (tool === name || tool === "*") return true;
+  if (tool.includes("*")) return matchesText(tool, name);
+  return /^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`);
 }

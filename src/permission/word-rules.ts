@@ -2,9 +2,10 @@ import { HeadIndex } from "./head-index.ts";
 import { fold, type PathPattern } from "./paths/match-path.ts";
 import type { PathSpace } from "./paths/path-space.ts";
 import type { OriginRule } from "./rule.ts";
-import { namesTool, pathPatterns, type RuleSet } from "./rule-set.ts";
+import { pathPatterns, type RuleSet } from "./rule-set.ts";
 import type { ShellPlan } from "./shell/plan-shell.ts";
 import { pathFrom, START } from "./shell/work-folders.ts";
+import { namesTool } from "./tool-names.ts";
 import { byRule, type Verdict } from "./verdict.ts";
 
 /** Deny or ask rules for files, applied to the words of command lines as far as these show paths. */

@@ -44,8 +44,8 @@ const WORDS: ReadonlyMap<string, RegExp> = byName({
   // `config set` names programs for credentials.
   kubectl: /^users\./,
   podman: /mount_program=/,
-  // Behind `+` may stand a folder with another compiler.
-  cargo: /^\+.*\/|^(?:-C)?linker=/,
+  // Behind `+` may stand a folder with another compiler, and the description of a target names a linker.
+  cargo: /^\+.*\/|^(?:-C)?linker=|^--target=.*\.json$/,
   // Properties that name programs or further files of a build, and loggers, which are libraries.
   dotnet:
     /^(?:(?:--?|\/)(?:p|property)[:=][^=]*(?:event|exe|path|command|targets|props|import\w*|assembl\w*)\s*=|(?:--?|\/)(?:l|logger|dl|distributedlogger)[:=]|@)/i,
@@ -78,6 +78,7 @@ const TEXTS: ReadonlyMap<string, RegExp> = byName({
 /** Two words behind each other. */
 const PAIRS: ReadonlyMap<string, RegExp> = byName({
   curl: /^(?:-[A-Za-z#]*w|--wr[a-z-]*) @/,
+  cargo: /^--target .*\.json$/,
   // `npm config set` keeps them for every run to come.
   "npm, pnpm, yarn, bun, npx, pnpx, bunx": /^set (?:shell|editor|viewer|browser|git|node-gyp|python)$/,
 });
