@@ -8,6 +8,9 @@ import { isWithin, realPath } from "../system/real-path.ts";
 const MAX_FILE_BYTES = 32_768;
 const MAX_TOTAL_BYTES = 65_536;
 
+/** Names of the files that hold instructions. Of those in one folder the first counts. */
+export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
+
 /** One instructions file of a project. */
 export interface Instructions {
   readonly path: string;
@@ -57,7 +60,7 @@ function firstFile(
   root: string,
   onNotice: (message: string) => void,
 ): InstructionsFile | undefined {
-  for (const name of ["AGENTS.md", "CLAUDE.md"]) {
+  for (const name of INSTRUCTION_FILES) {
     const path = join(folder, name);
     const real = placeOf(path);
     if (real === undefined) continue;

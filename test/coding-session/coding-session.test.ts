@@ -247,41 +247,6 @@ test("stopping keeps the answer as far as it has come and holds the queue", asyn
   ]);
 });
 
-test("a message steers the run at work, and begins one between runs", async () => {
-  const { open } = place();
-  const gate = Promise.withResolvers<void>();
-  await using session = await open([
-    [calls("read", { path: "none" }), waits(gate.promise)],
-    says("Two."),
-    says("Three."),
-  ]);
-  const run = session.send("first");
-  session.steer("also this");
-  const id = session.steer("not this");
-  const waiting = session.view.steering.map(({ text }) => text);
-  const taken = session.unsteer(id);
-  gate.resolve();
-  await run;
-  const ended = Promise.withResolvers<void>();
-  session.onEvent(({ type }) => {
-    if (type === "done") ended.resolve();
-  });
-  session.steer("and that");
-  await ended.promise;
-  const users = session.view.items.flatMap((item) =>
-    item.type === "user" ? [[item.source, item.text]] : [],
-  );
-  expect([waiting, taken, users]).toEqual([
-    ["also this", "not this"],
-    "not this",
-    [
-      ["input", "first"],
-      ["steering", "also this"],
-      ["steering", "and that"],
-    ],
-  ]);
-});
-
 test("a mode that is changed counts from the next call on, and is recorded", async () => {
   const { open, cwd } = place();
   await using session = await open([

@@ -81,7 +81,10 @@ test("a value is asked for and checked, a choice is one of those offered, and no
     undefined,
     { age: 7 },
     "a",
-    ["The value does not fit what was asked for: age: expected integer, got string.", '"c" is none of a, b.'],
+    [
+      "The value does not fit what was asked for: age: expected integer, got string.",
+      '"c" is not one of a, b.',
+    ],
   ]);
 });
 

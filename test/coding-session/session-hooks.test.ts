@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defineTool } from "../../src/core/tool/define-tool.ts";
-import { calls, says } from "../../src/testing/script.ts";
+import { calls, says, waits } from "../../src/testing/script.ts";
 import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { place } from "./open.ts";
 
@@ -168,6 +168,22 @@ test("a hook that blocks where nothing can be blocked is heard all the same", as
     0,
     expect.arrayContaining(["a SessionStart hook has nothing to block, and says: no licence"]),
   ]);
+});
+
+test("a hook judges messages that are sent during a run too", async () => {
+  const { open } = place();
+  const settings = hooks({
+    UserPromptSubmit: "grep -q secret && { echo 'no secrets' >&2; exit 2; }; exit 0",
+  });
+  const gate = Promise.withResolvers<void>();
+  await using session = await open([[says("One."), waits(gate.promise)], says("Two.")], { settings });
+  const run = session.send("go");
+  session.steer("the secret is 42");
+  gate.resolve();
+  await run;
+  await until(() => session.view.state === "idle" && session.queue.items.length === 0);
+  const sent = session.model.requests.map(({ messages }) => JSON.stringify(messages));
+  expect([session.lastOutcome?.exitCode, sent.some((text) => text.includes("42"))]).toEqual([3, false]);
 });
 
 test("stopping a run ends the hook it waits for, and what that has started", async () => {

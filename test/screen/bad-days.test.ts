@@ -312,6 +312,20 @@ test("what a project brings is a list to decide on, and nothing of it acts befor
   expect(await leave(program)).toBe(0);
 });
 
+test("a yes to what a project brings leaves the conversation that goes on meanwhile", async () => {
+  const cwd = tempFolder({
+    "nano-agent.json": JSON.stringify({ permissions: { allow: ["bash(touch *)"] } }),
+  });
+  mkdirSync(join(cwd, ".git"));
+  const server = await modelServer([says("The answer.")]);
+  const program = openTerminal({ cwd, env: modelEnv(server), args: ["do it"] });
+  await program.shows("The answer.");
+  await program.typeUntil(KEYS.down, "❯ Trust them");
+  await program.typeUntil("\r", "trusted: it counts from the next start");
+  expect(program.emulator.screen.join("\n")).toContain("The answer.");
+  expect(await leave(program)).toBe(0);
+});
+
 test("what a person trusts is what was shown, not what the project has become", async () => {
   const rulesFor = (program: string): string =>
     JSON.stringify({ permissions: { allow: [`bash(${program} *)`] } });

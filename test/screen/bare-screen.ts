@@ -22,7 +22,7 @@ export function bareScreen(
     onAction,
     sources: { files: () => [], commands: () => [] },
     cwd: "/w",
-    place: "w",
+    place: () => "w",
     history: new History(() => []),
   } as unknown as ScreenOptions);
   screen.resume();

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -36,6 +38,29 @@ test("/model shows what can be used with windows and prices, and takes what is c
   await program.typeUntil("/model\r", "per M");
   await program.typeUntil("gpt-5-mini", "openai/gpt-5-mini");
   await program.typeUntil("\r", "The model is openai/gpt-5");
+  expect(await leave(program)).toBe(0);
+});
+
+test("/model local takes the model of the server that answers, and says which it is", async () => {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ object: "list", data: [{ id: "tiny", object: "model" }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const nobody = "http://127.0.0.1:9/v1";
+  const { program } = await openScreen([], {
+    env: {
+      OLLAMA_BASE_URL: nobody,
+      LMSTUDIO_BASE_URL: nobody,
+      LLAMACPP_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    },
+  });
+  await program.typeUntil("/model local\r", "The model is llamacpp/tiny from the next request on.");
   expect(await leave(program)).toBe(0);
 });
 
@@ -123,6 +148,21 @@ test("a session is gone on with from a list, and what was typed before is there 
   await third.typeUntil(KEYS.escape, READY);
   expect(rowsOf(third).some((row) => row.includes("First answer."))).toBe(false);
   expect(await leave(third)).toBe(0);
+});
+
+test("a prompt given with -r goes to the session that is chosen", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const server = await modelServer([says("First answer."), says("Second answer.")]);
+  const env = modelEnv(server);
+  const first = openTerminal({ home, cwd, env, args: ["the first question"] });
+  await first.shows("First answer.");
+  expect(await leave(first)).toBe(0);
+  const second = openTerminal({ home, cwd, env, args: ["-r", "--", "and the second"] });
+  await second.shows("Go on with");
+  await second.typeUntil("\r", "Second answer.");
+  const sent = JSON.stringify(server.requests[1]?.body);
+  expect([sent.includes("First answer."), sent.includes("and the second")]).toEqual([true, true]);
+  expect(await leave(second)).toBe(0);
 });
 
 test("with -r --fork-session the session that is chosen from the list is gone on with in a copy", async () => {

@@ -160,7 +160,7 @@ test("the shell that started it has its terminal back: echo and line ends work, 
     READY,
   );
   await program.typeUntil(KEYS.ctrl("d"), (screen) => /^same settings$/m.test(screen));
-  await program.typeUntil("echo still here\r", (screen) => /^still here$/m.test(screen));
+  await program.typeUntil("echo still here\r", (screen) => /^still here\nprompt>/m.test(screen));
   expect(
     rowsOf(program)
       .filter((row) => row.startsWith("prompt>"))

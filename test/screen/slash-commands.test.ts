@@ -112,6 +112,14 @@ test("Alt+Enter queues messages alone: a command of the screen, a shell line and
   ]);
 });
 
+test("a note goes into the file of instructions that counts", async () => {
+  const cwd = tempFolder({ "CLAUDE.md": "Be brief.\n" });
+  const { program } = await openScreen([], { cwd });
+  await program.typeUntil("#mind the gap\r", "remembered in CLAUDE.md");
+  const read = readFileSync(join(cwd, "CLAUDE.md"), "utf8");
+  expect([read, existsSync(join(cwd, "AGENTS.md"))]).toEqual(["Be brief.\n- mind the gap\n", false]);
+});
+
 test("/compact makes room, and says from how much to how much", async () => {
   const { program, server } = await openScreen([
     says("A long answer. ".repeat(200)),

@@ -18,7 +18,7 @@ import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { ConfigFile } from "../config/config-schema.ts";
 import type { Environment } from "../config/env.ts";
-import type { FoundModel } from "../model-choice.ts";
+import type { FoundModel } from "../found-model.ts";
 import type { McpSources } from "../settings.ts";
 import type { ModelReason, Notice, OnNotice } from "./notice.ts";
 import type { ModelSpending, Outcome } from "./outcome.ts";
@@ -273,7 +273,11 @@ export interface CodingSession extends AsyncDisposable {
    * `queue`.
    */
   send(input?: Input, options?: SendOptions): SessionRun;
-  /** Reaches the model with its next request; between runs it starts a run. Returns the message's id. */
+  /**
+   * Reaches the model with its next request; between runs it starts a run. A command, and every message where
+   * a `UserPromptSubmit` hook judges them, waits in the queue for the end of the run. Returns the id of the
+   * message.
+   */
   steer(input: Input): string;
   /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */
   unsteer(id: string): string | undefined;

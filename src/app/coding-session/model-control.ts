@@ -4,6 +4,7 @@ import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { ComposedAgent } from "../compose.ts";
+import { LOCAL_MODEL } from "../model-choice.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { ModelView } from "./coding-session.ts";
 import type { ModelReason, Notice } from "./notice.ts";
@@ -62,7 +63,7 @@ export class ModelControl {
     if (change === undefined || change.model === this.name) return false;
     try {
       const model = await this.#composed.openModel(change.model);
-      this.#chosen = { model, effort: change.effort, why: "resumed", isNamed: false };
+      this.#chosen = { model, effort: change.effort, why: "resumed", source: "the session", isNamed: false };
       return true;
     } catch (error) {
       const message = `The session was working with ${change.model}, which cannot be used now: ${errorMessage(error)}`;
@@ -72,8 +73,9 @@ export class ModelControl {
   }
 
   async setModel(name: string): Promise<void> {
-    const { provider, id, effort = this.#chosen.effort } = parseModelName(name);
-    const model = await this.#composed.openModel(`${provider}/${id}`);
+    const said = name === LOCAL_MODEL ? undefined : parseModelName(name);
+    const model = await this.#composed.openModel(said === undefined ? name : `${said.provider}/${said.id}`);
+    const effort = said?.effort ?? this.#chosen.effort;
     await this.#agent().setModel(model, { effort });
     this.#chosen = { model, effort, why: "flag", isNamed: false };
   }

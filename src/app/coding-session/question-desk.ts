@@ -286,7 +286,7 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
       );
     if (options !== undefined && !options.some(({ value }) => value === reply.value))
       throw misuse(
-        `${JSON.stringify(reply.value)} is none of ${options.map(({ value }) => value).join(", ")}.`,
+        `${JSON.stringify(reply.value)} is not one of ${options.map(({ value }) => value).join(", ")}.`,
       );
     return;
   }

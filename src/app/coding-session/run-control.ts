@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../core/agent/event.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
@@ -90,7 +91,8 @@ export class RunControl {
       isStored: async () => parts.session.kept !== undefined && (await this.#keptQueue.stored),
       onReady: () => this.sendWaiting(),
       sendNow: (input) => {
-        this.steer(input);
+        const id = this.steer(input);
+        if (this.queue.items.some((item) => item.id === id)) this.queue.move(id, 0);
       },
     });
   }
@@ -132,11 +134,17 @@ export class RunControl {
     return run;
   }
 
+  /** To the run at work, else as the input of one. What must be taken in first waits for its own run. */
   steer(input: Input): string {
-    const { agent, isBlocked, onChange } = this.#options;
-    if (this.#run === undefined && isBlocked()) return this.#wait(steeringOf(input));
-    const id = agent().steer(steeringOf(input));
-    if (this.#run === undefined) this.start({});
+    const { agent, isBlocked, isCommand, onChange, parts } = this.#options;
+    const content = steeringOf(input);
+    if (this.#run === undefined && !isBlocked()) {
+      this.start({ input, isQueued: true });
+      return newUuid();
+    }
+    const isTakenIn = parts.composed.hooks?.hasSubmit === true || isCommand(textOf(content));
+    if (this.#run === undefined || isTakenIn) return this.#wait(content);
+    const id = agent().steer(content);
     onChange();
     return id;
   }

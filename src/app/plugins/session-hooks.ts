@@ -180,6 +180,11 @@ export class SessionHooks {
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
   }
 
+  /** True when anything judges messages. */
+  get hasSubmit(): boolean {
+    return this.#options.hooks.has("UserPromptSubmit");
+  }
+
   /** True when anything waits for the end of a run. */
   get hasStop(): boolean {
     return this.#options.hooks.has("Stop");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { WaitingMessages } from "../../app/coding-session/waiting-messages.ts";
 import type { ControlPorts } from "./commands/control.ts";
 import { Controller } from "./controller.ts";
 import { keymapOf } from "./editor/keymap.ts";
@@ -52,3 +53,53 @@ test("an unknown command that was written before there is a session stays to be 
   controller.attach(session, false);
   expect([asked, screen.input.whole]).toEqual([[], "/modx"]);
 });
+
+/** A screen with a session in which a run is at work, and messages that wait for it. */
+function withQueue(...texts: readonly string[]) {
+  const waiting = (): readonly string[] => queue.items.map(({ text }) => text);
+  const queue: WaitingMessages = new WaitingMessages({
+    onChange: () => undefined,
+    onReady: () => undefined,
+    sendNow: () => undefined,
+    isCommand: () => false,
+    isStored: async () => true,
+  });
+  for (const text of texts) queue.add(text);
+  const { controller, screen, session } = withoutSession();
+  Object.assign(session, { queue, stop: async () => queue.hold() });
+  Object.assign(session.view, { run: {}, state: "running" });
+  controller.attach(session, false);
+  const press = (...keys: readonly string[]): void => {
+    for (const key of keys) controller.receive({ type: "key", key });
+  };
+  return { queue, screen, press, waiting };
+}
+
+test("Alt+Up again takes the message before it, and puts the one it had taken back to its place", () => {
+  const { screen, press, waiting } = withQueue("one", "two", "three");
+  const seen = Array.from({ length: 4 }, () => {
+    press("alt+up");
+    return [screen.input.whole, waiting()];
+  });
+  expect(seen).toEqual([
+    ["three", ["one", "two"]],
+    ["two", ["one", "three"]],
+    ["one", ["two", "three"]],
+    ["one", ["two", "three"]],
+  ]);
+});
+
+test.each([
+  ["free", [], ["alt+up", "alt+up", "alt+enter"], false],
+  ["held", ["hold"], ["alt+up", "alt+up", "alt+enter"], true],
+  ["held", ["hold"], ["alt+up", "ctrl+c"], true],
+  ["held", [], ["alt+up", "escape", "alt+enter"], true],
+] as const)(
+  "a queue is %s again when a message of it has been edited (%j, then %j)",
+  (_, first, keys, held) => {
+    const { queue, press } = withQueue("one", "two");
+    if (first.length > 0) queue.hold();
+    press(...keys);
+    expect(queue.held).toBe(held);
+  },
+);

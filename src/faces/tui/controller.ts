@@ -15,6 +15,7 @@ import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
 import { Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
+import { QueueEditing } from "./queue-editing.ts";
 import type { ScreenFace } from "./screen.ts";
 import type { TerminalEvent } from "./terminal/key.ts";
 import type { RunningShell } from "./views/side-lines.ts";
@@ -33,7 +34,7 @@ export class Controller implements Control {
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #escapedAt = Number.NEGATIVE_INFINITY;
-  #editedFrom: number | undefined;
+  readonly #editing = new QueueEditing(this);
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
@@ -43,7 +44,10 @@ export class Controller implements Control {
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
     send: () => this.#enter(),
     queue: () => this.#queue(),
-    "take-back": (key) => this.#takeBack(/^alt\+([1-9])$/.exec(key)?.[1]),
+    "take-back": (key) => {
+      const [, number] = /^alt\+([1-9])$/.exec(key) ?? [];
+      this.#editing.takeBack(number === undefined ? undefined : Number(number), () => this.#enqueue());
+    },
     "queue-list": () => this.#openQueue(),
     escape: () => this.#escape(),
     interrupt: () => this.#interrupt(),
@@ -175,7 +179,10 @@ export class Controller implements Control {
         if (exitCode === EXIT.session && lastSaid(session) === last) this.#giveBack(session, text, images);
       });
       this.run(work);
-    } else session.steer(input);
+    } else {
+      const id = session.steer(input);
+      if (session.queue.items.some((item) => item.id === id)) this.say("it goes out after the run", "muted");
+    }
   }
 
   /** A message that could not be stored is in the input again, or waits where that is taken. */
@@ -211,7 +218,7 @@ export class Controller implements Control {
     const { whole, images } = input;
     const text = whole.trim();
     if (text === "") {
-      this.#endEditing();
+      this.#editing.end();
       return;
     }
     const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
@@ -219,7 +226,7 @@ export class Controller implements Control {
       this.#early.push(() => submit() && input.isEmpty && input.replace(text, images));
     else if (submit()) return;
     input.clear();
-    this.#endEditing();
+    this.#editing.end();
   }
 
   /** Takes the offer. True when more is to be written: a file in mid-message, a command that may go on. */
@@ -248,61 +255,23 @@ export class Controller implements Control {
   }
 
   #queue(): void {
+    if (this.#enqueue()) this.#editing.end();
+  }
+
+  /** Puts what is written into the queue, an edited message at its own place. False when it stays. */
+  #enqueue(): boolean {
     const { session, input } = this.screen;
     const text = input.whole.trim();
-    if (session === undefined || text === "") return;
-    const add = (): void => {
-      const id = session.queue.add(text, input.images);
-      const at = this.#editedFrom;
-      if (at !== undefined && at < session.queue.items.length - 1) session.queue.move(id, at);
-    };
-    if (this.#submit(text, add)) return;
+    if (session === undefined || text === "") return false;
+    if (this.#submit(text, () => this.#editing.add(text))) return false;
     input.clear();
-    this.#endEditing();
+    return true;
   }
 
-  #takeBack(number: string | undefined): void {
-    const { session, input } = this.screen;
-    if (session === undefined) return;
-    if (!input.isEmpty && this.#editedFrom !== undefined) this.#queue();
-    const { items } = session.queue;
-    const newest = session.view.steering.at(-1);
-    if (number === undefined && items.length === 0 && newest !== undefined) {
-      const text = session.unsteer(newest.id);
-      if (text !== undefined) input.replace(text);
-      return;
-    }
-    const at = number === undefined ? items.length - 1 : Number(number) - 1;
-    const message = items[at];
-    if (message === undefined) {
-      this.say(
-        number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`,
-        "muted",
-      );
-      return;
-    }
-    this.editQueued(message.id);
-  }
-
-  /** Takes a queued message into the input; the queue waits until it is back. */
-  editQueued(id: string): void {
-    const { session, input } = this.screen;
-    if (session === undefined) return;
-    const at = session.queue.items.findIndex((each) => each.id === id);
-    session.queue.hold();
-    const [draft, images] = [input.whole.trim(), input.images];
-    const waiting = session.queue.items[at]?.images;
-    input.replace(session.queue.remove(id), waiting);
-    if (draft !== "") session.queue.add(draft, images);
-    this.#editedFrom = at;
-    this.say("alt+enter puts it back into the queue, enter sends it now", "muted");
-  }
-
-  #endEditing(): void {
-    if (this.#editedFrom === undefined) return;
-    this.#editedFrom = undefined;
-    this.screen.clearHint();
-    this.screen.session?.queue.release();
+  /** Stops the run and holds the queue, also for after the message that is being edited. */
+  #stopRun(session: CodingSession): void {
+    this.#editing.keepHeld();
+    this.run(session.stop());
   }
 
   #openQueue(): void {
@@ -315,7 +284,7 @@ export class Controller implements Control {
       queue: session.queue,
       onEdit: (id) => {
         this.screen.close(panel);
-        this.editQueued(id);
+        this.#editing.edit(id);
       },
       onClose: () => this.screen.close(panel),
     });
@@ -325,7 +294,7 @@ export class Controller implements Control {
   #escape(): void {
     const { session, input } = this.screen;
     if (input.dismiss()) return;
-    if (session?.view.run !== undefined) return this.run(session.stop());
+    if (session?.view.run !== undefined) return this.#stopRun(session);
     if (this.#stopShell()) return;
     const now = this.ports.elapsed();
     const isSecond = now - this.#escapedAt < DOUBLE_ESCAPE_MS;
@@ -339,11 +308,11 @@ export class Controller implements Control {
     const { session, input } = this.screen;
     if (!input.isEmpty) {
       input.replace("");
-      this.#endEditing();
+      this.#editing.end();
       return;
     }
     if (session?.view.run !== undefined && session.view.state !== "stopping") {
-      this.run(session.stop());
+      this.#stopRun(session);
       this.#interruptedAt = this.ports.elapsed();
       return;
     }

@@ -1,7 +1,7 @@
 import type { CodingSession, ResumeOptions } from "../../app/coding-session/coding-session.ts";
 import { type Environment, variable } from "../../app/config/env.ts";
 import { userPaths } from "../../app/config/paths.ts";
-import type { FoundModel } from "../../app/model-choice.ts";
+import type { FoundModel } from "../../app/found-model.ts";
 import { changeTrust } from "../../app/trust/trust-file.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { sessionTitle } from "../../session/read-session.ts";
@@ -15,7 +15,7 @@ import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/file-index.ts";
 import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
-import { placeOf } from "./git-branch.ts";
+import { placeIn } from "./git-branch.ts";
 import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
 import { clipboardImage, ownCommand, ownCommandOnTerminal, writeInEditor } from "./other-programs.ts";
 import { watchOutsideEnds } from "./outside-ends.ts";
@@ -97,10 +97,10 @@ class ScreenProgram {
 
   constructor(options: OpenScreenOptions) {
     this.#options = options;
-    const { environment, cwd } = options;
+    const { environment, cwd, isPlain } = options;
     const elapsed = (): number => performance.now();
     const streams = { input: process.stdin, output: process.stdout };
-    this.#terminal = options.isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
+    this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
     const history = new History(() => typedBefore(options.store, cwd));
     const keymap = keymapOf();
@@ -111,7 +111,7 @@ class ScreenProgram {
       keymap,
       cwd,
       history,
-      place: placeOf(cwd),
+      place: placeIn(cwd, elapsed),
       clock: { now: () => Date.now(), elapsed },
       sources: {
         files: (query, limit) => this.#files.find(query, limit),
@@ -120,8 +120,8 @@ class ScreenProgram {
       onAction: (action, key) => this.#controller.act(action, key),
       shells: () => this.#controller.shells,
     };
-    this.#screen = options.isPlain ? new PlainScreen(parts) : new Screen(parts);
-    this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed });
+    this.#screen = isPlain ? new PlainScreen(parts) : new Screen(parts);
+    this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed, isPlain });
     this.#controller = new Controller(this.#screen, keymap, {
       cwd,
       elapsed,
@@ -213,12 +213,13 @@ class ScreenProgram {
 
   async #begin(): Promise<void> {
     const { picks, prompt, isResumed } = this.#options;
-    if (picks && this.#sessions().length > 0) {
-      openSessions(this.#controller, () => this.#controller.run(this.#open(false)));
-      return;
-    }
     if (prompt !== undefined) this.#controller.send(prompt);
-    await this.#open(isResumed);
+    if (picks && this.#sessions().length > 0)
+      openSessions(this.#controller, {
+        onOpened: () => this.#offerTrust(),
+        onCancel: () => this.#controller.run(this.#open(false)),
+      });
+    else await this.#open(isResumed);
   }
 
   async #open(isResumed: boolean): Promise<void> {
@@ -229,8 +230,7 @@ class ScreenProgram {
         return;
       }
       this.#controller.attach(session, isResumed);
-      const untrusted = untrustedIn(session);
-      if (untrusted !== undefined) offerTrust(this.#controller, untrusted);
+      this.#offerTrust();
     } catch (error) {
       const known = toNanoAgentError(error);
       if (known.code === "missing_credentials")
@@ -244,6 +244,12 @@ class ScreenProgram {
         throw error;
       }
     }
+  }
+
+  #offerTrust(): void {
+    const { session } = this.#screen;
+    const untrusted = session && untrustedIn(session);
+    if (untrusted !== undefined) offerTrust(this.#controller, untrusted);
   }
 
   #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {

@@ -28,8 +28,8 @@ export interface ScreenOptions extends InputLineOptions {
   readonly look: Look;
   readonly reflow: Reflow;
   readonly keymap: Keymap;
-  /** Branch, else the name of the folder. */
-  readonly place: string;
+  /** Branch, else the name of the folder. Asked for each frame. */
+  readonly place: () => string;
   /** Milliseconds since the epoch, and from some moment on. */
   readonly clock: { readonly now: () => number; readonly elapsed: () => number };
   /** Does what a key says that is not about the text. */
@@ -289,7 +289,7 @@ export class Screen {
     view: SessionView | undefined,
     context: ViewContext,
   ): ReturnType<typeof composeFrame> {
-    const { terminal, place, clock } = this.#options;
+    const { terminal, clock } = this.#options;
     const { size } = terminal;
     const panel = this.#panels.at(-1) ?? this.#question;
     const bottom = panel === undefined ? this.#input(view, context) : this.#panelRows(panel, context);
@@ -298,7 +298,8 @@ export class Screen {
     const empty = view === undefined && panel !== undefined ? [] : undefined;
     const hint = this.#hint.drawnAt(clock.elapsed()) ?? empty;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
-    const status = statusLine({ view, place, hint, marks: context.marks, width: context.width, extra });
+    const [{ marks, width }, place] = [context, this.#options.place()];
+    const status = statusLine({ view, place, hint, marks, width, extra });
     return composeFrame({ live, view, shells: this.#shells, bottom, popup, status, size }, context);
   }
 

@@ -1,4 +1,5 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
+import { LOCAL_MODEL } from "../../../app/model-choice.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { tokensText } from "../views/amounts.ts";
@@ -23,8 +24,10 @@ export async function chooseModel(control: Control, args: string): Promise<void>
 }
 
 async function setModel(control: Control, name: string): Promise<void> {
-  await control.screen.session?.setModel(name);
-  control.say(`The model is ${name} from the next request on.`, "good");
+  const { session } = control.screen;
+  await session?.setModel(name);
+  const chosen = name === LOCAL_MODEL ? session?.info.model.name : name;
+  control.say(`The model is ${chosen ?? name} from the next request on.`, "good");
 }
 
 /** The models that can be used first: those with a key, or of a local server. */

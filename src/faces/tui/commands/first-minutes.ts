@@ -1,5 +1,5 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
-import type { FoundModel } from "../../../app/model-choice.ts";
+import type { FoundModel } from "../../../app/found-model.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { columnsOf } from "../../terminal/columns.ts";
@@ -60,10 +60,10 @@ export function openSetUp(control: Control, setUp: SetUp): void {
 }
 
 /** Asks whether a local server that was found, and not chosen, gets what is said. */
-export function askForServer(control: Control, { name, baseUrl }: FoundModel): Promise<boolean> {
+export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
   return new Promise((resolve) => {
     control.pick({
-      title: "No model was chosen; a local server answers",
+      title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
       items: [
         { label: "Do not use it", note: "a key can be set instead", value: false },
         { label: `Use ${name}`, note: `what you say goes to ${baseUrl}`, value: true },
@@ -109,9 +109,17 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   });
 }
 
-/** Exactly what was shown: it may be another thing by now. */
+/**
+ * Exactly what was shown: it may be another thing by now. A session in which something was said goes on as it
+ * was opened; one that is empty is opened anew with what is trusted.
+ */
 async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
   await control.ports.approve(untrusted);
+  const { items = [], run } = control.screen.session?.view ?? {};
+  if (run !== undefined || items.some(({ type }) => type !== "notice")) {
+    control.say("trusted: it counts from the next start, as with nano-agent -c", "good");
+    return;
+  }
   let left: UntrustedNotice | undefined;
   const open = async (): Promise<CodingSession> => {
     const session = await control.ports.openSession();

@@ -1,16 +1,23 @@
+import { defined } from "../../../core/base/defined.ts";
 import { textLines } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { agoText } from "../views/amounts.ts";
 import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
+/** The ways on after {@link openSessions}. */
+interface AfterChoice {
+  readonly onOpened?: () => void;
+  readonly onCancel?: () => void;
+}
+
 /** Lets a person choose a session of the folder to go on with; typing also searches what was said in them. */
-export function openSessions(control: Control, onCancel: () => void = () => undefined): void {
+export function openSessions(control: Control, after: AfterChoice = {}): void {
   const { now } = control.screen.context;
   const current = control.screen.session?.id;
   const items = control.ports.listSessions().filter(({ id }) => id !== current);
   if (items.length === 0) {
     control.say("There is no other session of this folder.", "muted");
-    onCancel();
+    after.onCancel?.();
     return;
   }
   control.pick({
@@ -21,13 +28,13 @@ export function openSessions(control: Control, onCancel: () => void = () => unde
       control.run(
         control
           .switchTo(() => control.ports.openSession({ id }), true)
-          .catch((error: unknown) => {
+          .then(after.onOpened, (error: unknown) => {
             // Nothing is open yet: choose again.
-            if (control.screen.session === undefined) openSessions(control, onCancel);
+            if (control.screen.session === undefined) openSessions(control, after);
             throw error;
           }),
       ),
-    onCancel,
+    ...defined({ onCancel: after.onCancel }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { INSTRUCTION_FILES } from "../../../app/instructions.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
@@ -167,15 +168,17 @@ async function exportSession(control: Control, args: string): Promise<void> {
   control.say(`written to ${file}`, "good");
 }
 
-/** Adds a text to the project's AGENTS.md and tells the model; without one, shows long-term memory. */
+/** Adds a text to the instructions file that counts in the folder; without one, shows long-term memory. */
 async function remember(control: Control, args: string): Promise<void> {
   if (args === "") {
     await control.ports.runOwn(["memory", "list"], "Remembered");
     return;
   }
-  const path = join(control.ports.cwd, "AGENTS.md");
+  const { cwd } = control.ports;
+  const name = INSTRUCTION_FILES.find((each) => existsSync(join(cwd, each))) ?? INSTRUCTION_FILES[0];
+  const path = join(cwd, name);
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
   const gap = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
   appendFileSync(path, `${gap}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
-  control.say("remembered in AGENTS.md", "good");
+  control.say(`remembered in ${name}`, "good");
 }

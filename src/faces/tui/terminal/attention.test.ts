@@ -9,7 +9,7 @@ type State = CodingSession["view"]["state"];
  */
 function written(
   states: readonly State[],
-  how: { away: number; program?: string; isSilent?: boolean },
+  how: { away: number; program?: string; isSilent?: boolean; isPlain?: boolean },
 ): string {
   let now = 0;
   let text = "";
@@ -20,6 +20,7 @@ function written(
     environment: how.program === undefined ? {} : { TERM_PROGRAM: how.program },
     cwd: "/work/duration",
     elapsed: () => now,
+    isPlain: how.isPlain === true,
   });
   if (how.isSilent === true) attention.silence();
   const session: Pick<CodingSession, "onChange"> & { readonly view: { readonly state: State } } = {
@@ -49,11 +50,13 @@ test("whoever was away for ten seconds is called for a question and for the end,
   expect([
     written(states, { away: 10_000 }),
     written(states, { away: 10_000, program: "ghostty" }),
+    written(states, { away: 10_000, program: "ghostty", isPlain: true }),
     written(states, { away: 9_999 }),
     written(states, { away: 10_000, isSilent: true }),
   ]).toEqual([
     `${start}${run}${ask}\u0007${again}${end}\u0007`,
     `${start}${run}${ask}\u001B]9;nano-agent asks something\u0007${again}${end}\u001B]9;nano-agent has ended its run\u0007`,
+    `${start}${run}${ask}\u0007${again}${end}\u0007`,
     titles,
     titles,
   ]);

@@ -11,6 +11,8 @@ export interface AttentionOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly elapsed: () => number;
+  /** Nothing but text and the bell is written. */
+  readonly isPlain?: boolean;
 }
 
 /** The parts of a session that an {@link Attention} looks at. */
@@ -62,9 +64,10 @@ export class Attention {
   }
 
   #call(state: string): string {
-    const program = variable(this.#options.environment, "TERM_PROGRAM") ?? "";
+    const { environment, isPlain = false } = this.#options;
+    const program = variable(environment, "TERM_PROGRAM") ?? "";
     const text = state === "waiting" ? "nano-agent asks something" : "nano-agent has ended its run";
-    return NOTIFYING.has(program) ? `\u001B]9;${text}\u0007` : "\u0007";
+    return NOTIFYING.has(program) && !isPlain ? `\u001B]9;${text}\u0007` : "\u0007";
   }
 }
 
