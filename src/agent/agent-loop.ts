@@ -54,5 +54,5 @@ async function defaultModelName(): Promise<string> {
   const { chooseModel } = await import("../app/model-choice.ts");
   const model = variable(environment, "NANO_AGENT_MODEL");
   const config = { values: model === undefined ? {} : { model }, sources: new Map() };
-  return (await chooseModel({ config, environment })).name;
+  return (await chooseModel({ config, environment, waits: true })).name;
 }

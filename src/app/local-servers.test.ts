@@ -50,7 +50,7 @@ test("a server that loads its model is waited for, which is said once", async ()
   const clock = new FakeClock();
   const notices: string[] = [];
   const onNotice = (message: string): void => void notices.push(message);
-  const found = firstLocalModel({ environment: {}, config: {}, fetch, clock, onNotice });
+  const found = firstLocalModel({ environment: {}, config: {}, fetch, clock, onNotice, waits: true });
   for (let second = 1; second < 40; second++) {
     await clock.untilSleeping();
     await clock.advance(1_000);
@@ -58,6 +58,33 @@ test("a server that loads its model is waited for, which is said once", async ()
   expect(await found).toEqual({ name: "llamacpp/late", baseUrl: "http://127.0.0.1:8080/v1" });
   expect(notices).toEqual(["The server at http://127.0.0.1:8080/v1 is loading its model. Waiting for it."]);
   expect(asked.filter((each) => each === url)).toHaveLength(40);
+});
+
+test("a server that loads its model is found, and not waited for, where nobody chose it", async () => {
+  const { fetch, asked } = machine({ "http://127.0.0.1:8080/v1/models": () => json(LOADING, 503) });
+  const found = { name: "llamacpp", baseUrl: "http://127.0.0.1:8080/v1", isLoading: true };
+  const options = { environment: {}, config: {}, fetch };
+  expect(await firstLocalModel(options)).toEqual(found);
+  expect(await firstLocalModel({ ...options, baseUrl: "http://127.0.0.1:8000/v1" })).toBeUndefined();
+  expect(await readFacts("llamacpp/a", options)).toEqual({});
+  expect(asked.filter((url) => url === "http://127.0.0.1:8080/v1/models")).toHaveLength(3);
+});
+
+test.each([
+  [
+    "a page of a proxy",
+    () => new Response("<html>upstream is down, loading a model failed</html>", { status: 503 }),
+  ],
+  ["words of something else", () => json({ error: { message: "upstream is down" } }, 503)],
+])("%s with the status of a server that loads is none that loads", async (_name, answer) => {
+  const { fetch } = machine({
+    "http://127.0.0.1:8080/v1/models": answer,
+    "http://127.0.0.1:8080/props": answer,
+  });
+  const options = { environment: {}, config: {}, fetch, waits: true };
+  expect(await findLocalServers(options)).toEqual([]);
+  expect(await firstLocalModel(options)).toBeUndefined();
+  expect(await readFacts("llamacpp/a", options)).toEqual({});
 });
 
 test("without any server there is no model", async () => {
@@ -105,18 +132,21 @@ test("facts are asked for of local presets, and of one's own providers on this m
     mine: { baseUrl: "http://localhost:8/v1" },
     far: { baseUrl: "https://example.test/v1" },
     openai: { baseUrl: "http://127.0.0.1:7/v1" },
+    own: {},
   };
-  const environment = { CUSTOM_BASE_URL: "http://127.0.0.1:7/v1" };
+  const environment = {
+    CUSTOM_BASE_URL: "http://127.0.0.1:7/v1",
+    ANTHROPIC_BASE_URL: "http://127.0.0.1:7",
+    GEMINI_BASE_URL: "http://box.test:7/v1",
+    UNKNOWN_BASE_URL: "http://127.0.0.1:7/v1",
+    OWN_BASE_URL: "http://localhost:8/v1",
+  };
   const options = { environment, config: { providers }, fetch };
-  const names = ["vllm/a", "custom/a", "mine/a", "far/a", "openai/a", "unknown/a", "a"];
-  expect(await Promise.all(names.map((name) => readFacts(name, options)))).toEqual([
-    { contextWindow: 8_192 },
-    { contextWindow: 8_192 },
-    { contextWindow: 8_192 },
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(asked.some((url) => url.includes("example.test"))).toBe(false);
+  const here = ["vllm/a", "custom/a", "mine/a", "own/a"];
+  for (const name of here)
+    expect([name, await readFacts(name, options)]).toEqual([name, { contextWindow: 8_192 }]);
+  // A provider with a key may be a gateway, or a double in a test, that counts its requests.
+  const elsewhere = ["far/a", "openai/a", "anthropic/a", "gemini/a", "deepseek/a", "unknown/a", "a"];
+  for (const name of elsewhere) expect([name, await readFacts(name, options)]).toEqual([name, undefined]);
+  expect(asked.some((url) => url.includes(".test"))).toBe(false);
 });

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
-import { findPreset, PRESETS, standardVariables } from "../providers/catalog.ts";
+import { findPreset, presetNamed, standardVariables } from "../providers/catalog.ts";
 import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "../providers/local/probe-local.ts";
 import {
   askServer,
@@ -12,13 +12,14 @@ import {
   serverRoot,
 } from "../providers/local/server-facts.ts";
 import { parseModelName } from "../providers/model-name.ts";
-import type { ConfigFile } from "./config/config-schema.ts";
-import { type Environment, variable } from "./config/env.ts";
+import { variable } from "./config/env.ts";
+import type { FoundModel, ModelSearch } from "./found-model.ts";
+import { type AddressOptions, providerAddress } from "./provider-address.ts";
 
 /** Options of where local servers are looked for, and how they are asked. */
-export interface LocalServerOptions {
-  readonly environment: Environment;
-  readonly config: Pick<ConfigFile, "providers">;
+export interface LocalServerOptions extends AddressOptions {
+  /** Looks again while the server loads its model: only where somebody chose it. Default false. */
+  readonly waits?: boolean | undefined;
   readonly onNotice?: ((message: string) => void) | undefined;
   readonly fetch?: ServerFetch;
   readonly clock?: Clock;
@@ -36,25 +37,31 @@ const MAX_LOADING_MS = 1_800_000;
 /** The local servers that answer: at their configured address, that of their variable, or their port. */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(
-    Object.entries(LOCAL_BASE_URLS).map(([name, usual]) => [name, baseUrlOf(name, options) ?? usual]),
+    Object.keys(LOCAL_BASE_URLS).map((name) => [name, providerAddress(name, options)]),
   );
   const { fetch } = options;
   return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch }) });
 }
 
-/** The first model of the first local server that has one, after it is loaded; undefined without. */
+/**
+ * The first model of the first local server that has one, else the first server that is loading its own;
+ * undefined without. With `baseUrl` only that server counts.
+ */
 export async function firstLocalModel(
-  options: LocalServerOptions,
-): Promise<{ readonly name: string; readonly baseUrl: string } | undefined> {
-  return untilLoaded(options, async () => {
-    const servers = await findLocalServers(options);
+  options: LocalServerOptions & Partial<ModelSearch>,
+): Promise<FoundModel | undefined> {
+  return untilLoaded(options, async (): Promise<Look<FoundModel | undefined>> => {
+    const all = await findLocalServers(options);
+    const servers = all.filter(({ baseUrl }) => baseUrl === (options.baseUrl ?? baseUrl));
     const server = servers.find(({ models }) => models.length > 0);
     if (server !== undefined)
       return {
         found: { name: `${server.provider}/${server.models[0] ?? ""}`, baseUrl: server.baseUrl },
       };
     const loading = servers.find(({ isLoading }) => isLoading === true);
-    return loading === undefined ? { found: undefined } : { loadingAt: loading.baseUrl };
+    if (loading === undefined) return { found: undefined };
+    const { provider: name, baseUrl } = loading;
+    return { found: { name, baseUrl, isLoading: true }, loadingAt: baseUrl };
   });
 }
 
@@ -72,45 +79,41 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   throw misuse(`${what}.`);
 }
 
-/** The facts a local model's server tells once it is loaded; undefined where none answers. */
+/** The facts a local model's server tells; none where it does not answer, or is not waited for. */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
-  const preset = PRESETS.find((each) => each.name === provider.toLowerCase());
+  const preset = presetNamed(provider.toLowerCase());
   const own = options.config.providers?.[provider];
-  const baseUrl = baseUrlOf(preset?.name ?? provider, options) ?? preset?.baseUrl ?? "";
-  const keyVariables = preset?.keyVariables ?? [own?.apiKeyEnv ?? standardVariables(provider).key];
-  const apiKey = keyVariables.map((each) => variable(options.environment, each)).find(Boolean);
+  const baseUrl = providerAddress(provider, options) ?? "";
+  const keyVariables = own?.apiKeyEnv ?? preset?.keyVariables ?? standardVariables(provider).key;
+  const apiKey = [keyVariables]
+    .flat()
+    .map((each) => variable(options.environment, each))
+    .find(Boolean);
   const { fetch = globalThis.fetch } = options;
-  const facts = await untilLoaded(options, async () => {
+  return untilLoaded(options, async () => {
     const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: ANSWER_MS, apiKey });
     const read = await readModelFacts(preset?.name ?? provider, id, ask);
-    return read === LOADING ? { loadingAt: baseUrl } : { found: read };
+    return read === LOADING ? { found: {}, loadingAt: baseUrl } : { found: read };
   });
-  return facts ?? {};
 }
 
-type Look<T> = { readonly found: T } | { readonly loadingAt: string };
+interface Look<T> {
+  readonly found: T;
+  readonly loadingAt?: string;
+}
 
-/** Looks again while a server loads its model, and says once that it does. */
+/** Where that is wanted, looks again while a server loads its model, and says once that it does. */
 async function untilLoaded<T>(
-  { onNotice, clock = systemClock }: LocalServerOptions,
+  { waits = false, onNotice, clock = systemClock }: LocalServerOptions,
   look: () => Promise<Look<T>>,
-): Promise<T | undefined> {
+): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += LOADING_STEP_MS) {
-    const seen = await look();
-    if ("found" in seen) return seen.found;
-    if (waitedMs >= MAX_LOADING_MS) return undefined;
-    if (waitedMs === 0) onNotice?.(`The server at ${seen.loadingAt} is loading its model. Waiting for it.`);
+    const { found, loadingAt } = await look();
+    if (loadingAt === undefined || !waits || waitedMs >= MAX_LOADING_MS) return found;
+    if (waitedMs === 0) onNotice?.(`The server at ${loadingAt} is loading its model. Waiting for it.`);
     await clock.sleep(LOADING_STEP_MS);
   }
-}
-
-function baseUrlOf(provider: string, { config, environment }: LocalServerOptions): string | undefined {
-  const variables = PRESETS.find(({ name }) => name === provider)?.baseUrlVariables ?? [];
-  return (
-    config.providers?.[provider]?.baseUrl ??
-    variables.map((each) => variable(environment, each)).find((url) => url !== undefined)
-  );
 }
 
 function baseUrlVariable(provider: string): string {

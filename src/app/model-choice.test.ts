@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../core/base/errors.ts";
-import { chooseModel, type FoundModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
+import type { FoundModel, ModelSearch } from "./found-model.ts";
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 
 const NOTHING = { values: {}, sources: new Map<string, string>() };
 
@@ -51,6 +52,34 @@ test("a person who is asked decides about a server that was found", async () => 
   });
   await expect(choose({}, SERVER, answering(false))).rejects.toThrow("No model was chosen.");
   expect(asked).toEqual([SERVER, SERVER]);
+});
+
+const LOADING_SERVER = { name: "llamacpp", baseUrl: "http://127.0.0.1:8080/v1", isLoading: true } as const;
+
+test("a server that loads its model, and that nobody chose, is not waited for", async () => {
+  const looks: ModelSearch[] = [];
+  const probe = async (how: ModelSearch): Promise<FoundModel> => {
+    looks.push(how);
+    return how.waits ? { name: "llamacpp/late", baseUrl: LOADING_SERVER.baseUrl } : LOADING_SERVER;
+  };
+  await expect(choose({}, undefined, { probe, waits: true })).rejects.toMatchObject({
+    code: "missing_credentials",
+    message:
+      'No model was chosen. The server at http://127.0.0.1:8080/v1 (llamacpp) is loading its model, but nobody said that it may have your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.',
+  });
+  expect(looks).toEqual([{ waits: false }]);
+  const accepted = await choose({}, undefined, { probe, waits: true, accept: async () => true });
+  expect(accepted).toMatchObject({ name: "llamacpp/late", why: "local" });
+  expect(looks.slice(1)).toEqual([{ waits: false }, { waits: true, baseUrl: LOADING_SERVER.baseUrl }]);
+});
+
+test("who only looks which model it would be does not wait for one that was chosen either", async () => {
+  const config = { values: { model: "local" }, sources: new Map([["model", "command line"]]) };
+  await expect(choose({}, LOADING_SERVER, { config })).rejects.toMatchObject({
+    code: "provider_error",
+    message: expect.stringContaining("http://127.0.0.1:8080/v1 (llamacpp) is loading its model"),
+    details: { reason: "model_loading" },
+  });
 });
 
 test("the name local stands for whatever local server answers, keys or no keys", async () => {

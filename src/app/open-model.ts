@@ -7,6 +7,7 @@ import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
+import { namedModel } from "./model-choice.ts";
 import { networkOptions } from "./network-options.ts";
 import { readFacts } from "./read-facts.ts";
 
@@ -17,13 +18,16 @@ export interface OpenModelOptions {
   readonly onNotice: (message: string) => void;
   /** Shared by models that may run side by side. */
   readonly pauses?: RatePauses | undefined;
+  /** Waits while the server of a local model loads it; default: its facts stay unknown. */
+  readonly waits?: boolean;
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it. Asks nobody but the local server of a
- * local model, for its window and what it takes. Throws what `resolveModel` throws for the model itself; a
- * fallback without credentials, or without a price where the budget needs one, is left out with a notice.
- * Prices of models that are not built in are looked up only when a budget needs them.
+ * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
+ * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
+ * `resolveModel` throws for the model itself; a fallback without credentials, or without a price where the
+ * budget needs one, is left out with a notice. Prices of models that are not built in are looked up only when
+ * a budget needs them.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;
@@ -35,7 +39,8 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     pauses: options.pauses ?? new RatePauses(),
     providers: customProviders(config.providers ?? {}),
   };
-  const open = async (each: string): Promise<Model> => {
+  const open = async (said: string): Promise<Model> => {
+    const each = await namedModel(said, options);
     const facts = await readFacts(each, options);
     const model = resolveModel(each, { ...base, ...defined({ facts }) });
     if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));

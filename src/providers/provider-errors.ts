@@ -191,9 +191,14 @@ function classify(words: ProviderWords, status: number | undefined): Kind {
   if (isContextOverflow(words, status)) return TOO_LONG;
   if (isQuotaUsedUp(words, status)) return USED_UP;
   const said = words.message ?? "";
-  if (/\bloading\b/i.test(said) && (status === 503 || words.code === "503")) return LOADING;
+  if (saysLoading(words, status)) return LOADING;
   if (OUTPUT_WORDS.test(`${said} ${words.code ?? ""}`)) return UNREADABLE;
   return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
+}
+
+/** True for the words of a server that reads its model from the disk: a 503 of others is a failure. */
+export function saysLoading({ message = "", code }: ProviderWords, status: number | undefined): boolean {
+  return /\bloading\b/i.test(message) && (status === 503 || code === "503");
 }
 
 /** Of servers that could not read calls in a text of their model: llama.cpp, Ollama, LM Studio, Groq. */

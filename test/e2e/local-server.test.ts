@@ -1,11 +1,15 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
-import type { ServerStep } from "../../src/testing/server-step.ts";
-import { modelServer, runCommand, serverEnv } from "./command.ts";
+import { refuses, type ServerStep } from "../../src/testing/server-step.ts";
+import { withVariables } from "../hermetic-command.ts";
+import { tempFolder } from "../temp-folder.ts";
+import { modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
+import { linesIn, obedient, suiteOf, wants } from "./suite-room.ts";
 
 interface LocalServer {
   readonly env: Readonly<Record<string, string>>;
@@ -36,7 +40,8 @@ async function llamaServer(
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const headers = { "content-type": "application/json" };
+      const version = String(request.headers["anthropic-version"]);
+      const headers = { "content-type": "application/json", "anthropic-version": version };
       fetch(`${script.url}${url}`, { method, headers, body: Buffer.concat(chunks) })
         .then(async (answer) => {
           response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
@@ -45,14 +50,30 @@ async function llamaServer(
         .catch(() => response.destroy());
     });
   });
+  return { script, env: { LLAMACPP_BASE_URL: `${await listening(server)}/v1` } };
+}
+
+/** The address of a server that listens until the test is over. */
+async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { script, env: { LLAMACPP_BASE_URL: `http://127.0.0.1:${port}/v1` } };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+/** Variables of a machine on which every kind of local server is looked for at the same address. */
+async function onlyServer(listener: RequestListener): Promise<Readonly<Record<string, string>>> {
+  const url = `${await listening(createServer(listener))}/v1`;
+  const kinds = ["OLLAMA", "LMSTUDIO", "LLAMACPP", "VLLM"];
+  return Object.fromEntries(kinds.map((kind) => [`${kind}_BASE_URL`, url]));
+}
+
+const isDown: RequestListener = (_request, response) =>
+  void response.writeHead(503, { "content-type": "text/html" }).end("<html>upstream is down</html>");
+const loads: RequestListener = (_request, response) =>
+  void response.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(LOADING));
 
 const LOADING = { error: { code: 503, message: "Loading model", type: "unavailable_error" } };
 
@@ -155,6 +176,34 @@ test("what no rule can allow is not offered, and refused when it is called all t
   expect(rest.at(-1)).toMatchObject({ permission_denials: [{ tool_name: "bash" }] });
 });
 
+test("the name local is understood wherever a model may be named", async () => {
+  const { env, script } = await llamaServer([says("ok"), obedient, obedient, says("fell back")]);
+  const checked = await runCommand(["auth", "check", "local"], { env });
+  expect(checked).toMatchObject({ code: 0, stdout: "llamacpp/tiny: it answers.\n" });
+  const suite = suiteOf({ "one/task.md": "Write one into done.txt.\n", "one/check": wants("one") });
+  const output = tempFolder();
+  const measured = await runCommand(["eval", suite, "-m", "local", "-o", output, "--yolo"], { env });
+  expect([measured.code, linesIn(output).map(({ model }) => model)]).toEqual([0, ["llamacpp/tiny"]]);
+  const failing = await modelServer([refuses(404, "no such model")]);
+  const cwd = tempFolder();
+  await using session = await createCodingSession({
+    cwd,
+    environment: withVariables({ ...env, ...serverEnv(failing), HOME: tempFolder() }),
+    settings: { fallbackModels: ["local"] },
+  });
+  const { text } = await session.send("go");
+  await session.setModel("local");
+  expect([text, session.info.model.name]).toEqual(["fell back", "llamacpp/tiny"]);
+  expect(script.requests).toHaveLength(4);
+});
+
+test("the name local is no model where no local server answers", async () => {
+  const variables = ["OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL"];
+  const env = Object.fromEntries(variables.map((name) => [name, "http://127.0.0.1:9/v1"]));
+  const { code, stderr } = await runCommand(["auth", "check", "local"], { env });
+  expect([code, stderr]).toEqual([41, expect.stringContaining("No local server answers with a model.")]);
+});
+
 test("auth check and doctor find the server where its variable says", async () => {
   const { env } = await llamaServer([says("ok")]);
   expect(await runCommand(["auth", "check", "llamacpp"], { env })).toMatchObject({
@@ -165,4 +214,58 @@ test("auth check and doctor find the server where its variable says", async () =
     `llamacpp: answers at ${env["LLAMACPP_BASE_URL"]}, 1 model`,
   );
   expect((await runCommand(["models", "llamacpp"], { env })).stdout).toContain("llamacpp/tiny");
+});
+
+test("a proxy in front of nothing is no local server, for no command", async () => {
+  const env = await onlyServer(isDown);
+  expect(await runCommand(["-p", "hi"], { env })).toMatchObject({
+    code: 41,
+    stderr: expect.stringContaining("No model found."),
+  });
+  expect(await runCommand(["-p", "-m", "local", "hi"], { env })).toMatchObject({
+    code: 41,
+    stderr: expect.stringContaining("No local server answers"),
+  });
+  const { code, stdout } = await runCommand(["doctor"], { env });
+  expect([code, stdout.includes("answers at"), stdout.includes("Model: No model found.")]).toEqual([
+    1,
+    false,
+    true,
+  ]);
+});
+
+test("a server that loads its model is waited for by nobody who did not choose it", async () => {
+  const env = await onlyServer(loads);
+  const end = await runCommand(["-p", "hi"], { env });
+  expect(end).toMatchObject({ code: 41, stdout: "" });
+  expect(end.stderr).toContain(`The server at ${env["LLAMACPP_BASE_URL"]} (llamacpp) is loading its model`);
+  expect(end.stderr).toContain("-m local");
+  expect((await runCommand(["auth", "check"], { env })).code).toBe(41);
+});
+
+test("doctor and auth check say that the chosen server loads its model, and do not wait", async () => {
+  const env = await onlyServer(loads);
+  const chosen = { ...env, NANO_AGENT_MODEL: "local" };
+  const { code, stdout } = await runCommand(["doctor"], { env: chosen });
+  expect(stdout).toContain(`llamacpp: answers at ${env["LLAMACPP_BASE_URL"]}, and is loading its model`);
+  expect([code, stdout.includes("(llamacpp) is loading its model. Try again when it has")]).toEqual([
+    1,
+    true,
+  ]);
+  expect((await runCommand(["auth", "check"], { env: chosen })).stderr).toContain("is loading its model");
+  const named = await runCommand(["auth", "check", "llamacpp/tiny"], { env });
+  expect(named.stdout).toContain("llamacpp/tiny: llamacpp is loading the model");
+  expect(named.code).not.toBe(0);
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("doctor ends with the first %s", async (signal, code) => {
+  const asked = Promise.withResolvers<undefined>();
+  const env = await onlyServer(() => asked.resolve(undefined));
+  const { child, end } = startCommand(["doctor"], { env });
+  await asked.promise;
+  child.kill(signal);
+  expect(await end).toMatchObject({ code, stdout: "" });
 });

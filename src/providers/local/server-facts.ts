@@ -1,11 +1,12 @@
 import { defined } from "../../core/base/defined.ts";
 import { type Fields, isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
+import { providerWords, saysLoading } from "../provider-errors.ts";
 
 /** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
 export type AskServer = (path: string, body?: unknown) => Promise<unknown>;
 
-/** The answer of a server that loads its model (HTTP 503), in the place of a document. */
+/** The answer of a server that says it loads its model, in the place of a document. */
 export const LOADING: unique symbol = Symbol("loading");
 
 /** A request to a local server. */
@@ -33,8 +34,10 @@ export function askServer({ root, fetch, timeoutMs, apiKey }: AskOptions): AskSe
       const sent = body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) };
       const answer = await fetch(`${root}${path}`, { ...sent, headers, signal });
       if (answer.ok) return await answer.json();
+      // Whatever stands in front of a server that is gone answers 503 too.
+      if (answer.status === 503 && saysLoading(providerWords(await answer.text()), 503)) return LOADING;
       await answer.body?.cancel();
-      return answer.status === 503 ? LOADING : undefined;
+      return undefined;
     } catch {
       return undefined;
     }

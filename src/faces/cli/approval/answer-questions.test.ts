@@ -36,6 +36,15 @@ test.each([
   );
 });
 
+test("a server that is loading its model is asked about as one", async () => {
+  const { keys, output, shown } = terminal("n");
+  const found = { name: "llamacpp", baseUrl: "http://127.0.0.1:8080/v1", isLoading: true } as const;
+  await askAboutServer(found, output, keys);
+  expect(shown[0]).toBe(
+    "No model was chosen. Send the prompt to llamacpp at http://127.0.0.1:8080/v1, when it has loaded its model? [y/N] ",
+  );
+});
+
 test("nobody is asked where the output is for programs, or is not a terminal", () => {
   const { output } = terminal("y");
   expect(canAsk(output, "json")).toBe(false);

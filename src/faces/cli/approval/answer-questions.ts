@@ -1,5 +1,5 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
-import type { FoundModel } from "../../../app/model-choice.ts";
+import type { FoundModel } from "../../../app/found-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { stdinKind } from "../read-stdin.ts";
 import type { OutputFormat } from "../run-flags.ts";
@@ -45,11 +45,12 @@ export function answerQuestions(session: CodingSession, { stderr, style, hold }:
 
 /** Asks whether a local server that was found is to get the prompt. Only a `y` is a yes. */
 export async function askAboutServer(
-  { name, baseUrl }: FoundModel,
+  { name, baseUrl, isLoading }: FoundModel,
   output: Output,
   keys?: TerminalKeys,
 ): Promise<boolean> {
   const { askYes } = await import("./ask-yes.ts");
-  const question = `No model was chosen. Send the prompt to ${name} at ${baseUrl}? [y/N]`;
+  const state = isLoading === true ? ", when it has loaded its model" : "";
+  const question = `No model was chosen. Send the prompt to ${name} at ${baseUrl}${state}? [y/N]`;
   return askYes(`${terminalLine(question, 500)} `, output, keys);
 }

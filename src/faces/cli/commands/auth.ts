@@ -1,12 +1,13 @@
 import { EXIT, exitCodeOfError } from "../../../app/coding-session/exit-code.ts";
 import { onlyModelOf } from "../../../app/local-servers.ts";
-import { chooseModel, keyVariableOf } from "../../../app/model-choice.ts";
+import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
 import { collect } from "../../../core/model/collect.ts";
+import type { StreamPart } from "../../../core/model/model.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
@@ -41,7 +42,7 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
       fallbackModels: [],
     };
     const model = await openModel(name, { environment, config: values, onNotice: () => undefined });
-    await collect(model.stream({ messages: [userMessage("Say ok.")], maxOutputTokens: 16 }));
+    await collect(atOnce(model.stream({ messages: [userMessage("Say ok.")], maxOutputTokens: 16 })));
     report(true, key === undefined ? "it answers." : `the key from ${key} is accepted.`);
     return EXIT.done;
   } catch (thrown) {
@@ -51,7 +52,16 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
   }
 }
 
+/** Without the wait for a server that loads its model: without retries, nothing else is asked again. */
+async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
+  for await (const part of parts) {
+    if (part.type === "retry") throw part.error;
+    yield part;
+  }
+}
+
 async function modelOf(provider: string, { environment, config }: Settings): Promise<string> {
+  if (provider === LOCAL_MODEL) return namedModel(provider, { environment, config: config.values });
   if (provider.includes("/")) return provider;
   const preset = findPreset(provider);
   const id = preset.defaultModel ?? knownModelIds(preset.name)[0];

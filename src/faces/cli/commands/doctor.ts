@@ -16,6 +16,7 @@ import { counted, didYouMean } from "../../../core/base/text.ts";
 import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
+import { untilAborted, withSignals } from "../ending-signals.ts";
 
 interface Check {
   readonly name: string;
@@ -26,6 +27,13 @@ interface Check {
 
 /** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 when something is missing. */
 export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
+  // What a check loads may listen for signals too, and then the process no longer ends by itself.
+  return withSignals(({ signal }) =>
+    Promise.race([report(context, call), untilAborted(signal).then(() => EXIT.failed)]),
+  );
+}
+
+async function report(context: CommandContext, call: CommandCall): Promise<number> {
   const checks = await runChecks(context);
   const { style } = lookOf(context);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
