@@ -26,7 +26,7 @@ import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
 import { readInstructions } from "./instructions.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
-import { type OpenMcp, openMcp } from "./mcp/open-mcp.ts";
+import { loadMcp, type McpOpener, type OpenMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { type OpenMemory, openMemory } from "./open-memory.ts";
@@ -127,7 +127,7 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
   const { onNotice, approval, isAttended, pace, budget } = options;
   const { workspace, redact, limits: sandbox } = confined;
   // Its modules load meanwhile: they are needed last.
-  const opening = mcpOf(options, confined, found);
+  const loading = mcpOf(options, confined, found);
   const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, parts);
   const { cwd, paths, folders } = settings;
   const config = settings.config.values;
@@ -141,8 +141,8 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
   const deciding = { approval, isAttended, guard, hooks, workspace, readable, tools, memory };
   const { permission, approve, lendRules } = composePermission(settings, deciding);
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
-  const offered = offeredTools(tools, { forbidden: permission.forbidden, onNotice: warn });
-  const mcp = await opening;
+  const offered = offeredTools(tools, { forbids: permission.forbids, onNotice: warn });
+  const mcp = (await loading)(permission.forbids);
   const session = await options.openSession();
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
@@ -232,9 +232,9 @@ function mcpOf(
   { settings, elicit, onNotice }: ComposeOptions,
   { workspace: roots, redact, shell }: Confinement,
   found: FoundServers,
-): Promise<OpenMcp> {
+): Promise<McpOpener> {
   // Words of servers about themselves may hold what they were given.
-  return openMcp(settings, {
+  return loadMcp(settings, {
     found,
     roots,
     elicit,
@@ -310,6 +310,7 @@ async function chosenModel(
     environment,
     accept: acceptServer,
     onNotice: about("setting", onNotice),
+    waits: true,
   });
   return { model: await open(name), effort: parseModelName(name).effort, why, source };
 }
@@ -346,5 +347,5 @@ function modelOpener(
   onNotice: (message: string) => void,
 ): (name: string) => Promise<Model> {
   const pauses = new RatePauses();
-  return (name) => openModel(name, { environment, config: config.values, onNotice, pauses });
+  return (name) => openModel(name, { environment, config: config.values, onNotice, pauses, waits: true });
 }

@@ -8,8 +8,8 @@ const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
 /** The facts that decide about the tools of a run. */
 export interface OfferedToolsOptions {
-  /** Names of tools whose every call is refused: the model is not shown them. */
-  readonly forbidden: readonly string[];
+  /** True for a tool whose every call is refused: the model is not shown it. */
+  readonly forbids: (name: string) => boolean;
   /** Told what a small model does without, once a model. */
   readonly onNotice: (message: string) => void;
 }
@@ -17,10 +17,10 @@ export interface OfferedToolsOptions {
 /** The tools a model is offered: those that leave room for a conversation, and that a rule allows. */
 export function offeredTools(
   tools: readonly Tool[],
-  { forbidden, onNotice }: OfferedToolsOptions,
+  { forbids, onNotice }: OfferedToolsOptions,
 ): (model: Model) => readonly Tool[] {
   const known = new WeakMap<Model, readonly Tool[]>();
-  const allowed = tools.map((tool) => (forbidden.includes(tool.name) ? { ...tool, offered: false } : tool));
+  const allowed = tools.map((tool) => (forbids(tool.name) ? { ...tool, offered: false } : tool));
   const find = ({ id, info }: Model): readonly Tool[] => {
     const window = info?.contextWindow ?? Number.POSITIVE_INFINITY;
     if (window > SMALL_WINDOW) return allowed;

@@ -60,6 +60,23 @@ test("a name trusts the whole tool, a rule only what it describes, and what is f
   ]).toEqual(["allow", "deny", "allow", "deny", "allow", "ask", "allow", "ask"]);
 });
 
+test("forbidden are tools whose every call is denied, by name, by server and by a pattern for anything", () => {
+  const cwd = tempFolder();
+  const gate = createPermissionGate({
+    mode: "default",
+    allowed: [],
+    disallowed: ["Bash(*), mcp__a__write, Write"],
+    permissions: { deny: ["mcp__b", "mcp__c__*", "edit(*)", "read(src/**)", "web_fetch(domain:*)"] },
+    known: KNOWN,
+    workspace: [cwd],
+    cwd,
+    home: cwd,
+  });
+  const names = ["mcp__a__write", "mcp__a__read", "mcp__b__x", "mcp__bc__x", "mcp__c__y"];
+  const forbidden = [...KNOWN, "web_fetch", ...names].filter((name) => gate.forbids(name));
+  expect(forbidden).toEqual(["write", "bash", "web_fetch", "mcp__a__write", "mcp__b__x", "mcp__c__y"]);
+});
+
 test("rules of the configuration take part, and those that cannot be read are refused at once", async () => {
   const cwd = tempFolder();
   const ask = gateIn(cwd, { permissions: { allow: ["bash(make*)"], deny: ["bash(make clean)"] } });

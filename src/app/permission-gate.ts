@@ -9,7 +9,7 @@ import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
-import { toToolName } from "../permission/tool-names.ts";
+import { namesTool, patternKind, toToolName } from "../permission/tool-names.ts";
 import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
@@ -42,8 +42,8 @@ export interface PermissionGateOptions
 
 /** The gate of the command. Its mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
-  /** Names of tools whose every call is refused: rules that forbid win over all others. */
-  readonly forbidden: readonly string[];
+  /** True for a tool whose every call is refused: rules that forbid win over all others. */
+  readonly forbids: (name: string) => boolean;
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
 }
@@ -58,6 +58,8 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   const allowed = readList(options.allowed, { action: "allow", from: listsFrom?.allowed, known });
   const denied = readList(options.disallowed, { action: "deny", from: listsFrom?.disallowed, known });
   const configured = parseRules(options.permissions ?? {}, "permissions");
+  const denials = denied.names.map((tool): Rule => ({ tool, action: "deny" }));
+  const forbidding = [...denials, ...denied.rules, ...configured].filter(isWholeDenial);
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
   let loading: Promise<PolicyGate> | undefined;
@@ -68,7 +70,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       ...configured,
       ...allowed.rules,
       ...denied.rules,
-      ...denied.names.map((tool): Rule => ({ tool, action: "deny" })),
+      ...denials,
       ...readableRules(options.readable ?? []),
     ];
     const searchPath = options.commandPath?.();
@@ -92,7 +94,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     return gate;
   };
   return {
-    forbidden: [...denied.names, ...configured.filter(isWholeTool).map(({ tool }) => tool)],
+    forbids: (name) => forbidding.some((rule) => namesTool(rule, name)),
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
       const decision = (await loading).check(request);
@@ -105,8 +107,11 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   };
 }
 
-function isWholeTool({ action, pattern }: Rule): boolean {
-  return action === "deny" && pattern === undefined;
+/** True for a rule that denies every call: one without a pattern, or with one that describes anything. */
+function isWholeDenial({ action, tool, pattern }: Rule): boolean {
+  if (action !== "deny" || pattern === undefined) return action === "deny";
+  const kind = patternKind(tool);
+  return kind === "domain" ? pattern === "domain:*" : kind !== "path" && /^\*+$/.test(pattern);
 }
 
 /** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */

@@ -10,8 +10,8 @@ import { openTrustedProject } from "./trust/trust-file.ts";
 export interface McpSources {
   /** JSON itself, or names of files, in the order they were given. */
   readonly configs: readonly string[];
-  /** `${NAME}` in them is text: whoever wrote them has put values in already. Default: false. */
-  readonly isLiteral?: boolean;
+  /** More of them, which come first and whose `${NAME}` is text: who wrote them has put the values in. */
+  readonly literal?: readonly string[];
   /** Only these count. */
   readonly strict: boolean;
 }

@@ -6,7 +6,8 @@ import { calls, says } from "../../src/testing/script.ts";
 import { type RecordedRequest, replies } from "../../src/testing/server-step.ts";
 import { modelServer } from "../e2e/command.ts";
 import { until } from "../faults/until.ts";
-import { startFaultyHttp } from "../mcp/faulty-server.ts";
+import { startLoopback } from "../loopback-server.ts";
+import { type FaultPlan, startFaultyHttp } from "../mcp/faulty-server.ts";
 import { stdioCommand } from "../mcp/server-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { newSession, prompt, startEditor } from "./editor.ts";
@@ -320,6 +321,28 @@ test("what an editor says of an MCP server is taken as it stands: no variable of
   await expect(prompt(editor, sessionId, "Again")).rejects.toMatchObject({ code: expect.any(Number) });
 });
 
+test("MCP servers of the command line are there beside those of the editor, their files read where it was given", async () => {
+  const named = (name: string): FaultPlan => ({ tools: [{ name, inputSchema: { type: "object" } }] });
+  const cwd = tempFolder({
+    "servers.json": JSON.stringify({ mcpServers: { given: stdioCommand(named("zebra")) } }),
+  });
+  const server = await modelServer([
+    [calls("find_tools", { query: "zebra" }), calls("find_tools", { query: "walrus" })],
+    says("Seen."),
+  ]);
+  const editor = await startEditor({
+    server,
+    cwd,
+    args: ["--mcp-config", "servers.json", "--strict-mcp-config"],
+  });
+  const command = stdioCommand(named("walrus"));
+  const mcpServers: McpServer[] = [{ name: "own", env: [], ...command, args: [...command.args] }];
+  const { sessionId } = await editor.agent.request(session.new, { cwd: tempFolder(), mcpServers });
+  await prompt(editor, sessionId, "Look");
+  const told = JSON.stringify(server.requests[1]?.body);
+  expect([told.includes("mcp__given__zebra"), told.includes("mcp__own__walrus")]).toEqual([true, true]);
+});
+
 test("an MCP server of the editor brings its tools, judged like any other; a second one of its name is told", async () => {
   const command = stdioCommand({ tools: [{ name: "ping", inputSchema: { type: "object" } }] });
   // The first requests leave without the tools of a server that was never met: the model uses them once it
@@ -349,4 +372,24 @@ test("an MCP server of the editor brings its tools, judged like any other; a sec
     [],
     expect.stringContaining("the MCP server own was given twice, and the first one is used"),
   ]);
+});
+
+test("a chosen server that loads its model is a model, and the check does not wait for it", async () => {
+  const server = await modelServer([]);
+  const loads = await startLoopback(
+    Array.from(
+      { length: 20 },
+      () => (response) => response.writeHead(503).end('{"error":{"message":"Loading model"}}'),
+    ),
+  );
+  onTestFinished(() => loads.close());
+  const login = async (name: string): Promise<unknown> => {
+    const env = { NANO_AGENT_MODEL: name, OPENAI_API_KEY: "", LLAMACPP_BASE_URL: loads.url };
+    const { agent } = await startEditor({ server, env });
+    return agent
+      .request(methods.agent.authenticate, { methodId: "environment" })
+      .catch(({ code, message }: { readonly code: number; readonly message: string }) => [code, message]);
+  };
+  expect(await login("local")).toEqual({});
+  expect(await login("")).toEqual([-32_000, expect.stringContaining("(llamacpp) is loading its model")]);
 });

@@ -27,6 +27,8 @@ export interface EditorOptions {
   readonly cwd?: string;
   readonly state?: string;
   readonly args?: readonly string[];
+  /** Variables beside those of the model. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly capabilities?: ClientCapabilities;
   /** Answers a question with the id of an option, or `cancelled`; default: the first option that rejects. */
   readonly answer?: (request: RequestPermissionRequest) => string | Promise<string>;
@@ -61,7 +63,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   const { server, cwd = tempFolder(), state = tempFolder(), capabilities = {} } = options;
   const command = startCommand(["acp", ...(options.args ?? [])], {
     cwd,
-    env: { XDG_STATE_HOME: state, ...serverEnv(server) },
+    env: { XDG_STATE_HOME: state, ...serverEnv(server), ...options.env },
     holdStdin: true,
   });
   const { child } = command;

@@ -15,12 +15,14 @@ const config = (servers: { readonly [name: string]: object }): string =>
 const scripted = (plan: FaultPlan = {}, more: object = {}): string =>
   config({ s: { ...stdioCommand(plan), ...more } });
 
+function toolsOf(body: unknown): readonly string[] {
+  const { tools } = body as { readonly tools: readonly { readonly function: { readonly name: string } }[] };
+  return tools.map((tool) => tool.function.name);
+}
+
 /** Names of the tools of a server in each request. */
 function offered(server: ScriptedServer): readonly (readonly string[])[] {
-  return server.requests.map(({ body }) => {
-    const { tools } = body as { readonly tools: readonly { readonly function: { readonly name: string } }[] };
-    return tools.map((tool) => tool.function.name).filter((name) => /^(mcp__|find_tools)/.test(name));
-  });
+  return server.requests.map(({ body }) => toolsOf(body).filter((name) => /^(mcp__|find_tools)/.test(name)));
 }
 
 /** What the calls of a run ended with, in order. */
@@ -181,6 +183,39 @@ test("many tools wait behind find_tools, unless the settings say otherwise", asy
     TOOL_COUNT + 40,
   ]);
 });
+
+test.each<[string, readonly string[], object]>([
+  ["one tool", ["--disallowed-tools", "mcp__s__echo"], {}],
+  ["a server by its name", [], { deny: ["mcp__s"] }],
+  ["the tools of a server", [], { deny: ["mcp__s__*"] }],
+  ["bash, whatever its command", ["--disallowed-tools", "bash(*)"], { deny: ["mcp__s__e*"] }],
+])(
+  "a tool that is denied as a whole is not offered, found or called: %s",
+  async (_what, flags, permissions) => {
+    const home = tempFolder({ ".config/nano-agent/config.json": JSON.stringify({ permissions }) });
+    const all = ["-p", "--json", "--mcp-config", scripted(), "--allowed-tools", "mcp__s__*", ...flags, "go"];
+    // The first run learns of the tools, the second knows them.
+    const run = async (): Promise<readonly [ScriptedServer, CommandEnd]> => {
+      const server = await modelServer([
+        calls("find_tools", { query: "echo" }),
+        calls("mcp__s__echo", { text: "hello" }),
+        says("done"),
+      ]);
+      return [
+        server,
+        await runCommand(all, { env: { ...serverEnv(server), HOME: home }, cwd: tempFolder({}) }),
+      ];
+    };
+    const [first, second] = [await run(), await run()];
+    const said = [first, second].flatMap(([server]) => server.requests.map(({ body }) => toolsOf(body)));
+    const forbidden = flags.includes("bash(*)") ? ["mcp__s__echo", "bash"] : ["mcp__s__echo"];
+    expect([
+      said.flat().filter((name) => forbidden.includes(name)),
+      [first, second].map(([, end]) => results(end).some((each) => each.includes("hello"))),
+      [first, second].map(([, end]) => results(end)[0]?.includes("mcp__s__echo")),
+    ]).toEqual([[], [false, false], [false, false]]);
+  },
+);
 
 test("secrets that a server was given do not come back through its results", async () => {
   const secret = "hunter2hunter2hunter2";

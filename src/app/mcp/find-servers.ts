@@ -42,12 +42,12 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
     for (const [name, definition] of configured(settings)) definitions.set(name, definition);
     addProject(settings, { definitions, faults });
   }
-  const isLiteral = mcp?.isLiteral === true;
+  const { literal = [], configs = [] } = mcp ?? {};
   const seen = new Set<string>();
-  for (const text of mcp?.configs ?? [])
+  for (const [at, text] of [...literal, ...configs].entries())
     for (const [name, definition] of await given(text, settings.cwd)) {
       if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
-      else definitions.set(name, { ...definition, isLiteral });
+      else definitions.set(name, { ...definition, isLiteral: at < literal.length });
       seen.add(name);
     }
   const servers: McpServerDefinition[] = [];

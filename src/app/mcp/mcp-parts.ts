@@ -5,7 +5,8 @@ import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/collect.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
-import { McpHub, type McpHubOptions, type McpPrompt } from "../../extensions/mcp/mcp-hub.ts";
+import { McpHub, type McpHubOptions } from "../../extensions/mcp/mcp-hub.ts";
+import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { SessionCommand } from "../coding-session/session-command.ts";
@@ -24,16 +25,19 @@ export interface HubParts {
   /** Ends their processes when this one is killed. Default: one of their own. */
   readonly watcher?: ProcessWatcher | undefined;
   readonly onNotice: McpHubOptions["onNotice"];
+  readonly forbids?: McpHubOptions["forbids"];
 }
 
 /** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
-export function hubFor(settings: Settings, { servers, host, watcher, onNotice }: HubParts): McpHub {
+export function hubFor(settings: Settings, parts: HubParts): McpHub {
+  const { servers, host, watcher, onNotice, forbids } = parts;
   const { environment, config, paths, cwd } = settings;
   return new McpHub({
     servers,
     host: { roots: [cwd], environment: () => commandVariables(environment, config.values), ...host },
     clock: systemClock,
     onNotice,
+    ...defined({ forbids }),
     known: knownServerFiles(paths),
     loadOpener: () => loadOpener(settings, watcher ?? createProcessWatcher()),
     ...(config.values.mcp?.defer === false ? { defer: false } : {}),

@@ -11,7 +11,7 @@ import type { Settings } from "../settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 import { besideFirstRequest } from "./first-request.ts";
 
-/** The parts {@link openMcp} needs beside the settings. */
+/** The parts {@link loadMcp} needs beside the settings. */
 export interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
@@ -41,18 +41,32 @@ export interface OpenMcp {
   readonly killNow: () => void;
 }
 
-/** Makes the MCP servers of a run. Starts none, and loads nothing of the client where there are none. */
-export async function openMcp(settings: Settings, options: OpenMcpOptions): Promise<OpenMcp> {
-  const { found, roots, elicit, watcher, onNotice } = options;
-  const { servers, faults } = found;
-  for (const fault of faults) onNotice(faultText(fault));
+/** Makes the MCP servers of a run; `forbids`: true for a tool whose every call is refused. */
+export type McpOpener = (forbids: (name: string) => boolean) => OpenMcp;
+
+/** Gets ready to make the MCP servers of a run. Loads nothing of the client where there are none. */
+export async function loadMcp(settings: Settings, options: OpenMcpOptions): Promise<McpOpener> {
+  const { servers, faults } = options.found;
+  for (const fault of faults) options.onNotice(faultText(fault));
   const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
+  return (forbids) => openMcp(settings, { ...options, parts, forbids });
+}
+
+interface OpenParts extends OpenMcpOptions {
+  readonly parts: typeof import("./mcp-parts.ts") | undefined;
+  readonly forbids: (name: string) => boolean;
+}
+
+function openMcp(settings: Settings, options: OpenParts): OpenMcp {
+  const { found, roots, elicit, watcher, onNotice, parts, forbids } = options;
+  const { servers, faults } = found;
   let sampled: Model | undefined;
   const sample: McpHost["sample"] = async (request, signal) => {
     if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
     return parts.samplingWith(sampled)(request, signal);
   };
-  const hub = parts?.hubFor(settings, { servers, host: { roots, elicit, sample }, watcher, onNotice });
+  const host = { roots, elicit, sample };
+  const hub = parts?.hubFor(settings, { servers, host, watcher, onNotice, forbids });
   let cancel = (): void => undefined;
   return {
     tools: () => hub?.tools() ?? [],

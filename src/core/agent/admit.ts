@@ -166,7 +166,8 @@ type CheckedCall = KnownCall | { readonly error: string };
 async function prepare(run: RunContext, call: ToolUseBlock): Promise<CheckedCall> {
   const { name, input, invalid_input: invalid } = call;
   const tool = run.tools.get(name);
-  if (tool === undefined) return { error: unknownTool(name, run.tools.names()) };
+  const names = (): readonly string[] => run.tools.specs().map((spec) => spec.name);
+  if (tool === undefined) return { error: unknownTool(name, names()) };
   if (invalid?.reason === "truncated") {
     return {
       error:

@@ -224,6 +224,38 @@ test("tools that a conversation has used are offered again, though others wait",
   expect(registry.names()).toEqual(["find_tools", "mcp__a__tool_7"]);
 });
 
+test("tools that are forbidden are neither offered, found nor revealed, and count for nothing", async () => {
+  const many = Array.from({ length: 40 }, (_, at) => tool(`tool_${at}`));
+  const forbids = (name: string): boolean => /^mcp__(?:a__tool|b__)/.test(name);
+  const servers = { a: [...many, tool("free")], b: [tool("one")] };
+  const { hub, registry, list } = hubOf(servers, { remembered: ["a"], forbids });
+  const shown = (): readonly string[] => registry.specs().map(({ name }) => name);
+  const before = shown();
+  hub.revealUsed(new Set(["mcp__a__tool_7"]));
+  hub.start();
+  await hub.settled();
+  await list("a", [...many, tool("free"), tool("tool_new"), tool("late")]);
+  expect([before, shown()]).toEqual([["mcp__a__free"], ["mcp__a__free", "mcp__a__late"]]);
+  // A call of one is for the rule to answer.
+  expect(registry.names()).toEqual(
+    expect.arrayContaining(["mcp__a__tool_7", "mcp__a__tool_new", "mcp__b__one"]),
+  );
+});
+
+test("what finds tools names no tool and no server that is forbidden, and may be forbidden itself", async () => {
+  const servers = { a: [tool("one"), tool("two")], b: [tool("three")] };
+  const forbids = (name: string): boolean => /^mcp__(?:a__one$|b__)/.test(name);
+  const { registry } = hubOf(servers, { forbids });
+  const find = registry.get("find_tools");
+  const found = await find?.execute?.({ query: "nothing like it" } as never, { signal: NEVER } as never);
+  expect([find?.description.split("Servers: ")[1], JSON.stringify(found).includes("mcp__a__one")]).toEqual([
+    "a.",
+    false,
+  ]);
+  const none = hubOf(servers, { forbids: (name) => name === "find_tools" });
+  expect(none.registry.names()).toEqual([]);
+});
+
 test("of what is remembered and waits behind find_tools only the names are looked at before the first request", async () => {
   const looked: string[] = [];
   const watched = (name: string): ListedTool =>

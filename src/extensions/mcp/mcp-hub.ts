@@ -4,12 +4,14 @@ import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
 import type { ToolRegistry } from "../../core/tool/registry.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
+import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";
 import { createFindTools } from "./find-tools.ts";
+import { type McpPrompt, promptsOf } from "./mcp-prompt.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
+import { type DroppedTool, type McpTool, type McpTools, toMcpTools } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
-import { FIND_TOOLS, MCP_PREFIX, mcpNames, serverParts } from "./tool-name.ts";
+import { FIND_TOOLS, MCP_PREFIX, serverParts } from "./tool-name.ts";
 import { changedNotice, droppedNotice } from "./tool-notices.ts";
 import { contentBlocks } from "./tool-result.ts";
 
@@ -25,15 +27,6 @@ export interface KnownServers {
   readonly write: (hash: string, server: KnownServer) => void;
 }
 
-/** When schemas wait behind `find_tools`: above this many tools, or tokens. */
-export interface DeferLimits {
-  readonly tools: number;
-  readonly tokens: number;
-}
-
-/** The limits that hold where nothing else is said. */
-export const DEFER_LIMITS: DeferLimits = { tools: 20, tokens: 5_000 };
-
 /** Options of an {@link McpHub}. */
 export interface McpHubOptions {
   readonly servers: readonly McpServerDefinition[];
@@ -42,8 +35,10 @@ export interface McpHubOptions {
   readonly loadOpener: () => Promise<OpenConnection>;
   readonly known: KnownServers;
   readonly clock: Clock;
-  /** `false`: every tool is offered at once. Default {@link DEFER_LIMITS}. */
+  /** `false`: every tool is offered at once. Default: 20 tools, 5000 tokens. */
   readonly defer?: DeferLimits | false;
+  /** True for a tool whose every call is refused: it is neither offered nor found. Default: none. */
+  readonly forbids?: (name: string) => boolean;
   readonly random?: () => number;
   readonly onNotice: (message: string, about: "server" | "tools") => void;
 }
@@ -57,15 +52,6 @@ export interface McpServerStatus {
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
   readonly tools: readonly Pick<McpTool, "as" | "tokens">[];
   readonly dropped: readonly DroppedTool[];
-}
-
-/** A prompt of a server, which people call as a command. */
-export interface McpPrompt extends Omit<ListedPrompt, "name"> {
-  /** `mcp__server__prompt`. */
-  readonly name: string;
-  readonly server: string;
-  /** Its name at the server. */
-  readonly own: string;
 }
 
 interface Entry {
@@ -92,6 +78,8 @@ export class McpHub {
   readonly #entries = new Map<string, Entry>();
   /** Of all tools, those that are offered: by name, with what they cost. */
   readonly #offered = new Map<string, McpTool>();
+  /** Tools whose every call is refused. */
+  readonly #refused = new Map<string, McpTool>();
   #registry: ToolRegistry | undefined;
   #changed = Promise.withResolvers<void>();
   #opener: Promise<OpenConnection> | undefined;
@@ -105,7 +93,7 @@ export class McpHub {
       const server = this.#newServer(definition);
       const known = definition.enabled ? options.known.read(definition.hash) : undefined;
       const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
-      const made = toMcpTools(listed, { server, part, isChecked: true });
+      const made = this.#allowed(toMcpTools(listed, { server, part, isChecked: true }));
       const isKnown = known !== undefined;
       const entry: Entry = { server, part, ...made, listed, prompts, isKnown };
       this.#entries.set(definition.name, entry);
@@ -117,8 +105,10 @@ export class McpHub {
   /** Tools for the first request: those that are known, or `find_tools` where they are many or unknown. */
   tools(): readonly Tool[] {
     const offered = [...this.#offered.values()].map(({ tool }) => tool());
-    const isOpen = this.#enabled().some(({ isKnown }) => !isKnown);
-    return this.#hidden().length > 0 || isOpen ? [this.#findTools(), ...offered] : offered;
+    const isOpen = this.#enabled().some((entry) => !entry.isKnown && !this.#isForbidden(entry));
+    const isSought = (this.#hidden().length > 0 || isOpen) && this.#mayFind;
+    const tools = [...offered, ...[...this.#refused.values()].map(unoffered)];
+    return isSought ? [this.#findTools(), ...tools] : tools;
   }
 
   /** The tools of the agent, which get what comes later. */
@@ -268,15 +258,32 @@ export class McpHub {
       .filter(({ as }) => !this.#offered.has(as));
   }
 
+  /** The tools but those whose every call is refused: a call of such a one is for the rule to answer. */
+  #allowed({ tools, dropped }: McpTools): McpTools {
+    const isRefused = ({ as }: McpTool): boolean => this.#options.forbids?.(as) === true;
+    for (const each of tools.filter(isRefused)) {
+      this.#refused.set(each.as, each);
+      if (this.#registry?.get(each.as) === undefined) this.#registry?.add(unoffered(each));
+    }
+    return { tools: tools.filter((each) => !isRefused(each)), dropped };
+  }
+
+  /** True when a rule forbids whatever tools a server may have: it describes the beginning of their names. */
+  #isForbidden({ part }: Entry): boolean {
+    return this.#options.forbids?.(`${MCP_PREFIX}${part}__`) === true;
+  }
+
+  get #mayFind(): boolean {
+    return this.#options.forbids?.(FIND_TOOLS) !== true;
+  }
+
   #fits(tools: readonly McpTool[]): boolean {
-    const { defer = DEFER_LIMITS } = this.#options;
-    if (defer === false) return true;
-    const all = [...this.#offered.values(), ...tools];
-    return all.length <= defer.tools && all.reduce((sum, { tokens }) => sum + tokens, 0) <= defer.tokens;
+    return isWithinDefer([...this.#offered.values(), ...tools], this.#options.defer);
   }
 
   #findTools(): Tool {
-    const counts = this.#enabled().map(({ server, tools }) =>
+    const searched = this.#enabled().filter((entry) => !this.#isForbidden(entry));
+    const counts = searched.map(({ server, tools }) =>
       tools.length === 0
         ? server.definition.name
         : `${server.definition.name} (${counted(tools.length, "tool")})`,
@@ -309,7 +316,7 @@ export class McpHub {
     const entry = this.#entries.get(definition.name);
     if (entry === undefined || this.#isClosed) return;
     const before = entry.tools;
-    const { tools, dropped } = toMcpTools(listed, entry);
+    const { tools, dropped } = this.#allowed(toMcpTools(listed, entry));
     const unusable = new Set(dropped.map(({ name }) => name));
     entry.listed = listed.filter(({ name }) => !unusable.has(name));
     entry.tools = tools;
@@ -356,7 +363,7 @@ export class McpHub {
     const old = new Set(before.map(({ as }) => as));
     const added = now.filter(({ as }) => !old.has(as) && !this.#offered.has(as));
     if (this.#fits(added)) this.#reveal(added);
-    else if (registry !== undefined && registry.get(FIND_TOOLS) === undefined)
+    else if (registry !== undefined && this.#mayFind && registry.get(FIND_TOOLS) === undefined)
       registry.add(this.#findTools());
     return changed;
   }
@@ -376,17 +383,8 @@ export class McpHub {
   }
 }
 
-function promptsOf({ server, part, prompts }: Entry): readonly McpPrompt[] {
-  const names = mcpNames(
-    part,
-    prompts.map(({ name }) => name),
-  );
-  return prompts.map((prompt) => ({
-    ...prompt,
-    name: names.get(prompt.name) ?? prompt.name,
-    server: server.definition.name,
-    own: prompt.name,
-  }));
+function unoffered({ tool }: McpTool): Tool {
+  return { ...tool(), offered: false };
 }
 
 const STATUS = {

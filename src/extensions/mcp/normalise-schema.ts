@@ -1,4 +1,4 @@
-import { isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, isRecord, ownValue } from "../../core/base/json.ts";
 
 /** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 export interface NormalisedSchema {
@@ -6,8 +6,6 @@ export interface NormalisedSchema {
   /** The server's names of parameters, for those whose name providers refuse. */
   readonly renamed: ReadonlyMap<string, string>;
 }
-
-type Fields = { readonly [key: string]: unknown };
 
 /** The form of a parameter's name in the API of Anthropic. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
@@ -125,10 +123,6 @@ function freeName(
     const own = number === 1 ? base : `${base}_${number}`;
     if (!Object.hasOwn(taken.properties, own) && !taken.renamed.has(own)) return own;
   }
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly Fields[] {

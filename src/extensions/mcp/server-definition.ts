@@ -1,5 +1,5 @@
 import { hashText } from "../../core/base/hash-text.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord } from "../../core/base/json.ts";
 import { type ExpandedText, expandVariables, variablesIn } from "./expand-variables.ts";
 
 /** The fields of all servers. */
@@ -95,7 +95,6 @@ function fault(text: string): ParsedServer {
 
 class DefinitionFault extends Error {}
 
-type Fields = { readonly [key: string]: unknown };
 type Expand = (text: string, where: string) => string;
 
 function expander({ variables, withheld }: DefinitionPlace): Expand {

@@ -27,6 +27,8 @@ const CLOSE_GRACE_MS = 300;
 const TERM_GRACE_MS = 1_000;
 /** The most that is kept of a server's standard error, to say why it died. */
 const MAX_STDERR_CHARS = 2_000;
+/** Messages that may wait to be heard; then a server that sends more has to wait too. */
+const MAX_UNHEARD = 256;
 /** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
 const MAX_OTHER_LINES = 10_000;
 
@@ -42,6 +44,7 @@ export class StdioTransport implements Transport {
   #child: Child | undefined;
   #stderr = "";
   #otherLines = 0;
+  #unheard = 0;
   #delivery: Promise<void> = Promise.resolve();
   #exited: Promise<void> = Promise.resolve();
   #reason: string | undefined;
@@ -171,9 +174,11 @@ export class StdioTransport implements Transport {
 
   /** One after the other: what is told of a call before its answer is to be heard before it. */
   #deliver(message: object): void {
+    if (++this.#unheard === MAX_UNHEARD) this.#child?.stdout.pause();
     this.#delivery = this.#delivery.then(async () => {
       this.onmessage?.(message as JSONRPCMessage);
       if ("method" in message) await new Promise((resolve) => setImmediate(resolve));
+      if (this.#unheard-- === MAX_UNHEARD) this.#child?.stdout.resume();
     });
   }
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/base/json.ts";
+import { type Fields, isRecord } from "../../core/base/json.ts";
 import { truncateMiddle, utf8Length } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -60,8 +60,6 @@ export function contentBlocks(content: readonly unknown[]): readonly Block[] {
 function text(value: string): TextBlock {
   return { type: "text", text: value };
 }
-
-type Fields = { readonly [key: string]: unknown };
 
 function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
   switch (block["type"]) {

@@ -20,6 +20,7 @@ import { userPaths } from "../../app/config/paths.ts";
 import { chooseModel } from "../../app/model-choice.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import { loadSettings } from "../../app/settings.ts";
+import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import { AcpSession } from "./acp-session.ts";
@@ -36,7 +37,7 @@ export interface AcpAgentOptions {
   /** Options of the command line, for every session. */
   readonly session: Pick<
     CodingSessionOptions,
-    "settings" | "keep" | "addDirs" | "permissionMode" | "adoptErrors"
+    "settings" | "keep" | "addDirs" | "mcp" | "permissionMode" | "adoptErrors"
   >;
   /** Hears what a session notices, as a line for a person. */
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
@@ -157,7 +158,7 @@ export class AcpAgent {
         cwd,
         environment,
         addDirs: [...(common.addDirs ?? []), ...additionalDirectories],
-        mcp: { configs: mcpConfigs(mcpServers), strict: false, isLiteral: true },
+        mcp: { configs: [], strict: false, ...common.mcp, literal: mcpConfigs(mcpServers) },
         ports: clientPorts(client, id, this.#capabilities),
         onNotice: (notice) => {
           onNotice(notice);
@@ -223,7 +224,10 @@ export class AcpAgent {
     await inProtocol(async () => {
       const cwd = userPaths(environment).home;
       const { config } = await loadSettings({ environment, cwd, flags: session.settings ?? {} });
-      await chooseModel({ config, environment });
+      await chooseModel({ config, environment }).catch((error: unknown) => {
+        // One that was chosen and still loads is there: who opens a session waits for it.
+        if (!isNanoAgentError(error, "provider_error")) throw error;
+      });
     });
   }
 }

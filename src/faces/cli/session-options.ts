@@ -1,6 +1,9 @@
 import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
 import type { ConfigFile } from "../../app/config/config-schema.ts";
 import type { Environment } from "../../app/config/env.ts";
+import { currentFolder } from "../../app/config/paths.ts";
+import { readGivenServers } from "../../app/mcp/find-servers.ts";
+import type { McpSources } from "../../app/settings.ts";
 import { defined } from "../../core/base/defined.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { textOrFile } from "./prompt.ts";
@@ -26,6 +29,15 @@ export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): Coding
     settings: withPromptFiles(config, cwd),
     goOnCommand: (options) => `nano-agent -p ${options}${there} "…"`,
   };
+}
+
+/**
+ * The words about MCP servers with their files read now, from where the command is given: sessions work
+ * elsewhere. Throws `invalid_argument` and `invalid_config` for what cannot be read.
+ */
+export async function withServerFiles(mcp: McpSources): Promise<McpSources> {
+  const here = currentFolder();
+  return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
 }
 
 /** Options with the files that system prompts name read. Throws `invalid_argument` for one that cannot be. */

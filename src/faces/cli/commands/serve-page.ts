@@ -8,7 +8,7 @@ import { type CommandContext, say, settingsHere } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { readTextFile } from "../prompt.ts";
-import { withPromptFiles } from "../session-options.ts";
+import { withPromptFiles, withServerFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
 const DEFAULT_PORT = 4040;
@@ -23,42 +23,39 @@ export async function serve(context: CommandContext, call: CommandCall): Promise
   const port = numberOf(call, "--port", PORT) ?? DEFAULT_PORT;
   const settings = await settingsHere(context);
   const token = tokenOf(call, { host, isLocal: isLoopback(host), cwd: settings.cwd });
+  const servers = await withServerFiles(mcp);
   const strays = new StrayErrors();
-  const close = strays.listen();
-  try {
-    return await withSignals(async ({ signal, forced }) => {
-      const serving = await serveSessions({
-        settings,
-        port,
-        host,
-        token,
-        readOnly: call.has("--read-only"),
-        page: fileURLToPath(new URL("../../web", import.meta.url)),
-        onError: (error) => say(context, `A request failed: ${withoutUnkept(errorMessage(error))}`),
-        session: {
-          addDirs,
-          environment,
-          mcp,
-          adoptErrors: strays.adopt,
-          settings: withPromptFiles(config, settings.cwd),
-          onNotice: (notice) => say(context, noticeText(notice)),
-        },
-      });
-      const address = `${serving.url}#token=${serving.token}`;
-      stdout.write(`${address}\n`);
-      if (!isLoopback(host))
-        say(
-          context,
-          `Everybody who reaches ${host} and has the token can run commands as you. What is sent is not encrypted: use a tunnel, or a proxy with TLS.`,
-        );
-      if (call.has("--open")) openInBrowser(address, (reason) => say(context, reason));
-      await untilAborted(signal);
-      await Promise.race([serving.close(), forced]);
-      return EXIT.done;
+  using _caught = strays.listen();
+  return await withSignals(async ({ signal, forced }) => {
+    const serving = await serveSessions({
+      settings,
+      port,
+      host,
+      token,
+      readOnly: call.has("--read-only"),
+      page: fileURLToPath(new URL("../../web", import.meta.url)),
+      onError: (error) => say(context, `A request failed: ${withoutUnkept(errorMessage(error))}`),
+      session: {
+        addDirs,
+        environment,
+        mcp: servers,
+        adoptErrors: strays.adopt,
+        settings: withPromptFiles(config, settings.cwd),
+        onNotice: (notice) => say(context, noticeText(notice)),
+      },
     });
-  } finally {
-    close();
-  }
+    const address = `${serving.url}#token=${serving.token}`;
+    stdout.write(`${address}\n`);
+    if (!isLoopback(host))
+      say(
+        context,
+        `Everybody who reaches ${host} and has the token can run commands as you. What is sent is not encrypted: use a tunnel, or a proxy with TLS.`,
+      );
+    if (call.has("--open")) openInBrowser(address, (reason) => say(context, reason));
+    await untilAborted(signal);
+    await Promise.race([serving.close(), forced]);
+    return EXIT.done;
+  });
 }
 
 interface TokenNeeds {
