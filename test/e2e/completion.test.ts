@@ -28,10 +28,54 @@ test("bash completes commands, their actions and their options", async () => {
     complete("sessions", "export", "--f"),
     complete("undo", "--d"),
     complete("--max-t"),
-  ]).toEqual([["sessions"], ["export"], ["--format"], ["--dry-run"], ["--max-turns"]]);
+    complete("serve", "--max-t"),
+    complete("mcp", "serve", "--max-t"),
+    complete("sessions", "export", "--format", ""),
+    complete("-p", "--output-format", "s"),
+    complete("serve", "--permission-mode", "p"),
+  ]).toEqual([
+    ["sessions"],
+    ["export"],
+    ["--format"],
+    ["--dry-run"],
+    ["--max-turns"],
+    ["--max-turns"],
+    ["--max-turns"],
+    ["markdown", "json", "html"],
+    ["stream-json"],
+    ["plan"],
+  ]);
 });
 
 test.each(["zsh", "fish"])("the script for %s names every command", async (shell) => {
   const { stdout } = await runCommand(["completion", shell], {});
   for (const { name } of COMMANDS) expect(stdout).toContain(name);
+});
+
+test("the script for zsh offers options of a run where they stand, and the values of an option", async () => {
+  const { stdout } = await runCommand(["completion", "zsh"], {});
+  const linesOf = (place: string): string[] =>
+    stdout.split("\n").filter((line) => line.startsWith(`    '${place}')`));
+  expect([
+    linesOf("sessions export --format"),
+    linesOf("serve --output-format"),
+    linesOf("serve").map((line) => line.includes(" --max-turns ")),
+  ]).toEqual([["    'sessions export --format') compadd -- markdown json html; return ;;"], [], [true]]);
+});
+
+test.each(["serve", "acp", "eval", "mcp; and __fish_seen_subcommand_from serve"])(
+  "the script for fish offers options of a run behind %j",
+  async (place) => {
+    const { stdout } = await runCommand(["completion", "fish"], {});
+    expect(stdout).toContain(
+      `complete -c nano-agent -n '__fish_seen_subcommand_from ${place}' -l max-turns -r `,
+    );
+  },
+);
+
+test("the script for fish offers the values of an option", async () => {
+  const { stdout } = await runCommand(["completion", "fish"], {});
+  expect(stdout).toContain(
+    "-n '__fish_seen_subcommand_from sessions; and __fish_seen_subcommand_from export' -l format -x -a 'markdown json html' ",
+  );
 });

@@ -13,10 +13,12 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { replies } from "../../src/testing/server-step.ts";
+import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { modelServer, runCommand } from "./command.ts";
+import { modelServer, runCommand, serverEnv } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
 import { lastMessages, sessionPlace } from "./session-place.ts";
 
@@ -348,4 +350,19 @@ test("sessions verify says for each file whether it is whole", async () => {
   ]);
   for (const nowhere of [join(place.state, "nowhere"), "nowhere"])
     expect((await place.run(["sessions", "verify", file, nowhere])).code).toBe(2);
+});
+
+test("a model that the session was changed to is told, and that the session speaks for it", async () => {
+  const { cwd, state, run } = sessionPlace();
+  const server = await modelServer([says("One."), says("Two.")]);
+  await using session = await createCodingSession({
+    cwd,
+    environment: withVariables({ ...serverEnv(server), XDG_STATE_HOME: state, HOME: tempFolder() }),
+  });
+  await session.send("first");
+  await session.setModel("openai/gpt-5-mini");
+  await session.close();
+  const { stdout, stderr } = await run(["-p", "-c", "--json", "second"], server);
+  expect(checkedLines(stdout)[0]).toMatchObject({ model: "openai/gpt-5-mini", model_source: "the session" });
+  expect(stderr).toBe("nano-agent: model openai/gpt-5-mini, because of the session\n");
 });

@@ -48,6 +48,19 @@ test.each([
   expect(end.stderr).toContain("Interrupted.");
 });
 
+test("a signal between two messages of standard input is the end with its code, after what was answered", async () => {
+  const server = await modelServer([says("one")]);
+  const format = ["--input-format", "stream-json", "--output-format", "stream-json"];
+  const message = { type: "user", message: { role: "user", content: "first" } };
+  const stdin = `${JSON.stringify(message)}\n`;
+  const command = startCommand(["-p", ...format], { env: serverEnv(server), stdin, holdStdin: true });
+  await command.says('"type":"result"');
+  command.child.kill("SIGTERM");
+  const { code, stdout } = await command.end;
+  const results = checkedLines(stdout).filter(({ type }) => type === "result");
+  expect({ code, results }).toMatchObject({ code: 143, results: [{ subtype: "success", result: "one" }] });
+});
+
 test("a second SIGINT ends a run at once, still with its last line", async () => {
   const command = await stalled(["-p"]);
   command.child.kill("SIGINT");

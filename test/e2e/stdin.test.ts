@@ -72,6 +72,15 @@ test("stream-json input answers each message in one conversation, with one resul
   server.assertFinished();
 });
 
+test("one word goes on with a conversation, also one that would be taken for a command at its start", async () => {
+  const server = await modelServer([says("Half of it."), says("The rest.")]);
+  const state = tempFolder();
+  const place = { cwd: tempFolder(), env: { ...serverEnv(server), XDG_STATE_HOME: state } };
+  await runCommand(["-p", "Write it"], place);
+  const { code, stdout } = await runCommand(["-p", "-c", "continue"], place);
+  expect([code, stdout, promptSeen(server, 1)]).toEqual([0, "The rest.\n", "continue"]);
+});
+
 test.each([
   [["-p"], "", "There is no prompt, and standard input is empty"],
   [["-p", "-"], "  \n", "Standard input is empty"],

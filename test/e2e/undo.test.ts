@@ -199,14 +199,18 @@ test.each([
   expect(await place.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
 });
 
-test("undo in a session without changes names the one before that has some", async () => {
-  const place = sessionPlace({});
-  const writing = await modelServer([calls("write", { path: "new.txt", content: "x" }), says("Done.")]);
-  await place.run(["-p", "--permission-mode", "acceptEdits", "make a file"], writing);
-  const [first = ""] = place.files();
-  await place.run(["-p", "hello"], await modelServer([says("Hi.")]));
-  const { stdout } = await place.run(["undo"]);
-  const id = basename(first, ".jsonl");
-  expect(stdout).toContain(`An earlier one changed files (make a file): nano-agent undo --session ${id}`);
-  expect((await place.run(["undo", "--session", id])).stdout).toContain("new.txt");
-});
+test.each([[["undo"]], [["undo", "--list"]]])(
+  "%j in a session without changes names the one before that has some",
+  async (args) => {
+    const place = sessionPlace({});
+    const writing = await modelServer([calls("write", { path: "new.txt", content: "x" }), says("Done.")]);
+    await place.run(["-p", "--permission-mode", "acceptEdits", "make a file"], writing);
+    const [first = ""] = place.files();
+    await place.run(["-p", "hello"], await modelServer([says("Hi.")]));
+    const { stdout } = await place.run(args);
+    const id = basename(first, ".jsonl");
+    expect(stdout).toContain(`An earlier one changed files (make a file): nano-agent undo --session ${id}`);
+    expect((await place.run([...args, "--json"])).stdout).not.toContain("An earlier one");
+    expect((await place.run([...args, "--session", id])).stdout).toContain("new.txt");
+  },
+);

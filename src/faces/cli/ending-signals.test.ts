@@ -22,14 +22,14 @@ function startListening(): { readonly signals: EndingSignals; readonly heard: Li
 
 test("who hears of no signal stops listening", () => {
   const { signals, heard } = startListening();
-  signals.close();
+  signals[Symbol.dispose]();
   expect(process.listeners("SIGTERM")).not.toContain(heard);
 });
 
 test("a program that ends because of a signal is not ended sooner, and without its code, by a further one", () => {
   const { signals, heard } = startListening();
   heard("SIGTERM");
-  signals.close();
+  signals[Symbol.dispose]();
   expect(signals.received).toBe("SIGTERM");
   expect(process.listeners("SIGTERM")).toContain(heard);
 });

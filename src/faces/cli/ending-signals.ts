@@ -3,14 +3,10 @@ import { NanoAgentError } from "../../core/base/errors.ts";
 
 /** Does work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
 export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {
-  const signals = new EndingSignals();
+  using signals = new EndingSignals();
   signals.allowGrace();
-  try {
-    const code = await work(signals);
-    return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
-  } finally {
-    signals.close();
-  }
+  const code = await work(signals);
+  return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
 }
 
 /** Resolves when a signal is aborted, at once where it is by now. */
@@ -23,7 +19,7 @@ export async function untilAborted(signal: AbortSignal): Promise<void> {
 const GRACE_MS = 700;
 
 /** Listens for signals that end the program. The first aborts the run gently; a second ends it at once. */
-export class EndingSignals {
+export class EndingSignals implements Disposable {
   readonly #controller = new AbortController();
   readonly #forced = Promise.withResolvers<EndingSignal>();
   #received: EndingSignal | undefined;
@@ -61,7 +57,7 @@ export class EndingSignals {
   }
 
   /** Stops listening, unless a signal came: a further one must not take its exit code away. */
-  close(): void {
+  [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     if (this.#received !== undefined) return;
     for (const [name, listener] of this.#listeners) process.off(name, listener);

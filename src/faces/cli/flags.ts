@@ -44,7 +44,7 @@ export const FLAGS: readonly FlagSpec[] = [
   ...settingFlags("Permission"),
   ...flags("Permission", {
     "--yolo":
-      "The same as --permission-mode bypassPermissions: every tool call runs. For places you can lose.",
+      "The same as --permission-mode bypassPermissions: every tool call runs that no rule denies. Your ask rules, and edits in .git, .nano-agent and nano-agent.json, still ask. For places you can lose.",
   }),
   ...settingFlags("Limits"),
   ...flags("Place", {
@@ -66,10 +66,15 @@ function flags(group: FlagSpec["group"], table: { readonly [form: string]: strin
 
 /** The options of a group that settings have. */
 function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
-  return PLACED_SETTINGS.flatMap(({ setting: { flag, help = "" } }) => {
+  return PLACED_SETTINGS.flatMap(({ setting }) => {
+    const { flag, help = "" } = setting;
     if (flag?.group !== group) return [];
+    const choices = setting.type === "string" && "oneOf" in setting ? setting.oneOf : undefined;
     const { name, short, value } = flag;
     const form = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
-    return flags(group, { [form]: flag.help ?? help });
+    return flags(group, { [form]: flag.help ?? help }).map((option) => ({
+      ...option,
+      choices: choices ?? option.choices,
+    }));
   });
 }

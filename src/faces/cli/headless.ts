@@ -1,5 +1,5 @@
 import type { CodingSession, SendOptions } from "../../app/coding-session/coding-session.ts";
-import { EXIT } from "../../app/coding-session/exit-code.ts";
+import { EXIT, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
 import type { Outcome } from "../../app/coding-session/outcome.ts";
 import {
   type PreparedSession,
@@ -57,12 +57,8 @@ class HeadlessRun {
   }
 
   async run(): Promise<number> {
-    const close = this.#strays.listen();
-    try {
-      return await this.#run();
-    } finally {
-      close();
-    }
+    using _caught = this.#strays.listen();
+    return await this.#run();
   }
 
   async #run(): Promise<number> {
@@ -70,15 +66,16 @@ class HeadlessRun {
       this.#perform().catch((error: unknown) => {
         this.#fail(error);
       }),
-      this.#signals.forced.then(() => "forced" as const),
+      this.#signals.forced,
     ]);
-    if (ended === "forced") {
+    if (ended !== undefined) {
       this.#prepared?.killNow();
       // A run at work has its outcome by now. Once told it may still be tidying up: it has its one result.
       await this.#answering;
       if (!this.#isTold) this.#fail(undefined);
+      if (this.#exitCode === EXIT.done) this.#exitCode = SIGNAL_EXITS[ended];
     }
-    this.#signals.close();
+    this.#signals[Symbol.dispose]();
     await this.#context.stdout.drain();
     if (this.#broken.signal.aborted && this.#exitCode === EXIT.done) return EXIT.failed;
     return this.#exitCode;

@@ -26,7 +26,7 @@ export async function runInteractive(
   { environment }: CommandContext,
   flags: InteractiveFlags,
 ): Promise<number> {
-  const signals = new EndingSignals();
+  using signals = new EndingSignals();
   const cwd =
     flags.cwd === undefined ? existingFolder(currentFolder(), "cwd") : existingFolder(flags.cwd, "--cwd");
   const prompt = await readPromptIfAny({
@@ -40,45 +40,41 @@ export async function runInteractive(
   let prepared: PreparedSession | undefined;
   let isFirst = true;
   const strays = new StrayErrors();
-  try {
-    return await openScreen({
-      environment,
-      cwd,
-      isPlain: flags.plain || wantsPlain(environment),
-      prompt,
-      picks: flags.picksSession,
-      isResumed: flags.session.resume !== undefined,
-      openSession: async ({ resume, fresh = false, acceptServer }) => {
-        const {
-          resume: asked,
-          sessionId,
-          ...options
-        } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
-        // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
-        const chosen =
-          resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
-        const goesOn = chosen ?? (fresh ? undefined : asked);
-        prepared = await prepareCodingSession({
-          ...options,
-          acceptServer,
-          adoptErrors: strays.adopt,
-          // An id that was asked for is that of the first session alone.
-          sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
-          ...defined({ resume: goesOn }),
-          goOnCommand: (words) => `nano-agent ${words}`,
-        });
-        settings.resolve(prepared.settings.config.values);
-        const session = await prepared.open();
-        isFirst = false;
-        return session;
-      },
-      takesError: strays.take,
-      settings: () => settings.promise,
-      store: sessionStore(userPaths(environment)),
-      endings: signals,
-      signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
-    });
-  } finally {
-    signals.close();
-  }
+  return await openScreen({
+    environment,
+    cwd,
+    isPlain: flags.plain || wantsPlain(environment),
+    prompt,
+    picks: flags.picksSession,
+    isResumed: flags.session.resume !== undefined,
+    openSession: async ({ resume, fresh = false, acceptServer }) => {
+      const {
+        resume: asked,
+        sessionId,
+        ...options
+      } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
+      // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
+      const chosen =
+        resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
+      const goesOn = chosen ?? (fresh ? undefined : asked);
+      prepared = await prepareCodingSession({
+        ...options,
+        acceptServer,
+        adoptErrors: strays.adopt,
+        // An id that was asked for is that of the first session alone.
+        sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
+        ...defined({ resume: goesOn }),
+        goOnCommand: (words) => `nano-agent ${words}`,
+      });
+      settings.resolve(prepared.settings.config.values);
+      const session = await prepared.open();
+      isFirst = false;
+      return session;
+    },
+    takesError: strays.take,
+    settings: () => settings.promise,
+    store: sessionStore(userPaths(environment)),
+    endings: signals,
+    signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
+  });
 }

@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import { assertNoCommand } from "./near-command.ts";
 
-const refusal = (words: string, isForced = false): string | undefined => {
+const refusal = (line: string, isForced = false): string | undefined => {
+  const words = line.match(/'[^']*'|\S+/g) ?? [];
   try {
-    assertNoCommand(words.split(" "), isForced);
+    assertNoCommand(
+      words.map((word) => word.replaceAll("'", "")),
+      isForced,
+    );
     return undefined;
   } catch (error) {
     return error instanceof Error ? (/Did you mean (.*?)\? /.exec(error.message)?.[1] ?? "") : "";
@@ -23,6 +27,17 @@ test.each([
   ["help sesions", "nano-agent help sessions"],
   ["export", "nano-agent sessions export [ID]"],
   ["login", "nano-agent models, which names the variable for the key of each provider"],
+  ["logn", "nano-agent models, which names the variable for the key of each provider"],
+  ["login openai", "nano-agent models, which names the variable for the key of each provider"],
+  ["help login", "nano-agent models, which names the variable for the key of each provider"],
+  ["help lgin", "nano-agent models, which names the variable for the key of each provider"],
+  ["verison", "nano-agent --version"],
+  ["help session export", "nano-agent help sessions export"],
+  ["session lst", "nano-agent sessions list"],
+  ["sesion list", "nano-agent sessions list"],
+  ["Session List", "nano-agent sessions list"],
+  ["session show abc", "nano-agent sessions show abc"],
+  ["permission check 'npm test'", "nano-agent permissions check 'npm test'"],
 ])("%j is taken for a mistyped command", (words, meant) => {
   expect(refusal(words)).toBe(meant);
 });
@@ -38,8 +53,32 @@ test.each([
   "map",
   "export it",
   "重构",
+  "logic",
+  "smart",
+  "still",
+  "login fails",
+  "help me start",
+  "help export it",
+  "session export fails",
+  "session import is broken",
+  "session slow",
+  "model 5",
+  "undo the last change",
+  "undo changes",
+  "undo 2 commits",
+  "memory search is slow",
 ])("%j is a prompt", (words) => {
   expect(refusal(words)).toBeUndefined();
+});
+
+test.each([
+  ["sessions show 3f2a91", "nano-agent sessions show 3f2a91"],
+  ["undo 2", "nano-agent undo 2"],
+  ["doctor", "nano-agent doctor"],
+])("of %j behind an option it is said that a command comes first", (words, meant) => {
+  expect(() => assertNoCommand(words.split(" "), false)).toThrow(
+    `"${words}" is not a command behind an option. Did you mean ${meant}? The command comes first, and its options behind it.`,
+  );
 });
 
 test("what stands behind -- is a prompt whatever it looks like", () => {

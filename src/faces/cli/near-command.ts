@@ -1,6 +1,7 @@
 import { misuse } from "../../core/base/errors.ts";
 import { editDistance, shellArgument } from "../../core/base/text.ts";
-import type { CommandSpec } from "./command-spec.ts";
+import { PRESETS } from "../../providers/catalog.ts";
+import type { CommandAction, CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** Words that people type for something that has another name here, or none. */
@@ -36,37 +37,83 @@ const MEANT: { readonly [word: string]: string } = {
 };
 
 /**
- * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: one bare word that
- * is a known name of something else or differs from a command by one letter, alone or with an action of that
- * command behind it. Throws `invalid_argument` with what was probably meant. `isForced`: the words stand
- * behind `--`, and are a prompt whatever they look like.
+ * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: a word that is a
+ * known name of something else or one slip away from a command, alone or with an action of that command
+ * behind it, and a command that stands behind an option. Throws `invalid_argument` with what was probably
+ * meant. `isForced`: the words stand behind `--`, and are a prompt whatever they look like.
  */
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
-  const [first = "", second] = words;
-  if (isForced || words.length > 2 || !/^[a-z-]+$/i.test(first)) return;
-  const hint = meantBy(first.toLowerCase(), second);
+  const hint = isForced ? undefined : meantBy(words);
   if (hint === undefined) return;
+  const isLate = COMMANDS.some(({ name }) => name === words[0]);
+  const what = isLate ? "is not a command behind an option" : "is not a command";
+  const order = isLate ? " The command comes first, and its options behind it." : "";
   throw misuse(
-    `${JSON.stringify(words.join(" "))} is not a command. Did you mean ${hint}? To send it as a prompt: nano-agent -p -- ${words.map(shellArgument).join(" ")}`,
+    `${JSON.stringify(words.join(" "))} ${what}. Did you mean ${hint}?${order} To send it as a prompt: nano-agent -p -- ${words.map(shellArgument).join(" ")}`,
   );
 }
 
-function meantBy(word: string, second: string | undefined): string | undefined {
-  if (second === undefined && Object.hasOwn(MEANT, word)) return MEANT[word];
-  const command = commandLike(word === "help" ? (second ?? "") : word);
-  if (word === "help") return command && `nano-agent help ${command.name}`;
-  if (second === undefined) return command && `nano-agent ${command.name}`;
-  const action = command?.actions.find(({ name }) => name === second);
-  return action && `nano-agent ${command?.name} ${second}`;
+function meantBy(words: readonly string[]): string | undefined {
+  const isHelp = words.length > 1 && words.length <= 3 && words[0]?.toLowerCase() === "help";
+  const asked = isHelp ? words.slice(1) : words;
+  const other = otherName(asked);
+  const command = other === asked[0]?.toLowerCase() ? undefined : commandMeant(asked);
+  if (command !== undefined) return `nano-agent ${isHelp ? "help " : ""}${command}`;
+  return other === undefined ? undefined : MEANT[other];
 }
 
-function commandLike(word: string): CommandSpec | undefined {
-  return COMMANDS.find(({ name }) => name === word || isOneLetterOff(word, name));
+/** The name of something else that words are, or are one slip away from. */
+function otherName(words: readonly string[]): string | undefined {
+  const [first = "", second] = words.map((word) => word.toLowerCase());
+  const names = Object.keys(MEANT);
+  const name =
+    names.find((each) => each === first) ??
+    names.find((each) => each.length > MAX_SHORT && isSlip(first, each));
+  const isLogin = words.length === 2 && name === "login" && PRESETS.some((preset) => preset.name === second);
+  return words.length === 1 || isLogin ? name : undefined;
+}
+
+/** Other names of so few letters are too near to words of a prompt to take slips for them. */
+const MAX_SHORT = 4;
+
+/** The command line that words are, or nearly are; undefined where they may be a sentence. */
+function commandMeant(words: readonly string[]): string | undefined {
+  const [first = "", second] = words.map((word) => word.toLowerCase());
+  const command = commandLike(first, second !== undefined);
+  if (command === undefined || second === undefined) return command?.name;
+  const named = command.actions.find(({ name }) => name === second || (name && isSlip(second, name)));
+  const unnamed = command.name === first ? command.actions.find(({ name }) => name === undefined) : undefined;
+  const action = named ?? unnamed;
+  const behind = words.slice(named === undefined ? 1 : 2);
+  if (action === undefined || !areArguments(behind, action)) return undefined;
+  return [command.name, action.name ?? [], behind.map(shellArgument)].flat().join(" ");
+}
+
+/** With an action behind it the singular of a long name may have a slip too: `sesion list`. */
+function commandLike(word: string, hasMore: boolean): CommandSpec | undefined {
+  const isNear = (name: string): boolean =>
+    isOneLetterOff(word, name) || (hasMore && word.length > MAX_SHORT + 1 && isSlip(`${word}s`, name));
+  return COMMANDS.find(({ name }) => name === word) ?? COMMANDS.find(({ name }) => isNear(name));
+}
+
+/** True for words that an action takes and no sentence has: ids, files, numbers, quoted commands. */
+function areArguments(words: readonly string[], action: CommandAction): boolean {
+  return words.length <= action.words.length && words.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
 }
 
 /** True for words one typing slip apart. Short ones: only swapped letters, since too many are near. */
 function isOneLetterOff(left: string, right: string): boolean {
-  const sorted = (word: string): string => [...word].sort().join("");
   const isLong = Math.min(left.length, right.length) >= 4;
-  return editDistance(left, right) === 1 && (isLong || sorted(left) === sorted(right));
+  return isLong ? isOneEdit(left, right) : left.length === right.length && isSlip(left, right);
+}
+
+/** True for a letter too few, too many or swapped: another letter makes another word, such as `logic`. */
+function isSlip(word: string, name: string): boolean {
+  const sorted = (letters: string): string => [...letters].sort().join("");
+  return isOneEdit(word, name) && (word.length !== name.length || sorted(word) === sorted(name));
+}
+
+/** The lengths first: the word may be a long prompt. */
+function isOneEdit(left: string, right: string): boolean {
+  return Math.abs(left.length - right.length) <= 1 && editDistance(left, right) === 1;
 }

@@ -56,7 +56,8 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     return EXIT.done;
   }
   const run = readRunFlags(flags);
-  assertNoCommand(run.words, args.includes("--"));
+  // In a conversation that goes on, one word is an answer: `-c continue`.
+  if (run.session.resume === undefined) assertNoCommand(run.words, args.includes("--"));
   if (isInteractive(run)) {
     const { runInteractive } = await import("./interactive.ts");
     return runInteractive(context, { ...run, picksSession: flags.text("--resume") === NO_VALUE });

@@ -74,7 +74,7 @@ export class RunTeller {
       };
       this.#log = runLog(sink, { redact });
     }
-    if (!this.#isLive || environment["TERM"] === "dumb") return;
+    if (!isForReader(this.#options.context, this.#options.flags) || environment["TERM"] === "dumb") return;
     const { dressAnswer } = await import("../tui/dress-answer.ts");
     this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
   }
@@ -107,11 +107,16 @@ export class RunTeller {
     this.#options.waiting?.clear();
     this.#progress.closeLine();
     if (this.#reporter !== undefined) this.#reporter.end(outcome);
-    else if (!this.#isLive && outcome.text !== "") {
-      const { stdout } = this.#options.context;
-      const text = stdout.isTerminal ? terminalText(outcome.text) : outcome.text;
-      stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-    }
+    else if (!this.#isLive && outcome.text !== "")
+      this.#options.context.stdout.write(this.#shownText(outcome.text));
+  }
+
+  /** An answer that was not shown while it was written. */
+  #shownText(answer: string): string {
+    const dressed = this.#dress?.();
+    if (dressed !== undefined) return dressed.push(answer) + dressed.end();
+    const text = this.#options.context.stdout.isTerminal ? terminalText(answer) : answer;
+    return text.endsWith("\n") ? text : `${text}\n`;
   }
 
   /** Tells a person about an end beside its result. */
@@ -160,10 +165,10 @@ export class RunTeller {
   }
 
   /** A program sees which model is used and why when that was not said in so many words. */
-  #isNews({ source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
+  #isNews({ why, source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
     const said = this.#options.prepared()?.settings.config.values.model;
     const isNamed = said !== undefined && said !== LOCAL_MODEL;
-    return source !== undefined && !isNamed;
+    return why === "resumed" || (source !== undefined && !isNamed);
   }
 }
 
@@ -173,10 +178,15 @@ const BEAT_MS = 1_000;
 const SHOWN_ID = 8;
 
 /** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
-function isLive({ stdout, stderr }: CommandContext, { outputFormat, jsonSchema, config }: RunFlags): boolean {
+function isLive(context: CommandContext, flags: RunFlags): boolean {
   // The words of phases are work on the answer, and the last thing said need not be the answer.
-  if (config.pattern === "plan" || config.pattern === "reflection") return false;
-  return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal && stderr.isTerminal;
+  if (flags.config.pattern === "plan" || flags.config.pattern === "reflection") return false;
+  return context.stderr.isTerminal && isForReader(context, flags);
+}
+
+/** True where a person reads the answer, and it is no value. */
+function isForReader({ stdout }: CommandContext, { outputFormat, jsonSchema }: RunFlags): boolean {
+  return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal;
 }
 
 /** Facts of the first line about a session; of none where it could not be opened. */

@@ -10,8 +10,8 @@ export class StrayErrors {
   /** True when an error was somebody's, who has told it. */
   readonly take = (error: unknown): boolean => [...this.#owners.values()].some((takes) => takes(error));
 
-  /** Takes uncaught errors until the function it returns is called. What is nobody's ends the process. */
-  listen(): () => void {
+  /** Takes uncaught errors until what it returns is disposed of. What is nobody's ends the process. */
+  listen(): Disposable {
     const caught = (error: unknown): void => {
       if (this.take(error)) return;
       process.off("uncaughtException", caught);
@@ -22,6 +22,6 @@ export class StrayErrors {
       });
     };
     process.on("uncaughtException", caught);
-    return () => process.off("uncaughtException", caught);
+    return { [Symbol.dispose]: () => void process.off("uncaughtException", caught) };
   }
 }

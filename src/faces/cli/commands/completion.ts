@@ -13,27 +13,56 @@ export async function completion({ stdout }: CommandContext, call: CommandCall):
   return EXIT.done;
 }
 
-/** The cases of a shell script, one for each place: the words before, and those that may follow. */
-function casesOf(assign: (words: string) => string): string {
-  const caseOf = (after: string, next: readonly { readonly name: string }[]): string =>
-    `    '${after}') ${assign(next.map(({ name }) => name).join(" "))} ;;`;
-  const lines = [caseOf("", [...COMMANDS, ...FLAGS])];
-  for (const { name, actions } of COMMANDS) {
+/** A place of a command line: the words before, and the commands, actions and options that may follow. */
+interface CompletionPlace {
+  readonly after: string;
+  readonly words: readonly { readonly name: string }[];
+  readonly options: readonly CommandOption[];
+}
+
+function completionPlaces(): readonly CompletionPlace[] {
+  const below = COMMANDS.flatMap(({ name, actions }) => {
     const named = actions.flatMap((action) =>
       action.name === undefined ? [] : { ...action, name: action.name },
     );
-    lines.push(caseOf(name, [...named, ...optionsOf(actions[0])]));
-    for (const action of named) lines.push(caseOf(`${name} ${action.name}`, optionsOf(action)));
-  }
+    return [
+      { after: name, words: named, options: optionsOf(actions[0]) },
+      ...named.map((action) => ({
+        after: `${name} ${action.name}`,
+        words: [],
+        options: optionsOf(action),
+      })),
+    ];
+  });
+  return [{ after: "", words: COMMANDS, options: FLAGS }, ...below];
+}
+
+function optionsOf({ options, runOptions }: CommandAction): readonly CommandOption[] {
+  const help = FLAGS.filter(({ name }) => name === "--help");
+  return [...options, ...(runOptions === true ? RUN_OPTIONS : []), ...help];
+}
+
+/** The cases of a shell script, one for each place. */
+function casesOf(assign: (words: string) => string): string {
+  const lines = completionPlaces().map(({ after, words, options }) => {
+    const names = [...words, ...options].map(({ name }) => name);
+    return `    '${after}') ${assign(names.join(" "))} ;;`;
+  });
   return lines.join("\n");
 }
 
-function optionsOf({ options, runOptions }: CommandAction): readonly { readonly name: string }[] {
-  return [...options, ...(runOptions === true ? RUN_OPTIONS : []), { name: "--help" }];
+/** The cases of a shell script for values: one for each option with choices, behind its place. */
+function valueCasesOf(assign: (words: string) => string): string {
+  const lines = completionPlaces().flatMap(({ after, options }) =>
+    options.flatMap(({ name, choices }) =>
+      choices === undefined ? [] : `    '${after} ${name}') ${assign(choices.join(" "))} ;;`,
+    ),
+  );
+  return lines.join("\n");
 }
 
 function bashScript(): string {
-  const cases = casesOf((words) => `words='${words}'`);
+  const assign = (words: string): string => `words='${words}'`;
   return `_nano_agent() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words='' place='' index
   for ((index = 1; index < COMP_CWORD && index < 3; index++)); do
@@ -41,7 +70,10 @@ function bashScript(): string {
     place="\${place:+$place }\${COMP_WORDS[index]}"
   done
   case "$place" in
-${cases}
+${casesOf(assign)}
+  esac
+  case "$place \${COMP_WORDS[COMP_CWORD - 1]}" in
+${valueCasesOf(assign)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -50,7 +82,6 @@ complete -o default -F _nano_agent nano-agent
 }
 
 function zshScript(): string {
-  const cases = casesOf((words) => `options=(${words})`);
   return `#compdef nano-agent
 _nano_agent() {
   local -a options
@@ -59,8 +90,11 @@ _nano_agent() {
     case "$words[index]" in -*) break ;; esac
     place="\${place:+$place }$words[index]"
   done
+  case "$place $words[CURRENT-1]" in
+${valueCasesOf((words) => `compadd -- ${words}; return`)}
+  esac
   case "$place" in
-${cases}
+${casesOf((words) => `options=(${words})`)}
   esac
   compadd -- $options
   _files
@@ -73,8 +107,12 @@ function fishScript(): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const line = (condition: string, rest: string): string =>
     `complete -c nano-agent -n ${quoted(condition)} ${rest}`;
-  const fishOption = ({ name, value = "[", help }: CommandOption): string =>
-    `-l ${name.slice(2)}${value.startsWith("[") ? "" : " -r"} -d ${quoted(help)}`;
+  const valueOf = ({ value = "[", choices }: CommandOption): string => {
+    if (choices !== undefined) return ` -x -a ${quoted(choices.join(" "))}`;
+    return value.startsWith("[") ? "" : " -r";
+  };
+  const fishOption = (option: CommandOption): string =>
+    `-l ${option.name.slice(2)}${valueOf(option)} -d ${quoted(option.help)}`;
   const top = [
     ...COMMANDS.map(({ name, help }) => line("__fish_use_subcommand", `-f -a ${name} -d ${quoted(help)}`)),
     ...FLAGS.map((flag) => line("__fish_use_subcommand", fishOption(flag))),
@@ -86,7 +124,7 @@ function fishScript(): string {
         action.name === undefined ? seen : `${seen}; and __fish_seen_subcommand_from ${action.name}`;
       return [
         ...(action.name === undefined ? [] : [line(seen, `-f -a ${action.name} -d ${quoted(action.help)}`)]),
-        ...action.options.map((option) => line(own, fishOption(option))),
+        ...optionsOf(action).map((option) => line(own, fishOption(option))),
       ];
     }),
   );

@@ -69,15 +69,11 @@ class DemoRun {
   }
 
   async run(): Promise<number> {
-    try {
-      const code = await Promise.race([this.#perform(), this.#signals.forced.then(() => EXIT.failed)]);
-      const { received } = this.#signals;
-      if (received === undefined) return code;
-      this.#session?.killNow();
-      return SIGNAL_EXITS[received];
-    } finally {
-      this.#signals.close();
-    }
+    using signals = this.#signals;
+    const code = await Promise.race([this.#perform(), signals.forced.then(() => EXIT.failed)]);
+    if (signals.received === undefined) return code;
+    this.#session?.killNow();
+    return SIGNAL_EXITS[signals.received];
   }
 
   async #perform(): Promise<number> {

@@ -29,6 +29,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
       throw misuse("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
     answer(context, call, { json: () => runs, text: () => turnsText(runs, session.sessionId) });
+    if (runs.length === 0) tellOther(context, call, { store, session });
     return EXIT.done;
   }
   const to = turn === undefined ? undefined : turnPlace(turn);
@@ -41,21 +42,21 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
     }),
   );
   const code = tell(context, report, call);
-  const isDefault = turn === undefined && call.text("--session") === undefined;
-  if (report.status === "nothing" && isDefault && !call.has("--json")) tellOther(context, store, session);
+  if (report.status === "nothing" && turn === undefined) tellOther(context, call, { store, session });
   return code;
 }
 
 /** Sessions that are looked through for changes when the newest one has none. */
 const MAX_LOOKED_AT = 20;
 
-/** Names the newest other session of the folder that changed files: most likely the one meant. */
-function tellOther({ stdout }: CommandContext, store: SessionStore, newest: SessionFile): void {
+/** Where no session was named: the newest other one of the folder that changed files is most likely meant. */
+function tellOther({ stdout }: CommandContext, call: CommandCall, { store, session }: ChosenSession): void {
+  if (call.text("--session") !== undefined || call.has("--json")) return;
   const other = store
     .list(currentFolder())
-    .filter(({ path }) => path !== newest.path)
+    .filter(({ path }) => path !== session.path)
     .slice(0, MAX_LOOKED_AT)
-    .find((session) => changedRuns(session).length > 0);
+    .find((each) => changedRuns(each).length > 0);
   if (other === undefined) return;
   const title = terminalLine(sessionTitle(other.path) ?? "no text", 60);
   stdout.write(`An earlier one changed files (${title}): nano-agent undo --session ${other.sessionId}\n`);
@@ -93,10 +94,12 @@ function turnPlace(word: string): TurnPlace {
   return { run: Number(run), turn: turn === undefined ? 0 : Number(turn) };
 }
 
-function chosenSession(
-  { environment }: CommandContext,
-  call: CommandCall,
-): { readonly store: SessionStore; readonly session: SessionFile } {
+interface ChosenSession {
+  readonly store: SessionStore;
+  readonly session: SessionFile;
+}
+
+function chosenSession({ environment }: CommandContext, call: CommandCall): ChosenSession {
   const store = sessionStore(userPaths(environment));
   const cwd = currentFolder();
   const session = call.text("--session");

@@ -23,13 +23,9 @@ export async function runWorker(context: CommandContext, call: CommandCall): Pro
     most: 999_999,
     what: "how many runs to work on at the same time, from 1",
   });
-  const signals = new EndingSignals();
-  try {
-    const opened = await Promise.race([opening(context, { file, concurrency }), signals.forced]);
-    return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(context, opened, signals);
-  } finally {
-    signals.close();
-  }
+  using signals = new EndingSignals();
+  const opened = await Promise.race([opening(context, { file, concurrency }), signals.forced]);
+  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(context, opened, signals);
 }
 
 interface OpenedFleet {

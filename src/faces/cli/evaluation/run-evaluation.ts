@@ -12,19 +12,18 @@ import type { SuiteTasks } from "../../../app/evaluation/read-suites.ts";
 import { ResultsFolder } from "../../../app/evaluation/results-folder.ts";
 import type { Task } from "../../../app/evaluation/task.ts";
 import type { TaskScratch } from "../../../app/evaluation/task-scratch.ts";
-import { readGivenServers } from "../../../app/mcp/find-servers.ts";
-import { chooseModel } from "../../../app/model-choice.ts";
+import { chooseModel, namedModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { commandVariables } from "../../../app/secrets.ts";
-import type { McpSources, Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../app/settings.ts";
 import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
 import { realPath } from "../../../system/real-path.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { explainError } from "../explain-error.ts";
-import { withPromptFiles } from "../session-options.ts";
+import { withPromptFiles, withServerFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 import { EvaluationTeller } from "./evaluation-teller.ts";
 import { countOf, scratchSettings, tasksOf, tellFaults } from "./suite-call.ts";
@@ -74,12 +73,6 @@ export async function runEvaluation(context: CommandContext, call: CommandCall):
   return perform({ context, call, teller, settings }, asked, session);
 }
 
-/** Reads files now, from where the command is given: runs are made elsewhere. */
-async function withServerFiles(mcp: McpSources): Promise<McpSources> {
-  const here = currentFolder();
-  return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
-}
-
 interface Asking {
   readonly context: CommandContext;
   readonly call: CommandCall;
@@ -98,7 +91,7 @@ async function perform(
   session: RunPlace["session"],
 ): Promise<number> {
   const strays = new StrayErrors();
-  const close = strays.listen();
+  using _caught = strays.listen();
   let killNow = (): void => undefined;
   try {
     return await withSignals(async ({ signal, forced }) => {
@@ -129,8 +122,6 @@ async function perform(
     if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
     const model = asked.models.length === 1 ? asked.models[0] : undefined;
     throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
-  } finally {
-    close();
   }
 }
 
@@ -153,16 +144,19 @@ async function modelsOf(
 ): Promise<readonly string[]> {
   const { config, environment } = settings;
   const onNotice = (message: string): void => say(context, message);
-  const named = call.list("--model");
+  const place = { environment, config: config.values, onNotice, waits: true };
+  const named = await Promise.all(call.list("--model").map((name) => namedModel(name, place)));
   const names =
-    named.length > 0 ? [...new Set(named)] : [(await chooseModel({ config, environment, onNotice })).name];
+    named.length > 0
+      ? [...new Set(named)]
+      : [(await chooseModel({ config, environment, onNotice, waits: true })).name];
   const limited = tasks.find(({ limits }) => limits.usd !== undefined);
   const limit =
     config.values.maxBudgetUsd === undefined
       ? limited && `limits.usd of the task ${limited.name}`
       : "--max-budget-usd";
   for (const name of names) {
-    const { info } = await openModel(name, { environment, config: config.values, onNotice });
+    const { info } = await openModel(name, place);
     if (limit !== undefined && info?.price === undefined)
       throw misuse(
         `${limit} needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave that out.`,

@@ -18,7 +18,7 @@ export async function mcpLogin(
 ): Promise<number> {
   const { stdout, stderr, environment } = context;
   const address = atAddress(server);
-  const signals = new EndingSignals();
+  using signals = new EndingSignals();
   signals.allowGrace();
   const { logIn, proxiedFetch } = await import("../../../app/mcp/mcp-client.ts");
   try {
@@ -37,8 +37,6 @@ export async function mcpLogin(
   } catch (error) {
     say(context, `${server.name}: ${errorMessage(error)}`);
     return signals.signal.aborted ? EXIT.interrupted : EXIT.credentials;
-  } finally {
-    signals.close();
   }
 }
 

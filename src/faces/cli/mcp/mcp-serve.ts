@@ -49,10 +49,6 @@ export async function mcpServe(
     }
     return EXIT.done;
   };
-  const close = strays.listen();
-  try {
-    return await withSignals(({ signal, forced }) => serve(signal, forced));
-  } finally {
-    close();
-  }
+  using _caught = strays.listen();
+  return await withSignals(({ signal, forced }) => serve(signal, forced));
 }

@@ -96,7 +96,12 @@ async function replayed(
       : await replayWithModel(entries, {
           ...common,
           from,
-          model: await openModel(model, { environment, config: settings.config.values, onNotice }),
+          model: await openModel(model, {
+            environment,
+            config: settings.config.values,
+            onNotice,
+            waits: true,
+          }),
           systemPrompt: systemPrompt(prompt),
         });
   const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
