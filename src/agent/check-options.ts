@@ -1,3 +1,4 @@
+import { assertEngine } from "../core/base/assert-engine.ts";
 import {
   anything,
   assertChoice,
@@ -158,11 +159,3 @@ const RUN_OPTIONS: Checks<RunOptions> = {
   onEvent: isOf("function"),
   onToken: isOf("function"),
 };
-
-/** Older engines load every entry and would fail somewhere in the middle of a run. */
-function assertEngine(): void {
-  if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
-  throw misuse(
-    "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.19 or newer, or a browser, Deno or Bun of 2024 or later.",
-  );
-}

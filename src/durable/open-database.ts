@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Transaction } from "@electric-sql/pglite";
 import type { PoolClient } from "pg";
 import type { Db } from "pg-boss";
+import { assertEngine } from "../core/base/assert-engine.ts";
 import {
   errorMessage,
   invalidConfig,
@@ -29,7 +30,8 @@ export interface DatabasePlace {
 }
 
 /** Opens the database. Rejects with `invalid_config` where a package is missing or it cannot be reached. */
-export function openDatabase(place: DatabasePlace): Promise<Database> {
+export async function openDatabase(place: DatabasePlace): Promise<Database> {
+  assertEngine();
   return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
 }
 
@@ -123,12 +125,10 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
     Promise.all([import("@electric-sql/pglite"), import("pg-boss")]),
   );
   const lock = dataDir === undefined ? undefined : await lockFolder(dataDir);
-  const database = await opened(dataDir, () => PGlite.create(dataDir === undefined ? {} : { dataDir })).catch(
-    (error: unknown) => {
-      lock?.release();
-      throw error;
-    },
-  );
+  const database = await PGlite.create(dataDir === undefined ? {} : { dataDir }).catch((error: unknown) => {
+    lock?.release();
+    throw notOpened(dataDir, errorMessage(error), error);
+  });
   const transactions = new WeakMap<Sql, Transaction>();
   return {
     ...sqlOf((text, values) => database.query<object>(text, values)),
@@ -179,14 +179,6 @@ function queueWithin(transaction: Transaction): Db {
         ? { rows: (await transaction.query<object>(text, values)).rows }
         : { rows: (await transaction.exec(text)).flatMap(({ rows }) => rows as object[]) },
   };
-}
-
-async function opened<T>(dataDir: string | undefined, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    throw notOpened(dataDir, errorMessage(error), error);
-  }
 }
 
 function notOpened(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {

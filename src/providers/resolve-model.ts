@@ -1,3 +1,4 @@
+import { assertEngine } from "../core/base/assert-engine.ts";
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
@@ -63,6 +64,7 @@ export interface ResolveModelOptions {
  * wire format is loaded with the first request.
  */
 export function resolveModel(name: string, options: ResolveModelOptions = {}): Model {
+  assertEngine();
   const { provider, id, effort } = parseModelName(name);
   const { fetch, network, clock } = options;
   const { preset, custom } = providerOf(provider, options);

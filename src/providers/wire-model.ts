@@ -1,3 +1,4 @@
+import { assertEngine } from "../core/base/assert-engine.ts";
 import { type Clock, systemClock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
@@ -41,6 +42,7 @@ export interface WireModelOptions {
  * model does not take is replaced by a note.
  */
 export function createWireModel(options: WireModelOptions): Model {
+  assertEngine();
   const { info, target, transport, clock = systemClock, random = Math.random } = options;
   const settings = networkSettings(options.network, target.baseUrl);
   const fitted = windowFitter(options);

@@ -26,11 +26,11 @@ export const SESSION_REASONS = {
   unreadable: "unreadable",
 } as const;
 
-/** The refusal of the file system, in words: `No space left on device (ENOSPC)`. */
+/** The refusal of the file system, in words: `no space left on the device (ENOSPC)`. Without a full stop. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   const known = ownValue(REASONS, code);
-  return known === undefined ? errorMessage(error) : `${known} (${code})`;
+  return known === undefined ? errorMessage(error).replace(/\.$/, "") : `${known} (${code})`;
 }
 
 const REASONS: { readonly [code: string]: string } = {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { assertEngine } from "../core/base/assert-engine.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { FromJsonSchema } from "../core/base/schema.ts";
@@ -29,6 +30,7 @@ type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
  * `processes` left running, as far as they apply.
  */
 export function createBashTool(session: ShellSession): Tool {
+  assertEngine();
   return defineTool({
     name: "bash",
     description:

@@ -97,18 +97,33 @@ for (const place of [{}, { databaseUrl: "postgres://nowhere/x" }])
     ]);
   });
 
-  test("loads on an engine below the floor, and an agent says there what is missing", () => {
+  test("loads on an engine below the floor, and what begins some work says there what is missing", () => {
     const text = `
-      for (const [owner, name] of [[Promise, "withResolvers"], [Map, "groupBy"], [Object, "groupBy"], [Array, "fromAsync"]])
+      for (const [owner, name] of [[Promise, "withResolvers"], [Map, "groupBy"], [Object, "groupBy"], [Array, "fromAsync"], [URL, "parse"]])
         delete owner[name];
       for (const name of ${JSON.stringify(specifiers)}) await import(name);
       const { Agent } = await import("nano-agent");
-      try {
-        new Agent({ model: "openai/gpt-5" });
-      } catch (error) {
-        console.log(error.message);
-      }`;
-    expect(runModule(text)).toMatch(/^This engine is too old for nano-agent: .* Use Node 22\.19 or newer/);
+      const { createFleet } = await import("nano-agent/durable");
+      const { createWireModel, fromAiSdk, resolveModel } = await import("nano-agent/providers");
+      const { createBashTools, FileState } = await import("nano-agent/tools");
+      const begin = [
+        () => new Agent({ model: "openai/gpt-5" }),
+        () => createFleet({}),
+        () => resolveModel("openai/gpt-5", { apiKey: "k" }),
+        () => createWireModel({}),
+        () => fromAiSdk({}),
+        () => createBashTools(),
+        () => new FileState(),
+      ];
+      for (const each of begin)
+        await (async () => each())().then(() => console.log("begun"), ({ code, message }) => console.log(code, message));`;
+    expect(runModule(text).trim().split("\n")).toEqual(
+      Array.from({ length: 7 }, () =>
+        expect.stringMatching(
+          /^invalid_argument This engine is too old for nano-agent: .* Use Node 22\.19 or newer/,
+        ),
+      ),
+    );
     const files = globSync("dist/lib/**/*.js", { cwd: installed.path });
     const linked = files.filter((file) =>
       /import \{[^}]*zstd[^}]*\} from "node:zlib"/.test(readFileSync(join(installed.path, file), "utf8")),

@@ -1,3 +1,4 @@
+import { assertEngine } from "../../core/base/assert-engine.ts";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
@@ -39,6 +40,7 @@ export interface FromAiSdkOptions
  * included.
  */
 export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkOptions = {}): Model {
+  assertEngine();
   const version = versionOf(languageModel);
   const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
   const { clock = systemClock, info, random = Math.random, ...given } = options;

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
+import { assertEngine } from "../../core/base/assert-engine.ts";
 
 /** How a file was when a tool last read or wrote it. */
 export interface FileStamp {
@@ -32,6 +33,10 @@ export function isUnchanged(stamp: FileStamp, now: FileStamp): boolean {
 export class FileState {
   readonly #stamps = new Map<string, FileStamp>();
   readonly #turns = new Map<string, Promise<void>>();
+
+  constructor() {
+    assertEngine();
+  }
 
   /** Notes how `path` is now, as far as the transcript knows. */
   remember(transcriptId: string, path: string, stamp: FileStamp): void {
