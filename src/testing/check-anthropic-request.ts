@@ -47,6 +47,7 @@ function checkTools(tools: unknown, found: Violations): void {
     // Tools of the vendor itself have a type and no schema.
     if (tool["type"] === undefined || tool["type"] === "custom")
       found.tool(where, { name: tool["name"], schema: tool["input_schema"] });
+    else found.vendorTool(tool["name"]);
   }
 }
 
@@ -136,8 +137,35 @@ function checkBlock(where: string, block: Fields, found: Violations): void {
       checkResult(where, block, found);
       return;
     default:
-      found.add(where, `has the unknown type ${JSON.stringify(block["type"])}`);
+      checkVendorBlock(where, block, found);
   }
+}
+
+/** Calls of tools that run at the vendor, and what comes of them. */
+const VENDOR_CALLS: ReadonlySet<unknown> = new Set(["server_tool_use", "mcp_tool_use"]);
+const VENDOR_RESULTS: ReadonlySet<unknown> = new Set(
+  "advisor bash_code_execution code_execution mcp text_editor_code_execution tool_search web_fetch web_search"
+    .split(" ")
+    .map((name) => `${name}_tool_result`),
+);
+/** Others that only the vendor looks into. */
+const VENDOR_BLOCKS: ReadonlySet<unknown> = new Set([
+  "compaction",
+  "container_upload",
+  "search_result",
+  "tool_reference",
+]);
+
+function checkVendorBlock(where: string, block: Fields, found: Violations): void {
+  const { type } = block;
+  if (VENDOR_CALLS.has(type)) {
+    found.callId(`${where}.id`, block["id"]);
+    found.nonEmpty(`${where}.name`, block["name"]);
+    if (!isRecord(block["input"])) found.add(`${where}.input`, "is not an object");
+  } else if (VENDOR_RESULTS.has(type)) found.nonEmpty(`${where}.tool_use_id`, block["tool_use_id"]);
+  else if (type === "document") {
+    if (!isRecord(block["source"])) found.add(`${where}.source`, "is not an object");
+  } else if (!VENDOR_BLOCKS.has(type)) found.add(where, `has the unknown type ${JSON.stringify(type)}`);
 }
 
 function checkResult(where: string, block: Fields, found: Violations): void {
@@ -152,12 +180,13 @@ function checkResult(where: string, block: Fields, found: Violations): void {
 
 function checkImage(where: string, source: unknown, found: Violations): void {
   const fields = isRecord(source) ? source : {};
-  if (fields["type"] === "url") found.nonEmpty(`${where}.source.url`, fields["url"]);
+  if (fields["type"] === "file") found.nonEmpty(`${where}.source.file_id`, fields["file_id"]);
+  else if (fields["type"] === "url") found.nonEmpty(`${where}.source.url`, fields["url"]);
   else if (fields["type"] === "base64") {
     found.nonEmpty(`${where}.source.data`, fields["data"]);
     if (!/^image\/(?:jpeg|png|gif|webp)$/.test(String(fields["media_type"])))
       found.add(`${where}.source.media_type`, "is not an image type that is taken");
-  } else found.add(`${where}.source`, "is neither base64 nor url");
+  } else found.add(`${where}.source`, "is neither base64, url nor file");
 }
 
 function countCacheMarks(value: unknown): number {

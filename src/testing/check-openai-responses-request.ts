@@ -13,6 +13,7 @@ export function checkOpenAiResponsesRequest(body: Fields, found: Violations): vo
   if (body["tools"] !== undefined) {
     for (const [where, tool] of found.objects("tools", body["tools"])) {
       if (tool["type"] === "function") found.tool(where, { name: tool["name"], schema: tool["parameters"] });
+      else found.vendorTool(tool["name"]);
     }
   }
   const choice = body["tool_choice"];
@@ -28,19 +29,29 @@ function checkItems(items: readonly (readonly [string, Fields])[], found: Violat
     checkItemId(where, item, { ids, found });
     const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
     if (type === "message") checkMessage(where, item, found);
-    else if (type === "function_call") {
+    else if (type === "function_call" || type === "custom_tool_call") {
       checkCall(where, item, found);
       calls.push(String(item["call_id"]));
-    } else if (type === "function_call_output") {
+    } else if (type === "function_call_output" || type === "custom_tool_call_output") {
       if (!calls.includes(String(item["call_id"])))
         found.add(where, `answers ${JSON.stringify(item["call_id"])}, which was not called before`);
       else answered.push(item["call_id"]);
       checkOutput(`${where}.output`, item["output"], found);
     } else if (type === "reasoning") checkReasoning(where, item, { next: items[at + 1]?.[1], found });
-    else if (type !== "item_reference") found.add(where, `has the unknown type ${JSON.stringify(type)}`);
+    else if (!VENDOR_ITEMS.has(type)) found.add(where, `has the unknown type ${JSON.stringify(type)}`);
   }
   found.answers("input", calls, answered);
 }
+
+/** Items that only the vendor looks into: what its own tools did, and its compaction. */
+const VENDOR_ITEMS: ReadonlySet<unknown> = new Set(
+  [
+    "item_reference compaction web_search_call file_search_call code_interpreter_call image_generation_call",
+    "computer_call computer_call_output local_shell_call local_shell_call_output shell_call shell_call_output",
+    "apply_patch_call apply_patch_call_output tool_search_call tool_search_output mcp_list_tools mcp_call",
+    "mcp_approval_request mcp_approval_response",
+  ].flatMap((names) => names.split(" ")),
+);
 
 /** How ids of items begin, where one is sent. */
 const ID_PREFIX: { readonly [type: string]: string } = {
@@ -92,7 +103,8 @@ function checkPart(
 function checkCall(where: string, item: Fields, found: Violations): void {
   found.callId(`${where}.call_id`, item["call_id"]);
   found.toolName(`${where}.name`, item["name"]);
-  found.argumentsText(`${where}.arguments`, item["arguments"]);
+  if (item["type"] === "function_call") found.argumentsText(`${where}.arguments`, item["arguments"]);
+  else if (typeof item["input"] !== "string") found.add(`${where}.input`, "is not text");
 }
 
 function checkOutput(where: string, output: unknown, found: Violations): void {
@@ -101,13 +113,15 @@ function checkOutput(where: string, output: unknown, found: Violations): void {
     checkPart(place, part, { allowed: INPUT_PARTS, found });
 }
 
+/** Types of items that come from the model. */
+const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
+
 function checkReasoning(
   where: string,
   item: Fields,
   { next, found }: { readonly next: Fields | undefined; readonly found: Violations },
 ): void {
   if (!Array.isArray(item["summary"])) found.add(`${where}.summary`, "is not an array");
-  const follows =
-    next?.["type"] === "reasoning" || next?.["type"] === "function_call" || next?.["role"] === "assistant";
-  if (!follows) found.add(where, "is reasoning without the item that followed it");
+  const isSaid = next?.["role"] === "assistant" || OF_MODEL.test(String(next?.["type"]));
+  if (!isSaid) found.add(where, "is reasoning without the item that followed it");
 }

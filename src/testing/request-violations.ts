@@ -10,6 +10,7 @@ export class Violations {
   readonly list: string[] = [];
   readonly #callIds = new Set<string>();
   readonly #toolNames = new Set<string>();
+  #hasVendorTools = false;
 
   /** Notes one fault: where it is, and what it is. */
   add(where: string, problem: string): void {
@@ -99,10 +100,16 @@ export class Violations {
       this.add(where, `has a schema with ${choice} at its top`);
   }
 
+  /** A tool that runs at the vendor, or has no schema: only its name counts, where it has one. */
+  vendorTool(name: unknown): void {
+    this.#hasVendorTools = true;
+    if (typeof name === "string") this.#toolNames.add(name);
+  }
+
   /** A choice of tools must have tools, and a named one must be declared. */
   toolChoice(name: unknown): void {
     const where = "tool_choice";
-    if (this.#toolNames.size === 0) this.add(where, "is given without tools");
+    if (this.#toolNames.size === 0 && !this.#hasVendorTools) this.add(where, "is given without tools");
     if (typeof name === "string" && !this.#toolNames.has(name))
       this.add(where, `names ${name}, which is not declared`);
   }

@@ -6,6 +6,7 @@ import { collect } from "../../src/core/model/collect.ts";
 import type { Model, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
 import { Agent, type AgentOptions, defineTool } from "../../src/index.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";
+import { checkRequest } from "../../src/testing/check-request.ts";
 import { type Body, bodyOf, RECORDED_ANSWERS, type RecordedAnswer } from "../recorded-answers.ts";
 import { isFullSweep } from "./sweep.ts";
 
@@ -54,6 +55,7 @@ describe.each(RECORDED_ANSWERS)("an answer of $model", (recorded) => {
       model.stream({ messages: [...ASKED.messages, message, { role: "user", content: results }] }),
     );
     expect(recorded.sentBack.at(sent[1] ?? {})).toEqual(recorded.sentBack.is);
+    expect(checkRequest(recorded.wire, sent[1])).toEqual([]);
   });
 
   it("is the same in any pieces, with any ends of lines, comments and a byte order mark", async () => {
