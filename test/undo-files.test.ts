@@ -99,6 +99,20 @@ test("a workspace with too many files is covered from the outside in, and that i
   expect([room.tree()["a.txt"], room.tree()["deep/1.txt"]]).toEqual(["file 644 one\n", "file 644 two\n"]);
 });
 
+test("folders further down that have too many files are said before anything is undone, once and together", async () => {
+  const many = (folder: string): readonly [string, string][] =>
+    Array.from({ length: 20 }, (_, at) => [`${folder}/${at}.js`, "one\n"]);
+  const modules = ["a", "b", "c"].map((name) => `packages/${name}/node_modules`);
+  const files = Object.fromEntries(modules.slice(0, 2).flatMap(many));
+  const room = undoRoom(files, { maxBulkEntries: 10 });
+  await room.run([["true"], [`mkdir -p ${modules[2]}; touch ${modules[2]}/{1..20}.js`], ["true"]]);
+  const rest = "; what commands change there is not kept.";
+  expect(room.notices).toEqual([
+    `undo: 2 folders below ${room.root}, among them ${modules[0]}, have too many files${rest}`,
+    `undo: ${room.root}/${modules[2]} has too many files${rest}`,
+  ]);
+});
+
 test("a command goes ahead of what takes too long to read for the first time; that is said, and the rest is read beside later commands", async () => {
   const names = Array.from({ length: 9 }, (_, at) => `${at}.txt`);
   const room = undoRoom(Object.fromEntries(names.map((name) => [name, "one\n"])), { maxWaitMs: 5 });

@@ -1,4 +1,5 @@
 import { tooFew, tooMany } from "./check-scalar.ts";
+import { expectedForm, type ResolveRef } from "./expected-form.ts";
 import { type Fields, isRecord } from "./json.ts";
 import {
   mapKeyword,
@@ -14,6 +15,7 @@ import { nearest } from "./text.ts";
 interface ObjectKeywords {
   /** The properties as the schema spells them. */
   readonly schemas: unknown;
+  readonly resolve: ResolveRef;
   readonly properties: ReadonlyMap<string, Check>;
   readonly patterns: readonly (readonly [RegExp, Check])[];
   readonly required: ReadonlySet<string>;
@@ -28,6 +30,7 @@ interface ObjectKeywords {
 export function objectChecks(node: SchemaNode): readonly Check[] {
   const keywords: ObjectKeywords = {
     schemas: node.schema["properties"],
+    resolve: node.resolve,
     properties: new Map(mapKeyword(node, "properties", node.compile)),
     patterns: mapKeyword(node, "patternProperties", node.compile).map(([source, check]) => [
       patternOf(source, `${node.where}/patternProperties`),
@@ -159,29 +162,17 @@ function isAbsent(fields: Fields, key: string): boolean {
   return !Object.hasOwn(fields, key) || fields[key] === undefined;
 }
 
-const NONE: Pick<ObjectKeywords, "properties" | "schemas"> = { properties: new Map(), schemas: {} };
+type NamedForms = Pick<ObjectKeywords, "properties" | "schemas" | "resolve">;
 
-function missingMessage(
-  key: string,
-  fields: Fields,
-  { properties, schemas }: Pick<ObjectKeywords, "properties" | "schemas">,
-): string {
+const NONE: NamedForms = { properties: new Map(), schemas: {}, resolve: () => undefined };
+
+function missingMessage(key: string, fields: Fields, { properties, schemas, resolve }: NamedForms): string {
   const strangers = Object.keys(fields).filter((each) => !properties.has(each));
   const guess = nearest(key, strangers);
-  const type = typeOf(isRecord(schemas) ? schemas[key] : undefined);
-  const notes = [type, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
+  const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
+  const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
   const said = notes.filter((note) => note !== "").join("; ");
   return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
-}
-
-/** The expected form of a property: its values where they are few, else its type, if the schema names one. */
-function typeOf(schema: unknown): string {
-  const { enum: values, type, items } = isRecord(schema) ? schema : {};
-  if (Array.isArray(values) && values.length > 0 && values.length <= 10)
-    return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
-  if (type === "array" && isRecord(items) && typeof items["type"] === "string")
-    return `array of ${items["type"]}`;
-  return Array.isArray(type) ? type.join(" or ") : typeof type === "string" ? type : "";
 }
 
 function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {

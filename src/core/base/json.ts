@@ -52,6 +52,11 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
 /** The fields of an object that nobody knows more of. */
 export type Fields = { readonly [key: string]: unknown };
 
+/** A field as an object; an empty one where it is none. */
+export function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
 /** True when `value` is an object that is no array: what JSON calls an object. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);

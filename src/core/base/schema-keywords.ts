@@ -1,4 +1,5 @@
 import { misuse, type NanoAgentError } from "./errors.ts";
+import type { ResolveRef } from "./expected-form.ts";
 import { isRecord } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 import type { Check } from "./schema-run.ts";
@@ -9,6 +10,8 @@ export interface SchemaNode {
   /** JSON pointer of the node, e.g. `#/properties/path`. */
   readonly where: string;
   readonly compile: (schema: unknown, where: string) => Check;
+  /** The schema that a `$ref` points to. Throws `invalid_argument` where there is none. */
+  readonly resolve: ResolveRef;
 }
 
 /** Says that a schema cannot be used, and where it says so. */

@@ -71,7 +71,9 @@ class SchemaCompiler {
     if (this.#depth >= MAX_JSON_DEPTH)
       throw schemaError(where, `is nested deeper than ${MAX_JSON_DEPTH} levels`);
     this.#depth += 1;
-    const check = this.#compileNode({ schema: schema as JsonSchema, where, compile: this.#compile });
+    const resolve = (ref: string): unknown => this.#resolve(ref, where);
+    const compile = this.#compile;
+    const check = this.#compileNode({ schema: schema as JsonSchema, where, compile, resolve });
     this.#depth -= 1;
     return check;
   };

@@ -27,7 +27,8 @@ export async function collectUnused({ workspace, own, maxBytes }: CollectOptions
   const users = store.users();
   for (const path of users) if (path !== own && (await isAtWork(path))) return false;
   const sizes = store.sizes();
-  const sizeOf = (names: Iterable<string>): number => sum([...names].map((name) => sizes.get(name) ?? 0));
+  const sizeOf = (names: Iterable<string>): number =>
+    [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
   const room = maxBytes === undefined ? Number.POSITIVE_INFINITY : maxBytes * FILL;
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
@@ -78,10 +79,4 @@ async function isAtWork(path: string): Promise<boolean> {
     // Held, or not to be told: then nothing it may need is removed.
     return true;
   }
-}
-
-function sum(numbers: Iterable<number>): number {
-  let all = 0;
-  for (const each of numbers) all += each;
-  return all;
 }

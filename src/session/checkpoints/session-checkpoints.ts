@@ -11,6 +11,7 @@ import { workspaceSlug } from "../session-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./call-changes.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
 import { collectUnused } from "./collect-unused.ts";
+import { gapNotices, isGap } from "./gap-notices.ts";
 import { keyWithin } from "./path-key.ts";
 import type { RollbackPlace } from "./rollback.ts";
 import { type Observation, type Patience, Workspace, type WorkspaceOptions } from "./workspace.ts";
@@ -208,13 +209,10 @@ export class SessionCheckpoints implements Checkpointer {
       this.#tellOnce(
         `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
       );
-    const places = omitted.filter(
-      ({ path, reason }) => path === "" || (reason === "too_many_files" && !path.includes("/")),
-    );
-    for (const { path } of places) {
-      const shown = path === "" ? root : `${root}/${path}`;
-      this.#tellOnce(`undo: ${shown} has too many files; what commands change there is not kept.`);
-    }
+    const keyOf = ({ path }: Omission): string => `gap ${root}/${path}`;
+    const gaps = omitted.filter((each) => isGap(each) && !this.#noticed.has(keyOf(each)));
+    for (const gap of gaps) this.#noticed.add(keyOf(gap));
+    for (const notice of gapNotices(root, gaps)) this.#onNotice(notice);
   }
 
   /** Says once that commands go ahead of what could not be read in time. */

@@ -1,8 +1,8 @@
-import { type Fields, ownValue } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, ownValue } from "../../core/base/json.ts";
 import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import type { ForeignAnswer, ForeignItem, KindCount } from "./foreign-session.ts";
-import { fieldsOf, listOf, textField } from "./read-foreign-lines.ts";
+import { listOf, textField } from "./read-foreign-lines.ts";
 
 /** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Fields } from "../../core/base/json.ts";
+import { type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
 import {
@@ -20,7 +20,7 @@ import type {
   KindCount,
   ParseForeign,
 } from "./foreign-session.ts";
-import { fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
+import { listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

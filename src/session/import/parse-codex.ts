@@ -1,9 +1,9 @@
-import { type Fields, parseToolInput } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, parseToolInput } from "../../core/base/json.ts";
 import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
 import { tokenCount, type Usage } from "../../core/message/usage.ts";
 import { contentBlocks, resultItem, toolName } from "./foreign-blocks.ts";
 import type { Counts, ForeignItem, KindCount, ParsedSession, ParseForeign } from "./foreign-session.ts";
-import { fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
+import { listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /**
  * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads

@@ -1,5 +1,5 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Fields } from "../../core/base/json.ts";
+import { type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { AssistantBlock } from "../../core/message/block.ts";
 import {
   callBlock,
@@ -12,7 +12,7 @@ import {
   usageFrom,
 } from "./foreign-blocks.ts";
 import type { Counts, ForeignItem, KindCount, ParseForeign } from "./foreign-session.ts";
-import { fieldsOf, listOf, textField, timeField } from "./read-foreign-lines.ts";
+import { listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { type Fields, isRecord, safeParse } from "../../core/base/json.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";
 import { openNamedFile } from "../session-file.ts";
@@ -36,11 +36,6 @@ export function readForeignLines(path: string): ForeignLines {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** A field as an object; an empty one where it is none. */
-export function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {};
 }
 
 /** A field as a list; an empty one where it is none. */
