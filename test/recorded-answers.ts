@@ -1,10 +1,11 @@
-import type { AssistantBlock } from "../src/core/message/block.ts";
+import type { AssistantBlock, WireName } from "../src/core/message/block.ts";
 import type { FinishReason } from "../src/core/model/model.ts";
 
 /** A streamed answer in the shapes a vendor documents, and the message it is. */
 export interface RecordedAnswer {
   /** For `resolveModel`. */
   readonly model: string;
+  readonly wire: WireName;
   readonly events: readonly object[];
   readonly content: readonly AssistantBlock[];
   readonly finish: FinishReason;
@@ -55,6 +56,7 @@ const cited = "In Zürich sind es 21 °C 🌤.";
 
 const ANTHROPIC: RecordedAnswer = {
   model: "anthropic/claude-sonnet-5",
+  wire: "anthropic",
   events: [
     { type: "message_start", message: { id: "msg_1", model: "claude-sonnet-5", usage } },
     { type: "ping" },
@@ -139,6 +141,7 @@ const call = { type: "function_call", call_id: "call_1", name: "weather", namesp
 
 const RESPONSES: RecordedAnswer = {
   model: "openai/gpt-5.5",
+  wire: "openai_responses",
   events: [
     { type: "response.created", response: { id: "resp_1", model: "gpt-5.5", status: "in_progress" } },
     { type: "response.output_item.added", output_index: 0, item: compaction },
@@ -231,6 +234,7 @@ function parts(...content: readonly object[]): object {
 
 const GOOGLE: RecordedAnswer = {
   model: "google/gemini-3.8-flash",
+  wire: "google",
   events: [
     parts({ text: "Ich rechne 🧮.", thought: true }),
     parts({ thoughtSignature: "czA=" }),
@@ -308,6 +312,7 @@ const secondCall = {
 
 const CHAT: RecordedAnswer = {
   model: "openrouter/openai/gpt-5.5",
+  wire: "openai_chat",
   events: [
     chunk({ role: "assistant", content: "" }),
     chunk({

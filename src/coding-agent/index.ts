@@ -53,7 +53,7 @@ export {
 export type { MessageQueue, QueuedMessage } from "../app/coding-session/waiting-messages.ts";
 export type { ConfigFile } from "../app/config/config-schema.ts";
 export type { Environment } from "../app/config/env.ts";
-export type { FoundModel } from "../app/model-choice.ts";
+export type { FoundModel } from "../app/found-model.ts";
 export { CODING_PROMPT } from "../app/system-prompt.ts";
 export type { PermissionMode } from "../permission/permission-mode.ts";
 export type { FilePort } from "../tools/files/file-port.ts";

@@ -64,7 +64,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     type: "string",
     pattern: /\S/,
     form: 'a name such as "anthropic/claude-sonnet-4-5"',
-    default: "that of the first key that is set, else a server on this machine once you say yes to it",
+    default: "the default model of the first provider with a key; otherwise a local server, if you agree",
     variable: "NANO_AGENT_MODEL",
     flag: {
       name: "model",
@@ -233,8 +233,12 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     project: "never",
     help: "When a model that repeats itself is stopped.",
     fields: {
-      stopAt: { type: "number", minimum: 3, integer: true, default: "5", help: "Repetition that ends it." },
-      window: { ...COUNT, default: "12", help: "How many earlier calls are compared." },
+      stopAt: { ...COUNT, minimum: 3, default: "5", help: "Repetitions after which the run ends." },
+      window: {
+        ...COUNT,
+        default: "12",
+        help: "Calls after which a cycle of two to four calls ends the run; 0 looks for none.",
+      },
     },
   },
   toolCalls: {
@@ -371,14 +375,14 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...SWITCH,
     default: "`true`",
     project: "never",
-    help: "False: the screen calls nobody who is away, with no bell and no notification.",
+    help: "False: no bell and no notification when you are away.",
   },
   keys: {
     type: "map",
     of: TEXTS,
     key: /^[a-z]+(?:-[a-z]+)*$/,
     project: "never",
-    help: 'Keys of the screen\'s actions, in the place of the usual ones: `{ "queue": ["ctrl+s"] }`.',
+    help: 'Keys of the screen\'s actions, instead of the defaults: `{ "queue": ["ctrl+s"] }`.',
   },
   folders: {
     type: "map",

@@ -51,10 +51,11 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison |
   const names = [...new Set([...left.keys(), ...right.keys()])];
   const missing = names.filter((name) => !left.has(name) || !right.has(name));
   const both = names.filter((name) => !missing.includes(name));
-  const isSame = (name: string): boolean => hashOf(left.get(name)) === hashOf(right.get(name));
+  const isSame = (name: string): boolean => left.get(name)?.[0]?.hash === right.get(name)?.[0]?.hash;
   const tasks = both.filter(isSame).map((task) => {
     const [before, after] = [left.get(task) ?? [], right.get(task) ?? []];
-    return { task, before, after, pair: { a: before.map(solvedOf), b: after.map(solvedOf) } };
+    const pair = { a: before.map(({ solved }) => solved), b: after.map(({ solved }) => solved) };
+    return { task, before, after, pair };
   });
   if (tasks.length === 0) return undefined;
   const chance = chanceOf(tasks.map(({ pair }) => pair));
@@ -87,10 +88,6 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison |
   };
 }
 
-function solvedOf({ solved }: RunRecord): boolean {
-  return solved;
-}
-
 function byTask({ records }: ComparisonSide): ReadonlyMap<string, readonly RunRecord[]> {
   const tasks = new Map<string, RunRecord[]>();
   for (const record of records.filter(counts)) {
@@ -99,10 +96,6 @@ function byTask({ records }: ComparisonSide): ReadonlyMap<string, readonly RunRe
     tasks.set(record.task, [...runs.filter(({ hash }) => hash === record.hash), record]);
   }
   return tasks;
-}
-
-function hashOf(runs: readonly RunRecord[] | undefined): string | undefined {
-  return runs?.[0]?.hash;
 }
 
 /** Compares every two models of one evaluation, the earlier one as `a`. */

@@ -12,6 +12,7 @@ import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
 import type { SuiteTasks } from "./read-suites.ts";
 import { newestOfEach, type ResultsFolder, SCRATCH } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
+import { counts } from "./summarize.ts";
 import { makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
 
 /** The tasks and models of an evaluation, and how its runs are made. */
@@ -82,7 +83,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     const hashes = new Map(tasks.map(({ name, hash }) => [name, hash]));
     const current = records.filter(({ task, hash }) => hashes.get(task) === hash);
     const stale = records.filter(({ task, hash }) => hashes.has(task) && hashes.get(task) !== hash);
-    const counted = new Set(newestOfEach(current).filter(isFinal).map(keyOf));
+    const counted = new Set(newestOfEach(current).filter(counts).map(keyOf));
     const planned = plan(options);
     const open = planned.filter((run) => !counted.has(keyOf(run)));
     const changed = [...new Set(stale.map(({ task }) => task))];
@@ -110,11 +111,6 @@ function ordered(records: readonly RunRecord[], models: readonly string[]): read
       names.indexOf(left.model) - names.indexOf(right.model) ||
       (left.task < right.task ? -1 : left.task > right.task ? 1 : left.repeat - right.repeat),
   );
-}
-
-/** Runs that say nothing are made again. */
-function isFinal({ error }: RunRecord): boolean {
-  return error === undefined;
 }
 
 /** All runs asked for, in an order in which what is known early is about all tasks and models. */

@@ -62,7 +62,8 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
   try {
     const problem = await setUp(task, scratch, place);
     if (place.signal.aborted) return "interrupted";
-    if (problem !== undefined) return { record: notStarted(run, sessionId, problem), output: undefined };
+    if (problem !== undefined)
+      return { record: recordOf(run, { sessionId, failure: problem }), output: undefined };
     const outcome = await runAgent(run, { scratch, sessionId }, place);
     if (place.signal.aborted) return "interrupted";
     if (isOutOfMoney(outcome, place, task)) return "out_of_money";
@@ -173,16 +174,35 @@ function failureOf({ stopReason, error }: Outcome, { name }: Task): string | und
 
 interface RunFacts {
   readonly sessionId: string;
-  readonly outcome: Outcome;
+  /** Absent: it was not started. */
+  readonly outcome?: Outcome;
   readonly verdict?: Verdict;
   readonly failure?: string;
 }
 
+const NOT_STARTED: Pick<Outcome, "turns" | "usage" | "cost" | "durationMs" | "denials"> & {
+  readonly stopReason: RunRecord["stop"];
+} = {
+  stopReason: "not_started",
+  turns: 0,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  cost: 0,
+  durationMs: 0,
+  denials: [],
+};
+
 function recordOf(run: PlannedRun, { sessionId, outcome, verdict, failure }: RunFacts): RunRecord {
-  const { stopReason, turns, usage, cost, durationMs, denials } = outcome;
+  const { source, task, model, repeat } = run;
+  const { stopReason, turns, usage, cost, durationMs, denials } = outcome ?? NOT_STARTED;
   const error = failure ?? verdict?.error;
   return {
-    ...named(run, sessionId),
+    v: 1,
+    task,
+    hash: source.hash,
+    model,
+    repeat,
+    session: sessionId,
+    time: new Date().toISOString(),
     solved: verdict?.solved === true && error === undefined,
     reason: error ?? verdict?.reason ?? "",
     ...defined({ error }),
@@ -196,28 +216,4 @@ function recordOf(run: PlannedRun, { sessionId, outcome, verdict, failure }: Run
     checkMs: Math.round(verdict?.durationMs ?? 0),
     refused: denials.length,
   };
-}
-
-function notStarted(run: PlannedRun, sessionId: string, error: string): RunRecord {
-  return {
-    ...named(run, sessionId),
-    solved: false,
-    reason: error,
-    error,
-    stop: "not_started",
-    turns: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    cachedTokens: 0,
-    costUsd: 0,
-    ms: 0,
-    checkMs: 0,
-    refused: 0,
-  };
-}
-
-type RunNames = Pick<RunRecord, "v" | "task" | "hash" | "model" | "repeat" | "session" | "time">;
-
-function named({ source, task, model, repeat }: PlannedRun, session: string): RunNames {
-  return { v: 1, task, hash: source.hash, model, repeat, session, time: new Date().toISOString() };
 }

@@ -32,7 +32,7 @@ interface RuleFacts {
 
 function ruleOf(given: string, pattern: string | undefined, { action, servers }: RuleFacts): OpenCodeRule {
   const what = `permission: ${pattern === undefined ? given : `${given}(${pattern})`}`;
-  if (!isAction(action)) return { what, why: `${JSON.stringify(action)} is none of allow, ask and deny` };
+  if (!isAction(action)) return { what, why: `${JSON.stringify(action)} is not one of allow, ask and deny` };
   if (given === "*" && action === "allow")
     return { what, why: "say it for each run with --permission-mode bypassPermissions" };
   const tool = toolOf(given, servers);

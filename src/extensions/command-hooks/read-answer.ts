@@ -1,4 +1,4 @@
-import { isRecord, ownValue, safeParse } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { HookCommand, HookVerdict } from "./hook-event.ts";
 import { type HookEnd, MAX_OUTPUT } from "./run-hook.ts";
@@ -71,11 +71,7 @@ export function readReturned(name: string, value: unknown): HookAnswer {
   return { ...NOTHING, problems: [`the hook of ${name} returned ${typeof value}, which is not an object`] };
 }
 
-interface AnswerFields {
-  readonly [key: string]: unknown;
-}
-
-function decided(name: string, answer: AnswerFields): HookAnswer {
+function decided(name: string, answer: Fields): HookAnswer {
   const specific = isRecord(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
   // Answers to a permission request stand one level deeper.
   const request = isRecord(specific["decision"]) ? specific["decision"] : {};

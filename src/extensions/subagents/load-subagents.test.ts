@@ -154,7 +154,7 @@ test("what cannot be used is told, and the rest is used", async () => {
     "fault: the subagent b has no description: say what to use it for",
     "fault: the subagent c has no instructions behind its front matter",
     'fault: is named "no good": use letters, digits, - and _, at most 64',
-    'note: the effort "huge" is none of none, minimal, low, medium, high, xhigh',
+    'note: the effort "huge" is not one of none, minimal, low, medium, high, xhigh',
     "note: maxTurns must be a whole number from 1",
   ]);
 });

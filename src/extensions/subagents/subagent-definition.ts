@@ -106,7 +106,7 @@ function readEffort(fields: Readonly<Record<string, unknown>>, notes: string[]):
   const given = textField(fields, "effort");
   const effort = EFFORTS.find((each) => each === given);
   if (given !== undefined && effort === undefined)
-    notes.push(`the effort ${JSON.stringify(given.slice(0, 80))} is none of ${EFFORTS.join(", ")}`);
+    notes.push(`the effort ${JSON.stringify(given.slice(0, 80))} is not one of ${EFFORTS.join(", ")}`);
   return effort === undefined ? {} : { effort };
 }
 

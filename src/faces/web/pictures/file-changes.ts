@@ -2,7 +2,7 @@ import { type FileDiff, parseUnifiedDiff } from "../../../app/coding-session/fil
 import type { JournalEntry } from "../../../core/agent/entry.ts";
 import type { FileVersion } from "../../../core/agent/file-change.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
-import { isOfFile } from "../../../server/session-changes.ts";
+import { isOfFile, kindOf } from "../../../server/session-changes.ts";
 import { checkpointHistory, type HistoryStep } from "../../../session/checkpoints/checkpoint-history.ts";
 
 /** One change of one file: by a call, or by putting files back or forth. */
@@ -227,11 +227,6 @@ class DiffSource {
 
 function keyOf(entryId: string, path: string): string {
   return `${entryId}\n${path}`;
-}
-
-function kindOf(before: FileVersion | null, after: FileVersion | null): ChangeKind {
-  if (after === null) return "deleted";
-  return before === null ? "created" : "changed";
 }
 
 function isSame(left: FileVersion | null, right: FileVersion | null): boolean {
