@@ -1,4 +1,3 @@
-import { defined } from "../core/base/defined.ts";
 import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
 import type { Transport } from "../providers/http.ts";
@@ -7,21 +6,15 @@ import { resolveModel } from "../providers/resolve-model.ts";
 import { liveEnvironment, variable } from "./config/env.ts";
 import { networkVariables } from "./config/network-settings.ts";
 import { networkOptions } from "./network-options.ts";
-import { readFacts } from "./read-facts.ts";
 
-/**
- * The model of a name, with the environment's credentials and settings, and what the server of a local model
- * tells about it. Throws `missing_credentials`.
- */
+/** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
 export async function loadNamedModel(name: string): Promise<Model> {
   const environment = liveEnvironment();
   const network = networkOptions(networkVariables(environment), environment);
-  const facts = await readFacts(name, { environment, config: {} });
   return resolveModel(name, {
     env: (each) => variable(environment, each),
     network,
     transport: sharedTransport(network),
-    ...defined({ facts }),
   });
 }
 

@@ -1,8 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { startLoopback } from "../../test/loopback-server.ts";
 import { Agent } from "../agent/agent.ts";
 import { agentLoop } from "../agent/agent-loop.ts";
-import { namedModel } from "../agent/named-model.ts";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { startScriptedServer } from "../testing/scripted-server.ts";
@@ -49,26 +47,6 @@ test("a named model knows its price, so a budget can be set", async () => {
   await openAiServer();
   const agent = new Agent({ model: "openai/gpt-5", budget: { usd: 1 } });
   expect((await agent.run("hi")).stopReason).toBe("completed");
-});
-
-test("a named model of a server here fits its window, and knows it once the server was asked", async () => {
-  const answer =
-    'data: {"choices":[{"index":0,"delta":{"content":"Ok."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
-  const server = await startLoopback([
-    (response) => response.end('{"data":[{"id":"tiny","meta":{"n_ctx":4096}}]}'),
-    (response) => response.end("{}"),
-    (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(answer),
-  ]);
-  onTestFinished(() => server.close());
-  vi.stubEnv("LLAMACPP_BASE_URL", `${server.url}/v1`);
-  const model = namedModel("llamacpp/tiny");
-  const before = model.info;
-  expect((await new Agent({ model }).run("hi")).text).toBe("Ok.");
-  expect([before, model.info]).toEqual([undefined, { contextWindow: 4_096 }]);
-  const { max_tokens: limit } = JSON.parse(server.requests[2]?.body ?? "{}") as {
-    readonly max_tokens?: number;
-  };
-  expect(limit).toBeLessThan(4_096);
 });
 
 test("a named model takes the network settings of the environment", async () => {

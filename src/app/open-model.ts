@@ -25,9 +25,9 @@ export interface OpenModelOptions {
 /**
  * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
  * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
- * `resolveModel` throws for the model itself; a fallback without credentials, or without a price where the
- * budget needs one, is left out with a notice. Prices of models that are not built in are looked up only when
- * a budget needs them.
+ * `resolveModel` throws for the model itself. A fallback is left out with a notice where it has no
+ * credentials, its server loads, or it has no price and the budget needs one. Prices of models that are not
+ * built in are looked up only when a budget needs them.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;
@@ -39,16 +39,17 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     pauses: options.pauses ?? new RatePauses(),
     providers: customProviders(config.providers ?? {}),
   };
-  const open = async (said: string): Promise<Model> => {
-    const each = await namedModel(said, options);
-    const facts = await readFacts(each, options);
+  const open = async (said: string, waits?: boolean): Promise<Model> => {
+    const how = { ...options, waits };
+    const each = await namedModel(said, how);
+    const facts = await readFacts(each, how);
     const model = resolveModel(each, { ...base, ...defined({ facts }) });
     if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
     if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
     const { loadPriceCatalog } = await import("../providers/price-catalog.ts");
     return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
   };
-  const first = await worded(await open(name), config);
+  const first = await worded(await open(name, options.waits), config);
   const others: Model[] = [];
   for (const fallback of config.fallbackModels ?? []) {
     const leaveOut = (why: string): void => onNotice(`fallback model ${fallback} is left out: ${why}`);
@@ -57,7 +58,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
       if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) others.push(model);
       else leaveOut("its price is unknown, and the budget counts in dollars.");
     } catch (error) {
-      if (!isNanoAgentError(error, "missing_credentials")) throw error;
+      if (!isNanoAgentError(error, "missing_credentials", "provider_error")) throw error;
       leaveOut(error.message);
     }
   }

@@ -170,20 +170,27 @@ test("a hook that blocks where nothing can be blocked is heard all the same", as
   ]);
 });
 
-test("a hook judges messages that are sent during a run too", async () => {
+test("a hook judges messages that are sent during a run before they steer it", async () => {
   const { open } = place();
-  const settings = hooks({
-    UserPromptSubmit: "grep -q secret && { echo 'no secrets' >&2; exit 2; }; exit 0",
-  });
+  const judge = "grep -q secret && { echo 'no secrets' >&2; exit 2; }; echo 'it is Monday'";
   const gate = Promise.withResolvers<void>();
-  await using session = await open([[says("One."), waits(gate.promise)], says("Two.")], { settings });
+  await using session = await open([[calls("read", { path: "none" }), waits(gate.promise)], says("Two.")], {
+    settings: hooks({ UserPromptSubmit: judge }),
+  });
   const run = session.send("go");
   session.steer("the secret is 42");
+  session.steer("be brief");
+  await until(() => session.queue.items.length === 0);
   gate.resolve();
   await run;
-  await until(() => session.view.state === "idle" && session.queue.items.length === 0);
-  const sent = session.model.requests.map(({ messages }) => JSON.stringify(messages));
-  expect([session.lastOutcome?.exitCode, sent.some((text) => text.includes("42"))]).toEqual([3, false]);
+  const sent = JSON.stringify(session.model.requests.at(-1)?.messages);
+  const told = session.notices.map((notice) => ("message" in notice ? notice.message : ""));
+  expect([sent.includes("42"), sent.includes("be brief"), sent.split("it is Monday").length, told]).toEqual([
+    false,
+    true,
+    3,
+    expect.arrayContaining([expect.stringContaining("was not sent: no secrets")]),
+  ]);
 });
 
 test("stopping a run ends the hook it waits for, and what that has started", async () => {

@@ -66,3 +66,15 @@ test("a command that is sent during a run waits for its end, and is never sent a
   const users = session.view.items.flatMap((item) => (item.type === "user" ? [item.text] : []));
   expect([still, users]).toEqual([["/greet Ada"], ["first", "Greet Ada kindly.", "Greet Bob kindly."]]);
 });
+
+test("a command that was stopped before its prompt was stored waits again", async () => {
+  const { open, home } = place();
+  const commands = join(home, ".config/nano-agent/commands");
+  mkdirSync(commands, { recursive: true });
+  writeFileSync(join(commands, "slow.md"), "It says !`sleep 600`");
+  await using session = await open([], { settings: { permissionMode: "bypassPermissions" } });
+  session.steer("/slow");
+  await session.stop();
+  await until(() => session.queue.items.length > 0);
+  expect([session.queue.items.map(({ text }) => text), session.queue.held]).toEqual([["/slow"], true]);
+});

@@ -163,6 +163,12 @@ test("a prompt given with -r goes to the session that is chosen", async () => {
   const sent = JSON.stringify(server.requests[1]?.body);
   expect([sent.includes("First answer."), sent.includes("and the second")]).toEqual([true, true]);
   expect(await leave(second)).toBe(0);
+  const third = openTerminal({ home, cwd, env, args: ["-r", "--", "and a third"] });
+  await third.shows("Go on with");
+  await third.typeUntil(KEYS.escape, "❯ and a third");
+  third.type(KEYS.ctrl("c"));
+  await third.shows(READY);
+  expect([await leave(third), server.requests.length]).toEqual([0, 2]);
 });
 
 test("with -r --fork-session the session that is chosen from the list is gone on with in a copy", async () => {

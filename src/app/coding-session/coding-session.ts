@@ -274,9 +274,9 @@ export interface CodingSession extends AsyncDisposable {
    */
   send(input?: Input, options?: SendOptions): SessionRun;
   /**
-   * Reaches the model with its next request; between runs it starts a run. A command, and every message where
-   * a `UserPromptSubmit` hook judges them, waits in the queue for the end of the run. Returns the id of the
-   * message.
+   * Reaches the model with its next request; between runs it starts a run. A command waits in the queue for
+   * the end of the run, and other messages there until a `UserPromptSubmit` hook has judged them, where there
+   * is one. Returns the id of the message.
    */
   steer(input: Input): string;
   /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */

@@ -11,6 +11,7 @@ import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
+import type { SessionHooks } from "../plugins/session-hooks.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { EXIT } from "./exit-code.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
@@ -134,7 +135,7 @@ export class RunControl {
     return run;
   }
 
-  /** To the run at work, else as the input of one. What must be taken in first waits for its own run. */
+  /** To the run at work, else as the input of one. A command waits for a run of its own. */
   steer(input: Input): string {
     const { agent, isBlocked, isCommand, onChange, parts } = this.#options;
     const content = steeringOf(input);
@@ -142,15 +143,36 @@ export class RunControl {
       this.start({ input, isQueued: true });
       return newUuid();
     }
-    const isTakenIn = parts.composed.hooks?.hasSubmit === true || isCommand(textOf(content));
-    if (this.#run === undefined || isTakenIn) return this.#wait(content);
+    const { hooks } = parts.composed;
+    if (this.#run === undefined || isCommand(textOf(content))) return this.#wait(content);
+    if (hooks?.hasSubmit === true) return this.#steerOnceJudged(content, hooks);
     const id = agent().steer(content);
     onChange();
     return id;
   }
 
+  /** It waits in the queue until hooks have judged it; then it is for the run, if that is still at work. */
+  #steerOnceJudged(content: string | readonly UserBlock[], hooks: SessionHooks): string {
+    const { agent, onChange, parts } = this.#options;
+    const id = this.#wait(content);
+    const run = this.#run;
+    const judged = async (signal: AbortSignal): Promise<void> => {
+      const { blocked, context } = await hooks.submit(textOf(content), signal);
+      if (this.#run !== run || !this.queue.items.some((each) => each.id === id)) return;
+      this.queue.remove(id);
+      const message = `The message was not sent: ${blocked}`;
+      if (blocked !== undefined) parts.notices.add({ level: "warning", code: "hook", message });
+      else for (const text of [...context, content]) agent().steer(text);
+      onChange();
+    };
+    // Where that fails, it goes out from the queue, and is judged there.
+    if (run !== undefined) judged(run.signal).catch(() => undefined);
+    return id;
+  }
+
   unsteer(id: string): string | undefined {
     const agent = this.#options.agent();
+    if (this.queue.items.some((each) => each.id === id)) return this.queue.remove(id);
     const message = agent.pendingSteering.find((each) => each.id === id);
     if (message === undefined || !agent.unsteer(id)) return undefined;
     this.#options.onChange();
@@ -267,8 +289,8 @@ export class RunControl {
     if (GOES_ON.has(stopReason)) this.sendWaiting();
     else {
       this.#keepWaiting();
-      if (isQueued === true && input !== undefined && !isStored && exitCode === EXIT.session)
-        this.#putBack(input);
+      const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
+      if (isQueued === true && input !== undefined && !isKept) this.#putBack(input);
     }
     const { composed, desk } = this.#options.parts;
     if (!this.isRunning && desk.isAttended) composed.hooks?.waiting();

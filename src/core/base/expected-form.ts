@@ -9,8 +9,8 @@ const MAX_CHARS = 200;
 export type ResolveRef = (ref: string) => unknown;
 
 /**
- * What is expected by a schema, in a few words: its values where they are few, else its type, of alternatives
- * each one's. Empty where the schema does not say it in short.
+ * The form that a schema expects, in a few words: its values where they are few, else its type, of
+ * alternatives each one's. Empty where the schema does not say it in short.
  */
 export function expectedForm(schema: unknown, resolve: ResolveRef): string {
   const words = new FormWords(resolve).of(schema);

@@ -8,7 +8,7 @@ import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";
 import { createFindTools } from "./find-tools.ts";
 import { type McpPrompt, promptsOf } from "./mcp-prompt.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, type McpTools, toMcpTools } from "./mcp-tools.ts";
+import { type DroppedTool, type McpTool, type McpTools, refusedTool, toMcpTools } from "./mcp-tools.ts";
 import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, serverParts } from "./tool-name.ts";
@@ -107,7 +107,7 @@ export class McpHub {
     const offered = [...this.#offered.values()].map(({ tool }) => tool());
     const isOpen = this.#enabled().some((entry) => !entry.isKnown && !this.#isForbidden(entry));
     const isSought = (this.#hidden().length > 0 || isOpen) && this.#mayFind;
-    const tools = [...offered, ...[...this.#refused.values()].map(unoffered)];
+    const tools = [...offered, ...[...this.#refused.values()].map(refusedTool)];
     return isSought ? [this.#findTools(), ...tools] : tools;
   }
 
@@ -263,7 +263,7 @@ export class McpHub {
     const isRefused = ({ as }: McpTool): boolean => this.#options.forbids?.(as) === true;
     for (const each of tools.filter(isRefused)) {
       this.#refused.set(each.as, each);
-      if (this.#registry?.get(each.as) === undefined) this.#registry?.add(unoffered(each));
+      if (this.#registry?.get(each.as) === undefined) this.#registry?.add(refusedTool(each));
     }
     return { tools: tools.filter((each) => !isRefused(each)), dropped };
   }
@@ -282,8 +282,8 @@ export class McpHub {
   }
 
   #findTools(): Tool {
-    const searched = this.#enabled().filter((entry) => !this.#isForbidden(entry));
-    const counts = searched.map(({ server, tools }) =>
+    const searched = (): readonly Entry[] => this.#enabled().filter((entry) => !this.#isForbidden(entry));
+    const counts = searched().map(({ server, tools }) =>
       tools.length === 0
         ? server.definition.name
         : `${server.definition.name} (${counted(tools.length, "tool")})`,
@@ -294,12 +294,12 @@ export class McpHub {
       reveal: (tools) => this.#reveal(tools.filter(({ as }) => !this.#offered.has(as))),
       pending: () => {
         this.start();
-        const starting = this.#enabled().filter(({ server }) => server.life.state === "starting");
+        const starting = searched().filter(({ server }) => server.life.state === "starting");
         const names = starting.map(({ server }) => server.definition.name);
         return { names, settled: this.#changed.promise };
       },
       problems: () =>
-        this.#enabled().flatMap(({ server: { definition, life } }) =>
+        searched().flatMap(({ server: { definition, life } }) =>
           "reason" in life ? [`Server ${definition.name} is not available: ${life.reason}`] : [],
         ),
     });
@@ -381,10 +381,6 @@ export class McpHub {
     if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`, "server");
     entry.isToldOf = true;
   }
-}
-
-function unoffered({ tool }: McpTool): Tool {
-  return { ...tool(), offered: false };
 }
 
 const STATUS = {

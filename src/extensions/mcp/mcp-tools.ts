@@ -26,6 +26,14 @@ export interface McpTool {
   readonly tool: () => Tool;
 }
 
+/** A tool whose calls a rule refuses: it is known, but not shown, and its schema is not read. */
+export function refusedTool({ as: name }: McpTool): Tool {
+  const execute = (): never => {
+    throw new Error("A rule forbids this tool.");
+  };
+  return defineTool({ name, description: "", offered: false, execute, parameters: { type: "object" } });
+}
+
 /** A tool that cannot be offered, and why. */
 export interface DroppedTool {
   readonly name: string;

@@ -57,6 +57,12 @@ test.each([
   "smart",
   "still",
   "login fails",
+  "/status",
+  "/demo",
+  "/memory list",
+  "models?",
+  "undo.",
+  "help /export",
   "help me start",
   "help export it",
   "session export fails",
@@ -86,5 +92,5 @@ test("what stands behind -- is a prompt whatever it looks like", () => {
 });
 
 test("the prompt that is offered to be pasted is quoted", () => {
-  expect(() => assertNoCommand(["help", "sessions;"], false)).toThrow("nano-agent -p -- help 'sessions;'");
+  expect(() => assertNoCommand(["session", "show", "a b"], false)).toThrow("-p -- session show 'a b'");
 });

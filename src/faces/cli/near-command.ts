@@ -56,6 +56,8 @@ export function assertNoCommand(words: readonly string[], isForced: boolean): vo
 function meantBy(words: readonly string[]): string | undefined {
   const isHelp = words.length > 1 && words.length <= 3 && words[0]?.toLowerCase() === "help";
   const asked = isHelp ? words.slice(1) : words;
+  // A slash command, or a question, is no slip.
+  if (!/^[a-z-]+$/i.test(asked[0] ?? "")) return undefined;
   const other = otherName(asked);
   const command = other === asked[0]?.toLowerCase() ? undefined : commandMeant(asked);
   if (command !== undefined) return `nano-agent ${isHelp ? "help " : ""}${command}`;

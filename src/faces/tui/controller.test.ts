@@ -65,14 +65,14 @@ function withQueue(...texts: readonly string[]) {
     isStored: async () => true,
   });
   for (const text of texts) queue.add(text);
-  const { controller, screen, session } = withoutSession();
+  const { controller, screen, session, asked } = withoutSession();
   Object.assign(session, { queue, stop: async () => queue.hold() });
   Object.assign(session.view, { run: {}, state: "running" });
   controller.attach(session, false);
   const press = (...keys: readonly string[]): void => {
     for (const key of keys) controller.receive({ type: "key", key });
   };
-  return { queue, screen, press, waiting };
+  return { queue, screen, press, waiting, asked };
 }
 
 test("Alt+Up again takes the message before it, and puts the one it had taken back to its place", () => {
@@ -87,6 +87,12 @@ test("Alt+Up again takes the message before it, and puts the one it had taken ba
     ["one", ["two", "three"]],
     ["one", ["two", "three"]],
   ]);
+});
+
+test("a message that is put back into the queue is never done as what it says", () => {
+  const { asked, press, waiting } = withQueue("one", "!touch pwned");
+  press("alt+up", "alt+up");
+  expect([asked, waiting()]).toEqual([[], ["!touch pwned"]]);
 });
 
 test.each([

@@ -46,7 +46,7 @@ export class Controller implements Control {
     queue: () => this.#queue(),
     "take-back": (key) => {
       const [, number] = /^alt\+([1-9])$/.exec(key) ?? [];
-      this.#editing.takeBack(number === undefined ? undefined : Number(number), () => this.#enqueue());
+      this.#editing.takeBack(number === undefined ? undefined : Number(number));
     },
     "queue-list": () => this.#openQueue(),
     escape: () => this.#escape(),
@@ -181,7 +181,9 @@ export class Controller implements Control {
       this.run(work);
     } else {
       const id = session.steer(input);
-      if (session.queue.items.some((item) => item.id === id)) this.say("it goes out after the run", "muted");
+      const { held, items } = session.queue;
+      const when = held ? "it waits in the queue, which is held" : "it goes out after the run";
+      if (text.startsWith("/") && items.some((item) => item.id === id)) this.say(when, "muted");
     }
   }
 
@@ -255,17 +257,12 @@ export class Controller implements Control {
   }
 
   #queue(): void {
-    if (this.#enqueue()) this.#editing.end();
-  }
-
-  /** Puts what is written into the queue, an edited message at its own place. False when it stays. */
-  #enqueue(): boolean {
     const { session, input } = this.screen;
     const text = input.whole.trim();
-    if (session === undefined || text === "") return false;
-    if (this.#submit(text, () => this.#editing.add(text))) return false;
+    if (session === undefined || text === "") return;
+    if (this.#submit(text, () => this.#editing.add(text))) return;
     input.clear();
-    return true;
+    this.#editing.end();
   }
 
   /** Stops the run and holds the queue, also for after the message that is being edited. */

@@ -213,13 +213,24 @@ class ScreenProgram {
 
   async #begin(): Promise<void> {
     const { picks, prompt, isResumed } = this.#options;
-    if (prompt !== undefined) this.#controller.send(prompt);
-    if (picks && this.#sessions().length > 0)
+    const send = (): void => {
+      if (prompt !== undefined) this.#controller.send(prompt);
+    };
+    if (picks && this.#sessions().length > 0) {
       openSessions(this.#controller, {
-        onOpened: () => this.#offerTrust(),
-        onCancel: () => this.#controller.run(this.#open(false)),
+        onOpened: () => {
+          send();
+          this.#offerTrust();
+        },
+        onCancel: () => {
+          this.#screen.input.replace(prompt ?? "");
+          this.#controller.run(this.#open(false));
+        },
       });
-    else await this.#open(isResumed);
+      return;
+    }
+    send();
+    await this.#open(isResumed);
   }
 
   async #open(isResumed: boolean): Promise<void> {

@@ -21,14 +21,14 @@ export class QueueEditing {
   }
 
   /**
-   * Takes the message of that number back, else the newest, else the one before that which is being edited,
-   * which `putBack` puts back. Without a queue it is the newest message the run has not seen yet.
+   * Takes the message of that number back, else the one before that which is being edited, else the newest.
+   * Without a queue it is the newest message the run has not seen yet.
    */
-  takeBack(number: number | undefined, putBack: () => void): void {
+  takeBack(number: number | undefined): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;
     const from = this.#edited?.from;
-    if (from !== undefined) putBack();
+    if (from !== undefined) this.#putBack();
     const { items } = session.queue;
     const newest = session.view.steering.at(-1);
     if (number === undefined && items.length === 0 && newest !== undefined) {
@@ -49,13 +49,20 @@ export class QueueEditing {
     const { queue } = session;
     const wasHeld = this.#edited?.wasHeld ?? queue.held;
     queue.hold();
-    const draft = input.whole.trim();
-    if (draft !== "") this.add(draft);
+    this.#putBack();
     const from = queue.items.findIndex((each) => each.id === id);
     const images = queue.items[from]?.images;
     input.replace(queue.remove(id), images);
     this.#edited = { from, wasHeld };
     this.#control.say("alt+enter puts it back into the queue, enter sends it now", "muted");
+  }
+
+  /** The text in the input waits again, whatever it says. */
+  #putBack(): void {
+    const { input } = this.#control.screen;
+    const draft = input.whole.trim();
+    if (draft !== "") this.add(draft);
+    input.clear();
   }
 
   /** The queue stays held also after the message that is being edited. */

@@ -4,7 +4,7 @@ import type { Settings } from "../../../app/settings.ts";
 import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
-import { withPromptFiles } from "../session-options.ts";
+import { withPromptFiles, withServerFiles } from "../session-options.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -20,6 +20,7 @@ export async function mcpServe(
   const port = numberOf(call, "--http", PORT);
   const { cwd } = settings;
   const settingsOfRuns = withPromptFiles(config, cwd);
+  const servers = await withServerFiles(mcp);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
   const strays = new StrayErrors();
   const newServer = () =>
@@ -31,7 +32,7 @@ export async function mcpServe(
         cwd,
         addDirs,
         environment,
-        mcp,
+        mcp: servers,
         adoptErrors: strays.adopt,
         settings: settingsOfRuns,
         onNotice: (notice) => say(context, noticeText(notice)),
