@@ -8,7 +8,7 @@ export interface FoundModel {
 
 /** How local servers are looked for. */
 export interface ModelSearch {
-  /** Waits while a server loads its model. */
+  /** Looks again while the server loads its model: only where somebody chose it. Default false. */
   readonly waits?: boolean | undefined;
   /** The only server that counts. */
   readonly baseUrl?: string;

@@ -17,9 +17,7 @@ import type { FoundModel, ModelSearch } from "./found-model.ts";
 import { type AddressOptions, providerAddress } from "./provider-address.ts";
 
 /** Options of where local servers are looked for, and how they are asked. */
-export interface LocalServerOptions extends AddressOptions {
-  /** Looks again while the server loads its model: only where somebody chose it. Default false. */
-  readonly waits?: boolean | undefined;
+export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "waits"> {
   readonly onNotice?: ((message: string) => void) | undefined;
   readonly fetch?: ServerFetch;
   readonly clock?: Clock;
@@ -48,7 +46,7 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
  * undefined without. With `baseUrl` only that server counts.
  */
 export async function firstLocalModel(
-  options: LocalServerOptions & Partial<ModelSearch>,
+  options: LocalServerOptions & ModelSearch,
 ): Promise<FoundModel | undefined> {
   return untilLoaded(options, async (): Promise<Look<FoundModel | undefined>> => {
     const all = await findLocalServers(options);

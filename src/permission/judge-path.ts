@@ -101,7 +101,8 @@ function targetsOf({ tool, input, space }: PathCall): readonly JudgedPath[] | st
 /** Folders a file pattern starts from or climbs to: `../x/*` leads out of the workspace as a path would. */
 function globTargets(pattern: string): readonly string[] {
   // Braces can spell out what a plain look would miss: every `..`, root and home inside a group counts.
-  if (pattern.includes("..") || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
+  // Three dots are none: `app/[...slug]/page.tsx`.
+  if (/(?<!\.)\.\.(?!\.)/.test(pattern) || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
   const fixed = pattern.split(/[*?[{(!]/, 1)[0] ?? "";
   const end = fixed.lastIndexOf("/");
   return end <= 0 && !fixed.startsWith("/") && !fixed.startsWith("~")

@@ -72,7 +72,7 @@ const PLACE_OPTIONS: ReadonlyMap<string, readonly [alone: RegExp, attached: RegE
   Object.entries({
     "make gmake": placeOptions("-[bdehikmnpqrRsStvw]*[CfI]", "directory file makefile include-dir"),
     "npm pnpm yarn bun": placeOptions("-C", "prefix dir cwd", "-+(?=\\w\\w)"),
-    cargo: placeOptions("-[vq]*C", "manifest-path target-dir artifact-dir out-dir lockfile-path"),
+    cargo: placeOptions("-[vq]*C", "manifest-path target-dir build-dir artifact-dir out-dir lockfile-path"),
     go: placeOptions("--?C=?"),
     "ninja meson": placeOptions("-C", "working-dir"),
     "uv poetry": placeOptions("-C", "directory project"),

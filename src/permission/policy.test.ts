@@ -35,6 +35,7 @@ test("by default reads inside the workspace are allowed, and the rest is asked a
     check("read", { path: "src/a.ts" }),
     check("grep", { pattern: "x" }),
     check("glob", { pattern: "**/*.ts", path: "src" }),
+    check("glob", { pattern: "app/[...slug]/page.tsx" }),
     check("read", { path: "way/x" }),
     check("read", { path: "../outside/x" }),
     check("glob", { pattern: "../*" }),
@@ -50,7 +51,7 @@ test("by default reads inside the workspace are allowed, and the rest is asked a
     check("read", { path: "a\0b" }),
     check("bash", {}),
   ];
-  expect(decisions).toEqual([...Array<string>(3).fill("allow"), ...Array<string>(14).fill("ask")]);
+  expect(decisions).toEqual([...Array<string>(4).fill("allow"), ...Array<string>(14).fill("ask")]);
 });
 
 test("an allow rule covers where a path leads, a deny rule also how it is written", () => {
@@ -196,7 +197,9 @@ test("modes widen and narrow what no rule decides", () => {
     planned("web_fetch", { url: "https://example.com" }, { ask: ["web_fetch"] }),
     planned("task", { agent: "x" }, { ask: ["task"] }),
     planned("task", { agent: "x" }, { allow: ["task(x)"] }),
-  ]).toEqual(["deny", "deny", "deny", "deny", "deny", "deny", "ask", "allow"]);
+    planned("job", { action: "output", id: "job_1" }, {}),
+    planned("job", { action: "kill", id: "job_1" }, {}),
+  ]).toEqual(["deny", "deny", "deny", "deny", "deny", "deny", "ask", "allow", "allow", "deny"]);
   expect(
     check("bash", { command: "sudo rm x" }, { mode: "bypassPermissions", rules: { deny: ["bash(rm *)"] } }),
   ).toBe("deny");

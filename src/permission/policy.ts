@@ -282,16 +282,18 @@ class RulePolicy implements Policy {
     const fits = ({ pattern }: OriginRule): boolean =>
       pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
     const isReader = this.#options.readOnlyTools?.includes(tool) === true;
-    const isOwn = this.#rules.forTool("allow", tool).some((rule) => rule.origin === "built-in" && fits(rule));
-    const inMode = (verdict: Verdict): Verdict =>
+    const isKill = tool === "job" && input["action"] === "kill";
+    const isOwn =
+      !isKill && this.#rules.forTool("allow", tool).some((rule) => rule.origin === "built-in" && fits(rule));
+    const planned = (verdict: Verdict): Verdict =>
       isReader || isOwn ? verdict : this.#planned(verdict, tool);
     for (const action of ["deny", "ask", "allow"] as const) {
       const rule = this.#rules.forTool(action, tool).find(fits);
-      if (rule !== undefined) return inMode(byRule(rule, tool));
+      if (rule !== undefined) return planned(byRule(rule, tool));
     }
     if (isReader) return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
-    return inMode({
+    return planned({
       decision: "ask",
       part: tool,
       reason: `No rule allows ${shown(tool)}.`,

@@ -35,12 +35,12 @@ test.each([
   expect(offered(command)).toEqual([narrow, wider]);
 });
 
-const PIP = ["--log /tmp/x", "--log=/tmp/x", "--python /tmp/evil"];
 const DOCKER = ["--config /tmp/evil"];
 const CARGO = [
   "--target-dir /tmp/out",
   "--target-dir=/tmp/out",
   "--target-d=/tmp/out",
+  "--build-dir /tmp/out",
   "--artifact-dir /tmp/out",
   "--lockfile-path /tmp/Cargo.lock",
   "--manifest-path /tmp/Cargo.toml",
@@ -67,12 +67,6 @@ test.each([
   ["cargo tree", CARGO],
   ["cargo metadata", CARGO],
   ["go version", ["-exec ./evil", "-C /tmp", "-toolexec=./evil"]],
-  ["pip show", PIP],
-  ["pip freeze", PIP],
-  ["pip check", PIP],
-  ["pip3 show", PIP],
-  ["pip3 freeze", PIP],
-  ["pip3 check", PIP],
   ["docker ps", DOCKER],
   ["docker images", DOCKER],
   ["docker logs", DOCKER],
@@ -129,6 +123,8 @@ test.each([
   "npm ls --logs-dir=/tmp/out",
   "pnpm audit --registry=https://evil.example",
   "yarn list --use-yarnrc /tmp/evil",
+  "pip show --local-log=/tmp/x pip",
+  "pip freeze -r r.txt --local-log=/tmp/x",
   "pip list --outdated --index-url https://evil.example",
   "kubectl get pods --server https://evil.example",
   "gh pr view -R evil.example/a/b",

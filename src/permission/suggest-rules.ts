@@ -47,8 +47,6 @@ const WIDER: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     git: "add commit show diff log status blame ls-files rev-parse describe",
     cargo: "build check tree metadata",
     go: "version",
-    pip: "show freeze check",
-    pip3: "show freeze check",
     docker: "ps images logs inspect version info",
   }).map(([program, subs]) => [program, new Set(subs.split(" "))]),
 );

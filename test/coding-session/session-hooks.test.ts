@@ -193,6 +193,27 @@ test("a hook judges messages that are sent during a run before they steer it", a
   ]);
 });
 
+test("messages that hooks judge keep their order, and come back as they were said", async () => {
+  const { open } = place();
+  const judge = "grep -q slow && sleep 0.3; echo context";
+  await using session = await open([[says("One."), waits(new Promise(() => undefined))]], {
+    settings: hooks({ UserPromptSubmit: judge }),
+  });
+  void session.send("go");
+  const ids = ["slow one", "two", "three"].map((text) => session.steer(text));
+  session.queue.edit(ids[2] ?? "", "three, as edited");
+  await until(() => session.view.steering.length === 2);
+  const waiting = session.view.steering.map(({ text }) => text);
+  const taken = session.unsteer(ids[1] ?? "");
+  await session.stop();
+  await until(() => session.queue.items.length === 2);
+  expect([waiting, taken, session.queue.items.map(({ text }) => text)]).toEqual([
+    ["slow one", "two"],
+    "two",
+    ["slow one", "three, as edited"],
+  ]);
+});
+
 test("stopping a run ends the hook it waits for, and what that has started", async () => {
   const { open, cwd } = place();
   const settings = hooks({ PreToolUse: "sleep 600 & echo $! > pid; sleep 600" });

@@ -352,7 +352,7 @@ export class LiveSession implements CodingSession {
       state: this.#state,
       queue: this.queue.items,
       queueHeld: this.queue.held,
-      steering: this.#agent.pendingSteering.map(({ id, content }) => ({ id, text: textOf(content) })),
+      steering: this.#runs.steered.pending.map(({ id, content }) => ({ id, text: textOf(content) })),
       questions: this.questions,
       model: view.name,
       effort,

@@ -11,7 +11,6 @@ import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
-import type { SessionHooks } from "../plugins/session-hooks.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { EXIT } from "./exit-code.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
@@ -22,6 +21,7 @@ import type { Outcome } from "./outcome.ts";
 import type { QuestionReply } from "./question.ts";
 import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "./run-outcome.ts";
 import type { SessionParts } from "./session-parts.ts";
+import { SteeredMessages, type SteeringContent } from "./steered-messages.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
 /** Options of a {@link RunControl}. */
@@ -65,6 +65,7 @@ type LeftAnswer = Extract<ApprovalAnswer, object>;
 /** The runs of a session, one at a time, and the messages that wait for them. */
 export class RunControl {
   readonly queue: WaitingMessages;
+  readonly steered: SteeredMessages;
   readonly #options: RunControlOptions;
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
@@ -95,6 +96,14 @@ export class RunControl {
         const id = this.steer(input);
         if (this.queue.items.some((item) => item.id === id)) this.queue.move(id, 0);
       },
+    });
+    this.steered = new SteeredMessages({
+      parts,
+      agent,
+      queue: this.queue,
+      wait: (content) => this.#wait(content),
+      run: () => this.#run,
+      onChange,
     });
   }
 
@@ -137,46 +146,19 @@ export class RunControl {
 
   /** To the run at work, else as the input of one. A command waits for a run of its own. */
   steer(input: Input): string {
-    const { agent, isBlocked, isCommand, onChange, parts } = this.#options;
+    const { isBlocked, isCommand } = this.#options;
     const content = steeringOf(input);
     if (this.#run === undefined && !isBlocked()) {
       this.start({ input, isQueued: true });
       return newUuid();
     }
-    const { hooks } = parts.composed;
-    if (this.#run === undefined || isCommand(textOf(content))) return this.#wait(content);
-    if (hooks?.hasSubmit === true) return this.#steerOnceJudged(content, hooks);
-    const id = agent().steer(content);
-    onChange();
-    return id;
-  }
-
-  /** It waits in the queue until hooks have judged it; then it is for the run, if that is still at work. */
-  #steerOnceJudged(content: string | readonly UserBlock[], hooks: SessionHooks): string {
-    const { agent, onChange, parts } = this.#options;
-    const id = this.#wait(content);
-    const run = this.#run;
-    const judged = async (signal: AbortSignal): Promise<void> => {
-      const { blocked, context } = await hooks.submit(textOf(content), signal);
-      if (this.#run !== run || !this.queue.items.some((each) => each.id === id)) return;
-      this.queue.remove(id);
-      const message = `The message was not sent: ${blocked}`;
-      if (blocked !== undefined) parts.notices.add({ level: "warning", code: "hook", message });
-      else for (const text of [...context, content]) agent().steer(text);
-      onChange();
-    };
-    // Where that fails, it goes out from the queue, and is judged there.
-    if (run !== undefined) judged(run.signal).catch(() => undefined);
-    return id;
+    const waits = this.#run === undefined || isCommand(textOf(content));
+    return waits ? this.#wait(content) : this.steered.add(content);
   }
 
   unsteer(id: string): string | undefined {
-    const agent = this.#options.agent();
-    if (this.queue.items.some((each) => each.id === id)) return this.queue.remove(id);
-    const message = agent.pendingSteering.find((each) => each.id === id);
-    if (message === undefined || !agent.unsteer(id)) return undefined;
-    this.#options.onChange();
-    return textOf(message.content);
+    const isWaiting = this.queue.items.some((each) => each.id === id);
+    return isWaiting ? this.queue.remove(id) : this.steered.remove(id);
   }
 
   async stop(reason: string): Promise<void> {
@@ -331,13 +313,12 @@ export class RunControl {
 
   /** After a run that was cut nothing goes out by itself; what was meant for it waits in the queue. */
   #keepWaiting(): void {
-    const agent = this.#options.agent();
-    const messages = agent.pendingSteering;
+    const messages = this.steered.pending;
     if (messages.length > 0 || this.queue.items.length > 0) this.queue.hold();
     // It was meant to go before what was queued.
     let place = 0;
     for (const { id, content } of messages)
-      if (agent.unsteer(id)) this.queue.move(this.#wait(content), place++);
+      if (this.steered.remove(id) !== undefined) this.queue.move(this.#wait(content), place++);
   }
 
   /** A message that could not be stored waits again, as the first. */
@@ -346,7 +327,7 @@ export class RunControl {
     this.queue.move(this.#wait(steeringOf(input)), 0);
   }
 
-  #wait(content: string | readonly UserBlock[]): string {
+  #wait(content: SteeringContent): string {
     const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
     return this.queue.add(textOf(content), images);
   }
@@ -370,7 +351,7 @@ function approvalOf(reply: QuestionReply): LeftAnswer {
   };
 }
 
-function steeringOf(input: Input): string | readonly UserBlock[] {
+function steeringOf(input: Input): SteeringContent {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
   if (messages.some(({ role }) => role === "assistant"))

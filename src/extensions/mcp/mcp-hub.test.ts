@@ -254,6 +254,9 @@ test("what finds tools names no tool and no server that is forbidden, and may be
   ]);
   const none = hubOf(servers, { forbids: (name) => name === "find_tools" });
   expect(none.registry.names()).toEqual([]);
+  const many = Array.from({ length: 40 }, (_, at) => tool(`tool_${at}`));
+  const all = hubOf({ a: many }, { remembered: ["a"], forbids: (name) => name === "find_tools" });
+  expect(all.registry.specs()).toHaveLength(40);
 });
 
 test("of what is remembered and waits behind find_tools only the names are looked at before the first request", async () => {

@@ -278,7 +278,7 @@ export class McpHub {
   }
 
   #fits(tools: readonly McpTool[]): boolean {
-    return isWithinDefer([...this.#offered.values(), ...tools], this.#options.defer);
+    return !this.#mayFind || isWithinDefer([...this.#offered.values(), ...tools], this.#options.defer);
   }
 
   #findTools(): Tool {

@@ -100,6 +100,7 @@ test.each([
   ["held", ["hold"], ["alt+up", "alt+up", "alt+enter"], true],
   ["held", ["hold"], ["alt+up", "ctrl+c"], true],
   ["held", [], ["alt+up", "escape", "alt+enter"], true],
+  ["free", [], ["alt+up", "alt+9"], false],
 ] as const)(
   "a queue is %s again when a message of it has been edited (%j, then %j)",
   (_, first, keys, held) => {

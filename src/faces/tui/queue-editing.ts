@@ -32,14 +32,19 @@ export class QueueEditing {
     const { items } = session.queue;
     const newest = session.view.steering.at(-1);
     if (number === undefined && items.length === 0 && newest !== undefined) {
+      this.#putBack();
       const text = session.unsteer(newest.id);
       if (text !== undefined) input.replace(text);
       return;
     }
     const message = items[number === undefined ? Math.max(0, (from ?? items.length) - 1) : number - 1];
     const missing = number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`;
-    if (message === undefined) this.#control.say(missing, "muted");
-    else this.edit(message.id);
+    if (message !== undefined) {
+      this.edit(message.id);
+      return;
+    }
+    this.end();
+    this.#control.say(missing, "muted");
   }
 
   /** Takes a message into the input. */

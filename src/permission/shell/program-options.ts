@@ -44,6 +44,7 @@ const WORDS: ReadonlyMap<string, RegExp> = byName({
   // `config set` names programs for credentials.
   kubectl: /^users\./,
   podman: /mount_program=/,
+  "pip, pip3": /^--local=/,
   // Behind `+` may stand a folder with another compiler, and the description of a target names a linker.
   cargo: /^\+.*\/|^(?:-C)?linker=|^--target=.*\.json$/,
   // Properties that name programs or further files of a build, and loggers, which are libraries.
@@ -79,6 +80,8 @@ const TEXTS: ReadonlyMap<string, RegExp> = byName({
 const PAIRS: ReadonlyMap<string, RegExp> = byName({
   curl: /^(?:-[A-Za-z#]*w|--wr[a-z-]*) @/,
   cargo: /^--target .*\.json$/,
+  // An option of some commands that takes no value; elsewhere it abbreviates `--local-log`.
+  "pip, pip3": /^--local (?!--?[a-z-]+$)/,
   // `npm config set` keeps them for every run to come.
   "npm, pnpm, yarn, bun, npx, pnpx, bunx": /^set (?:shell|editor|viewer|browser|git|node-gyp|python)$/,
 });
@@ -125,7 +128,7 @@ kubectl | kubeconfig cache-dir profile-output log-file output-directory enable-e
 helm | kubeconfig post-renderer output-dir
 docker | config cidfile iidfile metadata-file
 podman | config conmon runtime hooks-dir network-cmd-path cidfile iidfile
-pip, pip3 | python log log-file editor
+pip, pip3 | python log log-file local-log editor | local
 cargo | config
 npm, pnpm, yarn, bun, npx, pnpx, bunx | -c script-shell node-options shell editor viewer browser
     globalconfig userconfig git node-gyp init-module onload-script python call | ca global no in on | dashes
