@@ -24,8 +24,8 @@ export type SteeringContent = string | readonly UserBlock[];
 /** Messages for the run at work. Where hooks judge messages, each waits in the queue until they have. */
 export class SteeredMessages {
   readonly #options: SteeredMessagesOptions;
-  /** Messages that hooks have judged, as they were said, by the id of what is sent. */
-  readonly #said = new Map<string, SteeringMessage>();
+  /** Messages that hooks have judged, as they were said, by what is sent; gone with it. */
+  readonly #said = new WeakMap<SteeringMessage, SteeringMessage>();
   /** Hooks judge one message after the other. */
   #judging: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class SteeredMessages {
 
   /** Those the model has not got yet, as they were said. */
   get pending(): readonly SteeringMessage[] {
-    return this.#options.agent().pendingSteering.map((message) => this.#said.get(message.id) ?? message);
+    return this.#options.agent().pendingSteering.map((message) => this.#said.get(message) ?? message);
   }
 
   /** Sends a message to the run at work, and returns its id. */
@@ -78,7 +78,11 @@ export class SteeredMessages {
     const added = context.map((text) => ({ type: "text", text: `\n\n${text}` }) as const);
     const message = `The message was not sent: ${blocked}`;
     if (blocked !== undefined) parts.notices.add({ level: "warning", code: "hook", message });
-    else this.#said.set(agent().steer([...said, ...added]), { id, content: said });
+    else {
+      agent().steer([...said, ...added]);
+      const sent = agent().pendingSteering.at(-1);
+      if (sent !== undefined) this.#said.set(sent, { id, content: said });
+    }
     onChange();
   }
 }
