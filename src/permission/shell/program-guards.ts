@@ -68,6 +68,9 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
       return fdGuards(words);
     case "git":
       return gitGuards(words);
+    case "pip":
+    case "pip3":
+      return pipGuards(words);
     default: {
       const program = SCRIPT_PROGRAMS.get(name);
       return program === undefined ? NO_GUARDS : scriptGuards(words, program);
@@ -76,6 +79,15 @@ function ownGuards(name: string, words: readonly ShellWord[]): readonly WordGuar
 }
 
 const NO_GUARDS: readonly WordGuard[] = [];
+
+/** For `list` and `freeze` `--local` is an option without a value; elsewhere it abbreviates `--local-log`. */
+function pipGuards(words: readonly ShellWord[]): readonly WordGuard[] {
+  if (["list", "freeze"].includes(textAt(words, 1))) return NO_GUARDS;
+  const reason = "--local makes pip write a file";
+  return words.flatMap(({ text }, index) =>
+    text === "--local" ? [{ from: index, to: index + 1, reason }] : [],
+  );
+}
 
 function addGuards(guards: WordGuard[], name: string, words: readonly ShellWord[]): void {
   addOptionGuards(guards, name, words);

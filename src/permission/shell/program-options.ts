@@ -80,8 +80,6 @@ const TEXTS: ReadonlyMap<string, RegExp> = byName({
 const PAIRS: ReadonlyMap<string, RegExp> = byName({
   curl: /^(?:-[A-Za-z#]*w|--wr[a-z-]*) @/,
   cargo: /^--target .*\.json$/,
-  // An option of some commands that takes no value; elsewhere it abbreviates `--local-log`.
-  "pip, pip3": /^--local (?!--?[a-z-]+$)/,
   // `npm config set` keeps them for every run to come.
   "npm, pnpm, yarn, bun, npx, pnpx, bunx": /^set (?:shell|editor|viewer|browser|git|node-gyp|python)$/,
 });
