@@ -71,7 +71,7 @@ function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdi
   }
   const within = `${shown(part)} is inside the workspace, and`;
   if (!isEdit) return { ...by, decision: "allow", reason: `${within} ${tool} only reads.` };
-  if (mode === "acceptEdits")
+  if (mode === "acceptEdits" || mode === "auto")
     return { ...by, decision: "allow", reason: `${within} edits there are accepted.` };
   const place = space.insideForms(path.resolved);
   const isLink = !path.written.some((form) => space.insideForms(form).some((each) => place.includes(each)));

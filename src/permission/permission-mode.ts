@@ -1,12 +1,20 @@
 import { misuse } from "../core/base/errors.ts";
 
 /** How freely tools may act, from the narrowest to the widest. */
-export const PERMISSION_MODES = ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const;
+export const PERMISSION_MODES = [
+  "plan",
+  "dontAsk",
+  "default",
+  "acceptEdits",
+  "auto",
+  "bypassPermissions",
+] as const;
 
 /**
  * `plan`: nothing but reads inside the workspace, the rest is denied · `dontAsk`: as `default`, and what
  * would be asked is denied · `default`: reads inside the workspace · `acceptEdits`: edits there too ·
- * `bypassPermissions`: everything that no rule denies.
+ * `auto`: commands in the sandbox too, and `acceptEdits` where there is no sandbox · `bypassPermissions`:
+ * everything that no rule denies.
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 

@@ -215,7 +215,7 @@ class RulePolicy implements Policy {
       trusted: (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash"),
       bypassed: this.#mode === "bypassPermissions",
       onlyReads: this.#mode === "plan",
-      edits: this.#mode === "acceptEdits",
+      edits: this.#mode === "acceptEdits" || this.#mode === "auto",
       posix: this.#options.isPosixShell === true,
       programs: this.#repositories,
     });

@@ -39,7 +39,7 @@ export const BODIES: { readonly [name in BodyName]: JsonSchema } = {
       cwd: text("Working folder, absolute. Default: that of the server."),
       prompt: filled,
       model: text("provider/id[:effort]. Default: what the server was started with."),
-      permissionMode: { enum: ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] },
+      permissionMode: { enum: ["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"] },
       limits: exactly({
         maxTurns: { type: "integer", minimum: 1 },
         maxBudgetUsd: { type: "number", exclusiveMinimum: 0 },

@@ -122,7 +122,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       parts: modeParts,
       words: "a narrower one counts, a wider one once trusted, `bypassPermissions` never",
     },
-    help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), bypassPermissions.",
+    help: "plan (reads only), dontAsk, default (reads inside the workspace), acceptEdits (edits inside the workspace too), auto (commands in the sandbox too), bypassPermissions.",
   },
   allowedTools: {
     ...TEXTS,

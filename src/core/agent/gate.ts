@@ -35,6 +35,11 @@ export interface GateDecision {
    * later run holds for that place alone.
    */
   readonly place?: string;
+  /**
+   * Where a command runs when it is allowed: confined, confined with the network of the host, or not confined.
+   * Absent for what is not a command.
+   */
+  readonly runs?: "inside" | "network" | "outside";
   /** Runs, or is asked about, instead of the input of the call, where the gate judged another form. */
   readonly input?: ToolInput;
   /** The narrowest rule that would allow the call. */

@@ -9,6 +9,7 @@ const MODES: { readonly [mode in PermissionMode]: { readonly name: string; reado
     dontAsk: { name: "Don't ask", description: "Whatever would be asked is refused" },
     default: { name: "Default", description: "Reads in the workspace; asks for everything else" },
     acceptEdits: { name: "Accept edits", description: "Also edits files in the workspace without asking" },
+    auto: { name: "Auto", description: "Works freely inside the workspace; what leaves it asks" },
     bypassPermissions: { name: "Bypass permissions", description: "Runs everything that no rule denies" },
   };
 

@@ -210,6 +210,7 @@ export function roleOf(view: SessionView | undefined): Role {
     case "plan":
       return "plan";
     case "acceptEdits":
+    case "auto":
       return "good";
     case "bypassPermissions":
       return "bad";

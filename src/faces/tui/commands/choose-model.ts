@@ -95,6 +95,7 @@ type Mode = CodingSession["view"]["mode"];
 export const MODE_WORDS: { readonly [mode in Mode]: string } = {
   default: "reads in the workspace, asks for the rest",
   acceptEdits: "edits files of the workspace without asking",
+  auto: "works freely in the workspace, asks for what leaves it",
   plan: "only reads",
   dontAsk: "asks nothing: what would be asked is refused",
   bypassPermissions: "everything runs unasked",

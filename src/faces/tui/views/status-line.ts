@@ -57,6 +57,7 @@ export function statusLine({ view, place, hint, marks, width, extra = [] }: Stat
 const MODES: { readonly [mode in SessionView["mode"]]: Role } = {
   default: "muted",
   acceptEdits: "good",
+  auto: "good",
   plan: "plan",
   dontAsk: "warning",
   bypassPermissions: "bad",

@@ -43,6 +43,7 @@ export const CHINESE: Words = {
     dontAsk: "需要询问的一律拒绝",
     default: "可读取，其余询问",
     acceptEdits: "也可编辑文件",
+    auto: "在文件夹内自由工作",
     bypassPermissions: "除规则禁止外都允许",
   },
   limits: "限制",

@@ -43,6 +43,7 @@ export const ENGLISH = {
     dontAsk: "What would be asked is refused",
     default: "Reads, asks for the rest",
     acceptEdits: "Edits files too",
+    auto: "Works freely inside the folder",
     bypassPermissions: "Everything no rule forbids",
   },
   limits: "Limits",
