@@ -3,13 +3,34 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createRedaction } from "../src/permission/secrets/create-redaction.ts";
 import { secretsOf } from "../src/permission/secrets/known-values.ts";
-import { ENCODINGS, numbersFrom, PLACES, randomSecret } from "../test/permission/secret-encodings.ts";
+import {
+  ENCODINGS,
+  numbersFrom,
+  OTHER_ENCODINGS,
+  randomSecret,
+} from "../test/permission/secret-encodings.ts";
 
 const [count = "100000", ...given] = process.argv.slice(2);
-const folders = given.length > 0 ? given : ["vitest", "zod", "rxjs"].map((name) => `node_modules/${name}`);
+const folders =
+  given.length > 0 ? given : ["rxjs", "@opentelemetry", "zod"].map((name) => `node_modules/${name}`);
 const SEED = 20_260_101;
 const MARK = "«redacted:";
 const PIECE = 10;
+const ALL_ENCODINGS = [...ENCODINGS, ...OTHER_ENCODINGS];
+
+/** Places that say that a value is a secret. */
+const PLACES: readonly (readonly [name: string, place: (value: string) => string])[] = [
+  ["a setting", (value) => `DB_PASSWORD=${value}\n`],
+  ["a setting in quotes", (value) => `export API_TOKEN="${value}"`],
+  ["a setting in single quotes", (value) => `SECRET_KEY='${value}'`],
+  ["an address", (value) => `postgres://app:${encodeURIComponent(value)}@db.example:5432/app`],
+  ["a header", (value) => `Authorization: Bearer ${value}`],
+  ["a header in JSON", (value) => `{"authorization":"Bearer ${value}"}`],
+  ["a key in JSON", (value) => `{ "apiKey": "${value}" }`],
+  ["a line of YAML", (value) => `db:\n  password: ${value}\n`],
+  ["an option", (value) => `run --api-key=${value} --fast`],
+  ["a parameter", (value) => `GET /x?a=1&access_token=${encodeURIComponent(value)}&b=2`],
+];
 
 known(Number(count));
 placed(Number(count));
@@ -28,7 +49,7 @@ function known(total: number): void {
     const secrets = secretsOf({ A_TOKEN: value });
     if (secrets.length === 0) unknown++;
     const redaction = createRedaction({ secrets, shapes: false });
-    for (const [name, encode] of ENCODINGS) {
+    for (const [name, encode] of ALL_ENCODINGS) {
       const encoded = encode(value);
       const text = redaction.text(`before ${encoded} after`);
       if (
@@ -38,8 +59,10 @@ function known(total: number): void {
         leaks.set(name, [...(leaks.get(name) ?? []), value]);
     }
   }
-  console.log(`${total} known values in ${ENCODINGS.length} encodings; not taken for secrets: ${unknown}`);
-  for (const [name] of ENCODINGS) {
+  console.log(
+    `${total} known values in ${ALL_ENCODINGS.length} encodings; not taken for secrets: ${unknown}`,
+  );
+  for (const [name] of ALL_ENCODINGS) {
     const found = leaks.get(name) ?? [];
     console.log(`  ${name}: ${found.length} leaks ${found.slice(0, 3).join("   ")}`);
   }
@@ -61,7 +84,7 @@ function isReadable(
   return false;
 }
 
-/** Values that nobody told us of, by the place they stand in. */
+/** Unknown values of no known format, by the place they are in. */
 function placed(total: number): void {
   const random = numbersFrom(SEED + 1);
   const redaction = createRedaction();

@@ -18,9 +18,14 @@ export interface Replayed extends CollectedAnswer {
 /**
  * Sends a body through the event parser and a new decoder of `wire`, in pieces cut at the given positions.
  */
-export function replayBody(wire: Wire, body: string, cuts: readonly number[] = []): Replayed {
+export function replayBody(
+  wire: Wire,
+  body: string,
+  cuts: readonly number[] = [],
+  target: Partial<WireTarget> = {},
+): Replayed {
   const parts: StreamPart[] = [];
-  const decoder = wire.createDecoder((part) => parts.push(part), TEST_TARGET);
+  const decoder = wire.createDecoder((part) => parts.push(part), { ...TEST_TARGET, ...target });
   const parser = createSseParser((event, data) => {
     if (!decoder.done()) decoder.event(event, data);
   });

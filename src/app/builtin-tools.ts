@@ -39,16 +39,16 @@ export interface BuiltinToolsOptions {
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
   readonly guard: FileGuard;
+  /** The folder that commands see as `/tmp`. Default: that of the machine. */
+  readonly temporary?: () => string | undefined;
 }
 
 /** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
-  const { settings, workspace, guard, files, known } = options;
+  const { settings, workspace, guard, files, known, temporary } = options;
   const { paths, config, environment } = settings;
   const { home } = paths;
-  // Added, not copied: what commands see is found out with the first of them.
-  const { isCovered, refusal } = guard.covered;
-  const shell = createBashTools(Object.assign(options.shell, { isCovered, refusal }));
+  const shell = createBashTools(options.shell);
   const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
   const webFetch = webFetchOptions(config.values, environment);
   // Windows spells one place in many ways: there a call and its judgement are not compared.
@@ -58,7 +58,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   };
   return {
     tools: [
-      ...fileTools({ home, ripgrep, files, ...known, ...guarded }),
+      ...fileTools({ home, ripgrep, files, temporary, ...known, ...guarded }),
       shell.bash,
       shell.job,
       createBatchTool(),

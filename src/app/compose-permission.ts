@@ -10,11 +10,10 @@ import { MEMORY_TOOLS, type OpenMemory } from "./open-memory.ts";
 import { createPermissionGate, type PermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 import type { SessionHooks } from "./plugins/session-hooks.ts";
 import type { Settings } from "./settings.ts";
-import { gitProgramsItem } from "./trust/git-programs-item.ts";
 
 /** The parts of a terminal agent's permission beside its settings. */
 export interface ComposePermissionOptions
-  extends Pick<PermissionGateOptions, "workspace" | "guard" | "readable"> {
+  extends Pick<PermissionGateOptions, "workspace" | "guard" | "readable" | "sandbox" | "temporary"> {
   readonly tools: readonly Tool[];
   /** Its tools may run whatever the settings say. */
   readonly memory: Pick<OpenMemory, "toolNames">;
@@ -37,7 +36,7 @@ export function composePermission(
   settings: Settings,
   { approval, hooks, tools, memory, ...options }: ComposePermissionOptions,
 ): ComposedPermission {
-  const { config, cwd, paths, trust } = settings;
+  const { config, cwd, paths } = settings;
   const { permissionMode = "default", allowedTools = [], disallowedTools = [] } = config.values;
   const own = tools.map(({ name }) => name);
   const session = new SessionRules();
@@ -56,11 +55,8 @@ export function composePermission(
     home: paths.home,
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder, paths.historyFolder],
-    admitsPrograms: (repository, programs) =>
-      repository === trust.folder && trust.admits(gitProgramsItem(programs)),
   });
-  const permission =
-    hooks === undefined ? plain : hooks.gate(plain, (input) => options.guard?.covered.show(input));
+  const permission = hooks === undefined ? plain : hooks.gate(plain);
   const approve = createApprover({
     prompt: approval,
     session,

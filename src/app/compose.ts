@@ -10,6 +10,7 @@ import type { Tool } from "../core/tool/tool.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { summaryCompaction } from "../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
+import { LearnedModels } from "../providers/learned-model.ts";
 import { parseModelName } from "../providers/model-name.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { removeStaleTemporaryFiles } from "../tools/files/temporary-file.ts";
@@ -28,6 +29,7 @@ import { readInstructions } from "./instructions.ts";
 import { type FoundServers, findMcpServers } from "./mcp/find-servers.ts";
 import { loadMcp, type McpOpener, type OpenMcp } from "./mcp/open-mcp.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
+import { NO_PROXY_FORMS, unreadableNoProxy } from "./network-options.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { type OpenMemory, openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
@@ -138,8 +140,11 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
   const around = { settings, instructions, openModel: open, onNotice, sandbox };
   const extended = await composeExtensions({ ...around, tools: plain });
   const { tools, agents, skills, readable } = extended;
-  const deciding = { approval, isAttended, guard, hooks, workspace, readable, tools, memory };
+  const { sandboxState, temporary } = confined;
+  const reach = { sandbox: sandboxState, temporary, workspace, readable };
+  const deciding = { approval, isAttended, guard, hooks, tools, memory, ...reach };
   const { permission, approve, lendRules } = composePermission(settings, deciding);
+  confined.follow(permission);
   const { model, effort, ...modelWhy } = await chosenModel(options, open);
   const offered = offeredTools(tools, { forbids: permission.forbids, onNotice: warn });
   const mcp = (await loading)(permission.forbids);
@@ -184,7 +189,7 @@ async function openParts(options: ComposeOptions, { confined, until }: ConfinedP
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
-  const files = { files: ports?.files, known, workspace, guard };
+  const files = { files: ports?.files, known, workspace, guard, temporary: confined.temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const taken = [...builtin.tools, ...added];
   const { settings, ...plugins } = await openPlugins(given, { ...options, taken, until });
@@ -346,6 +351,8 @@ function modelOpener(
   { environment, config }: Settings,
   onNotice: (message: string) => void,
 ): (name: string) => Promise<Model> {
-  const pauses = new RatePauses();
-  return (name) => openModel(name, { environment, config: config.values, onNotice, pauses, waits: true });
+  for (const entry of unreadableNoProxy(config.values.network, environment))
+    onNotice(`NO_PROXY: "${entry}" cannot be read and covers nothing. Write it like ${NO_PROXY_FORMS}.`);
+  const shared = { pauses: new RatePauses(), learned: new LearnedModels() };
+  return (name) => openModel(name, { environment, config: config.values, onNotice, ...shared, waits: true });
 }

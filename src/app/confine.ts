@@ -1,11 +1,17 @@
+import { join } from "node:path";
+import { invalidConfig } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
+import { placementOf, type SandboxState } from "../permission/placement.ts";
+import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import { createProcessWatcher } from "../system/process-watcher.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
-import { sandboxFor } from "./open-sandbox.ts";
+import { openSettingsSandbox, sandboxMode } from "./open-sandbox.ts";
+import type { PermissionGate } from "./permission-gate.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 
@@ -15,9 +21,16 @@ export interface Confinement {
   readonly workspace: readonly string[];
   readonly shell: ShellOptions;
   readonly redact: Redaction | undefined;
+  /** Opens the sandbox if it is not open yet, beside the first request. Never rejects. */
+  readonly sandboxState: () => Promise<SandboxState>;
+  /** The folder that commands inside see as `/tmp`; undefined: the sandbox is not open. */
+  readonly temporary: () => string | undefined;
+  /** The user's wish: it is opened later, and may not work. */
   readonly sandbox: "on" | "off";
   /** The limits of the sandbox in one line, for the model. */
   readonly limits: string | undefined;
+  /** Has commands start where this gate allows them. */
+  readonly follow: (gate: Pick<PermissionGate, "mode" | "looks">) => void;
   /** Never rejects. */
   readonly dispose: () => Promise<void>;
 }
@@ -31,35 +44,101 @@ export interface ConfineOptions {
   readonly onNotice: OnNotice;
 }
 
-/** Confines commands as the settings say. Throws for missing folders and a sandbox that does not work. */
+const LIMITS =
+  'they write in the workspace and $TMPDIR only, without network or keys. When a task needs more, call bash with access "network" or "full" and a reason: the user is asked.';
+
+/** Confines commands as the settings say. Starts nothing. Throws for missing folders. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
-  const { settings, addDirs = [], servers = [], onNotice } = options;
-  const { cwd, environment, config } = settings;
+  const { settings, addDirs = [], servers = [] } = options;
+  const { cwd, environment, config, paths } = settings;
   const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
   const redact = redactionFor(environment, config.values, servers);
-  const watcher = createProcessWatcher();
-  const opened = await sandboxFor(settings, workspace);
-  if (opened.state === "unavailable") {
-    const message = `Commands run without a sandbox. ${opened.problem}`;
-    onNotice({ level: "warning", code: "sandbox", message });
-  }
-  const sandbox = opened.state === "on" ? opened.sandbox : undefined;
-  const companion = sandbox?.companion;
-  if (companion !== undefined) watcher?.add(companion);
+  const session = new SessionSandbox(options, workspace);
+  const isOff = sandboxMode(settings) === "off";
+  const shell: ShellOptions = Object.assign(shellEnvironment(environment, config.values), {
+    redact,
+    mark: newId("s"),
+    watcher: createProcessWatcher(),
+    ...(isOff
+      ? {}
+      : {
+          sandbox: () => session.open(),
+          placement: (input: object) => session.placementOf(input),
+          // Out of the reach of commands, and at the same path inside.
+          outputParent: join(paths.stateFolder, "outputs"),
+        }),
+  });
   return {
     workspace,
-    shell: Object.assign(shellEnvironment(environment, config.values), {
-      redact,
-      sandbox,
-      mark: newId("s"),
-      watcher,
-    }),
+    shell,
     redact,
-    sandbox: sandbox === undefined ? "off" : "on",
-    limits: sandbox?.describe(),
-    dispose: async () => {
-      await sandbox?.dispose();
-      if (companion !== undefined) watcher?.remove(companion);
+    sandboxState: () => session.state(),
+    temporary: () => session.temporary,
+    sandbox: isOff ? "off" : "on",
+    limits: isOff ? undefined : LIMITS,
+    follow: ({ mode, looks }) => {
+      session.mode = mode;
+      Object.assign(shell, { looks });
     },
+    dispose: () => session.dispose(),
   };
+}
+
+/** The sandbox of a session: opened once, with the first call that needs to know. */
+class SessionSandbox {
+  readonly #options: ConfineOptions;
+  readonly #workspace: readonly string[];
+  #opening: Promise<Sandbox | undefined> | undefined;
+  #sandbox: Sandbox | undefined;
+  /** The mode of permission when a command starts. */
+  mode: () => PermissionMode;
+
+  constructor(options: ConfineOptions, workspace: readonly string[]) {
+    this.#options = options;
+    this.#workspace = workspace;
+    this.mode = () => options.settings.config.values.permissionMode ?? "default";
+  }
+
+  get temporary(): string | undefined {
+    return this.#sandbox?.temporary;
+  }
+
+  /** The sandbox, or undefined for `auto` where there is none. Rejects for `on`: nothing runs outside then. */
+  open(): Promise<Sandbox | undefined> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async state(): Promise<SandboxState> {
+    const mode = sandboxMode(this.#options.settings);
+    if (mode === "off") return "none";
+    if (mode === "on") return "only";
+    return (await this.open().catch(() => undefined)) === undefined ? "none" : "works";
+  }
+
+  placementOf(input: object): ReturnType<typeof placementOf> {
+    const isOnly = sandboxMode(this.#options.settings) === "on";
+    const sandbox = this.#sandbox === undefined ? "none" : isOnly ? "only" : "works";
+    return placementOf("access" in input ? input.access : undefined, { mode: this.mode(), sandbox });
+  }
+
+  async dispose(): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    await this.#sandbox?.dispose();
+  }
+
+  async #open(): Promise<Sandbox | undefined> {
+    const { settings, onNotice } = this.#options;
+    const mode = sandboxMode(settings);
+    if (mode === "off") return undefined;
+    const opened = await openSettingsSandbox(settings, this.#workspace);
+    if ("sandbox" in opened) {
+      this.#sandbox = opened.sandbox;
+      return opened.sandbox;
+    }
+    if (mode === "on")
+      throw invalidConfig(`The sandbox is on and does not work here, so nothing was run: ${opened.problem}.`);
+    onNotice({ level: "warning", code: "sandbox", message: opened.problem });
+    return undefined;
+  }
 }

@@ -1,17 +1,14 @@
 import type { GateRequest } from "../core/agent/gate.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-path.ts";
-import { CoveredCalls } from "./covered-calls.ts";
 
 /** Calls whose place is kept until they run; the oldest go first. One without its place is refused. */
 const MAX_PLACES = 50_000;
 
 /**
- * Tells tools what they must know of the permission layer: which commands rules alone allow, the place each
- * call was judged by, so that a link that is swapped between judging and opening changes nothing, and the
- * files that searching does not show.
+ * Tells file tools what the permission layer knows: the place each call was judged by, so that a link that is
+ * swapped between judging and opening changes nothing, and the files that searching does not show.
  */
 export class FileGuard {
-  readonly covered: CoveredCalls = new CoveredCalls();
   readonly #places = new Map<string, string>();
   #hides: ((path: string) => boolean) | undefined;
 

@@ -1,5 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import type { NetworkOptions } from "../providers/network.ts";
+import { readNoProxy } from "../providers/no-proxy.ts";
 import type { WebFetchOptions } from "../tools/web-fetch-tool.ts";
 import type { ConfigFile, NetworkConfig } from "./config/config-schema.ts";
 import { type Environment, variable } from "./config/env.ts";
@@ -22,6 +23,17 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
   if (http === undefined && https === undefined) return undefined;
   return defined({ http, https, noProxy: read("NO_PROXY") });
 }
+
+/** Entries of the list of hosts to reach directly that cannot be read. None where there is no proxy. */
+export function unreadableNoProxy(
+  config: NetworkConfig | undefined,
+  environment: Environment,
+): readonly string[] {
+  return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").unreadable;
+}
+
+/** Examples of what such a list may hold. */
+export const NO_PROXY_FORMS = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";
 
 /** How `web_fetch` uses the network: the hosts the user allowed, and the proxies of the models' requests. */
 export function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {

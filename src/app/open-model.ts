@@ -3,6 +3,7 @@ import { isNanoAgentError } from "../core/base/errors.ts";
 import { fallbackModel } from "../core/model/fallback.ts";
 import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
+import { LearnedModels } from "../providers/learned-model.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";
 import type { ConfigFile, ProviderConfig } from "./config/config-schema.ts";
@@ -18,6 +19,8 @@ export interface OpenModelOptions {
   readonly onNotice: (message: string) => void;
   /** Shared by models that may run side by side. */
   readonly pauses?: RatePauses | undefined;
+  /** The facts that requests have taught about models; shared in the same way. */
+  readonly learned?: LearnedModels | undefined;
   /** Waits while the server of a local model loads it; default: its facts stay unknown. */
   readonly waits?: boolean;
 }
@@ -37,6 +40,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
     network,
     transport: createTransport(network),
     pauses: options.pauses ?? new RatePauses(),
+    learned: options.learned ?? new LearnedModels(),
     providers: customProviders(config.providers ?? {}),
   };
   const open = async (said: string, waits?: boolean): Promise<Model> => {

@@ -145,7 +145,7 @@ test("no option is offered that would be read as another rule, or as several", a
   const offers = async (name: string, input: ToolInput): Promise<boolean> =>
     (await gateIn(cwd)(name, input)).reason?.includes("would allow it") === true;
   const paths = ["x), bash(*", "x),bash(make", "x) bash write(y", "x (1)", "x, y"];
-  const lines = ["touch 'x), bash(make'", "touch 'x),bash,write(y'", "touch '(a' b", "touch 'a, b'"];
+  const lines = ["touch 'x), bash(make'", "touch 'x),bash,write(y'", "touch '(a' b", "touch 'a,b'"];
   expect([
     await Promise.all(paths.map((path) => offers("write", { path }))),
     await Promise.all(lines.map((command) => offers("bash", { command }))),

@@ -6,17 +6,17 @@ import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
-import type { PolicyGate, PolicyGateOptions } from "../permission/policy-gate.ts";
+import type { SandboxState } from "../permission/placement.ts";
+import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
 import { namesTool, patternKind, toToolName } from "../permission/tool-names.ts";
-import { findShell, isBash } from "../tools/shell/shell.ts";
 import type { PermissionConfig } from "./config/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
 
 /** The parts the gate of the command decides by. */
 export interface PermissionGateOptions
-  extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "machinery"> {
+  extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "temporary" | "machinery"> {
   readonly mode: PermissionMode;
   /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), parted by commas. */
   readonly allowed: readonly string[];
@@ -34,16 +34,20 @@ export interface PermissionGateOptions
   readonly known: readonly string[];
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
+  /** The state of the sandbox, asked for with each command. Default: there is none. */
+  readonly sandbox?: () => Promise<SandboxState>;
   /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
   readonly commandPath?: () => string | undefined;
-  /** The user's agreement to the programs that the settings of a repository have git run. */
-  readonly admitsPrograms?: PolicyGateOptions["admitsPrograms"];
 }
 
 /** The gate of the command. Its mode can be changed while it is at work. */
 export interface PermissionGate extends Gate {
   /** True for a tool whose every call is refused: rules that forbid win over all others. */
   readonly forbids: (name: string) => boolean;
+  /** {@link PolicyGate.looks}: false before anything was judged. */
+  readonly looks: (input: object) => boolean;
+  /** The mode that calls are judged by now. */
+  readonly mode: () => PermissionMode;
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
 }
@@ -62,6 +66,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   const forbidding = [...denials, ...denied.rules, ...configured].filter(isWholeDenial);
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
+  let sandbox: SandboxState = "none";
   let loading: Promise<PolicyGate> | undefined;
   let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
@@ -69,6 +74,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     const rules = [
       ...configured,
       ...allowed.rules,
+      ...allowed.names.map((tool): Rule => ({ tool, action: "allow" })),
       ...denied.rules,
       ...denials,
       ...readableRules(options.readable ?? []),
@@ -76,18 +82,14 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     const searchPath = options.commandPath?.();
     const gate = new Loaded({
       rules,
-      ...defined({ searchPath, session, admitsPrograms: options.admitsPrograms }),
-      isPosixShell: !isBash(findShell({ PATH: searchPath })),
-      trusted: allowed.names,
+      ...defined({ searchPath, session, temporary: options.temporary }),
+      sandbox: () => sandbox,
       mode,
       workspace,
       cwd,
       home,
       machinery: options.machinery ?? [],
-      ...(guard && {
-        onPlace: (request, place) => guard.note(request, place),
-        onCommand: (input, judged) => guard.covered.note(input, judged),
-      }),
+      ...(guard && { onPlace: (request, place) => guard.note(request, place) }),
     });
     guard?.hide((path) => gate.hides(path));
     loaded = gate;
@@ -97,9 +99,13 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     forbids: (name) => forbidding.some((rule) => namesTool(rule, name)),
     check: async (request: GateRequest): Promise<GateDecision> => {
       loading ??= load();
-      const decision = (await loading).check(request);
+      const gate = await loading;
+      if (request.name === "bash") sandbox = (await options.sandbox?.()) ?? "none";
+      const decision = gate.check(request);
       return isAttended() ? decision : withHint(decision, request.name, mode);
     },
+    looks: (input) => loaded?.looks(input) === true,
+    mode: () => mode,
     setMode: (next) => {
       mode = next;
       loaded?.setMode(next);
@@ -184,7 +190,7 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   // The option takes a list, in which brackets of the call's could begin another rule.
   const [only, ...others] = itemsOf(suggestion);
   if (only !== suggestion || others.length > 0) return decision;
-  const edits = (name === "write" || name === "edit") && mode !== "acceptEdits";
+  const edits = (name === "write" || name === "edit") && mode !== "acceptEdits" && mode !== "auto";
   // Meant to be pasted into a shell, where a quote of the call's would end the text.
   const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${shellArgument(suggestion)}`;
   return {

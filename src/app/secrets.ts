@@ -36,12 +36,11 @@ export function redactionFor(
 export function shellEnvironment(
   environment: Environment,
   config: ConfigFile,
-): Required<Pick<ShellOptions, "env" | "withheld" | "own">> {
+): Required<Pick<ShellOptions, "env" | "withheld">> {
   const { pass, set } = config.environment ?? {};
   let found: CommandEnvironment | undefined;
   const variables = (): CommandEnvironment => (found ??= commandEnvironment(environment, { pass, set }));
   return {
-    own: set,
     get env() {
       return variables().variables;
     },

@@ -66,29 +66,6 @@ test("this session allows what the shown rule describes and nothing else", async
   expect(asked.map(({ rule }) => rule)).toEqual(["bash(make)", "bash(make all)"]);
 });
 
-test("the wider rule is a separate answer, and refuses where none was offered", async () => {
-  const { call, asked, session } = person([
-    { choice: "session", wider: true },
-    { choice: "session", wider: true },
-  ]);
-  expect([await call("git add a"), await call("git add b"), await call("rm x")]).toEqual([
-    true,
-    true,
-    { approved: false },
-  ]);
-  expect(asked.map(({ rule, wider }) => [rule, wider])).toEqual([
-    ["bash(git add a)", "bash(git add *)"],
-    ["bash(rm x)", undefined],
-  ]);
-  expect(session.rules.map(({ pattern }) => pattern)).toEqual(["git add *"]);
-});
-
-test("a rule answers for its part alone: the next part of the line is asked about", async () => {
-  const { call, asked } = person([{ choice: "session" }, { choice: "no", reason: "not that" }]);
-  expect(await call("make && rm x")).toEqual({ approved: false, reason: "the user said: not that" });
-  expect(asked.map(({ part }) => part)).toEqual(["rm x", "make"]);
-});
-
 test("always writes exactly the rule that was shown, and says where", async () => {
   const written: string[] = [];
   const { call, told } = person([{ choice: "always" }], async (rule) => {

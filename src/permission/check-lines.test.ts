@@ -20,8 +20,33 @@ test("a line is answered with a decision", () => {
     part: "make x",
     rule: "bash(make *)",
     reason: "The rule bash(make *) allows make x.",
-    runs: "make x",
+    runs: "outside",
   });
+});
+
+test("a line says whether a sandbox works", () => {
+  const line = (sandbox: boolean, access?: string): object =>
+    checkLine(
+      JSON.stringify({ tool: "bash", input: { command: "make x", access }, mode: "auto", sandbox }),
+      base,
+    );
+  expect([line(true), line(true, "network"), line(false)]).toEqual([
+    { decision: "allow", reason: "It runs in the sandbox.", runs: "inside" },
+    {
+      decision: "ask",
+      part: "make x",
+      reason: "make x: no rule allows it. It asks for the network.",
+      suggestion: "bash(make x)",
+      runs: "network",
+    },
+    {
+      decision: "ask",
+      part: "make x",
+      reason: "make x: no rule allows it.",
+      suggestion: "bash(make x)",
+      runs: "outside",
+    },
+  ]);
 });
 
 const BAD: readonly (readonly [line: string, error: string])[] = [
@@ -34,6 +59,7 @@ const BAD: readonly (readonly [line: string, error: string])[] = [
   ['{"tool":"bash","input":{},"rules":"bash"}', 'rules is "bash": expected a list of rules'],
   ['{"tool":"bash","input":{},"rules":{"allow":["bash("]}}', 'The permission rule "bash(" is malformed'],
   ['{"tool":"bash","input":{},"defaults":"no"}', "defaults is malformed: expected true or false."],
+  ['{"tool":"bash","input":{},"sandbox":"on"}', "sandbox is malformed: expected true or false."],
   ['{"tool":"bash","input":{},"mode":"yolo"}', "mode is malformed: expected one of plan, dontAsk"],
   ['{"tool":"bash","input":{},"cwd":1}', "cwd is malformed: expected a folder."],
   ['{"tool":"bash","input":{},"workspace":[]}', "workspace is malformed: expected at least one folder."],

@@ -12,15 +12,25 @@ export interface CheckLineBase {
 }
 
 /** The answer to a line: a decision, or what is wrong with the line. */
-export type CheckedLine = PolicyDecision | { readonly error: string };
+export type CheckedLine = Omit<PolicyDecision, "code" | "looks"> | { readonly error: string };
 
-const KEYS: readonly string[] = ["tool", "input", "rules", "defaults", "cwd", "workspace", "home", "mode"];
+const KEYS: readonly string[] = [
+  "tool",
+  "input",
+  "rules",
+  "defaults",
+  "cwd",
+  "workspace",
+  "home",
+  "mode",
+  "sandbox",
+];
 const MAX_LINE = 64 * 1024 * 1024;
 
 /**
- * Answers one JSON line `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode? }`. `workspace` is
- * a folder or a list of them, default `cwd`. A line that is malformed is answered with `error`, never with a
- * decision. Never throws.
+ * Answers one JSON line `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }`.
+ * `workspace` is a folder or a list of them, default `cwd`; `sandbox` says whether one works, default false.
+ * A line that is malformed is answered with `error`, never with a decision. Never throws.
  */
 export function checkLine(line: string, base: CheckLineBase): CheckedLine {
   if (line.length > MAX_LINE) return { error: `The line is longer than ${MAX_LINE} characters.` };
@@ -33,7 +43,7 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
   }
 }
 
-function decide(value: unknown, base: CheckLineBase): PolicyDecision {
+function decide(value: unknown, base: CheckLineBase): CheckedLine {
   if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
   // A misspelt key would be left out, and that can be wider; keys of a caller's own are left alone.
   const stray = Object.keys(value).find((key) => !KEYS.includes(key) && nearest(key, KEYS) !== undefined);
@@ -48,12 +58,13 @@ function decide(value: unknown, base: CheckLineBase): PolicyDecision {
   const policy = createPolicy({
     rules: rules === undefined || rules === null ? [] : parseRules(rules, "rules"),
     mode: modeOf(own("mode")),
-    defaults: flag(own("defaults")),
+    defaults: flag(own("defaults"), "defaults") ?? true,
+    sandbox: flag(own("sandbox"), "sandbox") === true ? "works" : "none",
     cwd,
     home: text(own("home"), "home") ?? base.home,
     workspace: foldersOf(own("workspace")) ?? [cwd],
   });
-  const { code: _code, isCovered: _isCovered, decision, ...why } = policy.check({ tool, input });
+  const { code: _code, looks: _looks, decision, ...why } = policy.check({ tool, input });
   return { decision, ...why };
 }
 
@@ -63,9 +74,9 @@ function text(value: unknown, key: string): string | undefined {
   return value;
 }
 
-function flag(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (typeof value !== "boolean") throw malformed("defaults", "true or false");
+function flag(value: unknown, key: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "boolean") throw malformed(key, "true or false");
   return value;
 }
 

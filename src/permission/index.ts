@@ -14,15 +14,15 @@ export {
   type PermissionManagerOptions,
 } from "./permission-manager.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
+export type { SandboxState } from "./placement.ts";
 export {
   createPolicy,
   type Policy,
   type PolicyCall,
-  type PolicyCode,
   type PolicyDecision,
   type PolicyOptions,
 } from "./policy.ts";
-export { type JudgedCommand, PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
+export { PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
 export {
   DEFAULT_RULES,
   HIGH_SECURITY_RULES,
@@ -32,15 +32,10 @@ export {
   ruleText,
   TRUSTED_RULES,
 } from "./rule.ts";
-export type { CommandToConfine, ConfinedStart } from "./sandbox/confined-start.ts";
-export {
-  type OpenedSandbox,
-  openSandbox,
-  type Sandbox,
-  type SandboxOptions,
-} from "./sandbox/sandbox.ts";
-export type { SandboxPlace } from "./sandbox/sandbox-limits.ts";
-export type { SandboxRuntime, SandboxRuntimeConfig } from "./sandbox/sandbox-runtime.ts";
+export type { CommandToConfine, ConfinedStart, Variables } from "./sandbox/confined-start.ts";
+export { type OpenedSandbox, openSandbox } from "./sandbox/open-sandbox.ts";
+export type { Sandbox } from "./sandbox/sandbox.ts";
+export type { SandboxOptions } from "./sandbox/sandbox-limits.ts";
 export {
   type CommandEnvironment,
   type CommandEnvironmentOptions,
@@ -50,3 +45,4 @@ export { createRedaction, type RedactionOptions } from "./secrets/create-redacti
 export type { Secret } from "./secrets/known-secrets.ts";
 export { secretsOf } from "./secrets/known-values.ts";
 export { type ApprovalScope, SessionRules } from "./session-rules.ts";
+export type { PolicyCode } from "./verdict.ts";

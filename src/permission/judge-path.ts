@@ -4,7 +4,7 @@ import type { PermissionMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { secretInWord, secretPattern } from "./secret-files.ts";
 import { isEditTool } from "./tool-names.ts";
-import { byRule, secretVerdict, shown, type Verdict } from "./verdict.ts";
+import { byRule, notJudged, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** A call of a tool for files, and what it is judged by. */
 export interface PathCall {
@@ -20,8 +20,10 @@ export interface PathCall {
 export function judgePath(call: PathCall): Verdict {
   const { tool, rules, space } = call;
   const paths = targetsOf(call);
-  if (typeof paths === "string")
-    return { decision: rules.whole("deny", tool) === undefined ? "ask" : "deny", reason: paths, by: "guard" };
+  if (typeof paths === "string") {
+    const rule = rules.whole("deny", tool);
+    return rule === undefined ? { ...notJudged(paths), ...firmFor(tool) } : byRule(rule, tool);
+  }
   for (const path of paths) {
     const rule = rules.againstPath("deny", tool, { path, space });
     if (rule !== undefined) return byRule(rule, path.given);
@@ -33,26 +35,33 @@ export function judgePath(call: PathCall): Verdict {
   const verdicts = paths.map((path) => judged(call, path));
   return (
     verdicts.find(({ decision }) => decision !== "allow") ??
-    verdicts[0] ?? { decision: "ask", reason: "The call names no path.", by: "guard" }
+    verdicts[0] ??
+    notJudged("The call names no path.")
   );
+}
+
+/** A mode without questions reads what cannot be judged, and writes nothing of that kind. */
+function firmFor(tool: string): Pick<Verdict, "isFirm"> {
+  return isEditTool(tool) ? { isFirm: true } : {};
 }
 
 /** The question that is asked whatever rules allow. */
 function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
   const part = path.given;
-  const ask = { decision: "ask", part, by: "guard" } as const;
-  if (path.odd !== undefined)
-    return { ...ask, reason: `${shown(part)} is not a plain path: ${path.odd}.`, obstacle: "unreadable" };
-  if (isEditTool(tool) && space.isMachinery(path)) {
-    const reason = `${shown(part)} is part of a repository's or nano-agent's own machinery: writing there is always asked about.`;
-    return { ...ask, reason, obstacle: "protected" };
+  if (path.odd !== undefined) {
+    const reason = `${shown(part)} is not a plain path: ${path.odd}.`;
+    return { ...notJudged(reason, part), ...firmFor(tool) };
+  }
+  if (isEditTool(tool) && space.isProtected(path)) {
+    const reason = `${shown(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
+    return { decision: "ask", part, reason, code: "protected_path", isFirm: true };
   }
   const rule = rules.againstPath("ask", tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const glob = tool === "glob" ? input["pattern"] : tool === "grep" ? input["glob"] : undefined;
   const secret =
     [path.resolved, ...path.written].map(secretPattern).find((found) => found !== undefined) ??
-    (typeof glob === "string" ? secretInWord(glob, true) : undefined);
+    (typeof glob === "string" ? secretInWord(glob) : undefined);
   if (secret === undefined) return undefined;
   if (!defaults && rules.forPath(tool, { path, space }) !== undefined) return undefined;
   return secretVerdict(part, secret, "may hold keys");
@@ -61,18 +70,18 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
   const part = path.given;
   const isEdit = isEditTool(tool);
-  const by = { part, by: "mode" } as const;
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
-  const own = { ...by, decision: "ask", ...defined({ suggestion: ruleFor(tool, path, space) }) } as const;
+  const suggestion = ruleFor(tool, path, space);
+  const own = { decision: "ask", part, code: "no_rule", ...defined({ suggestion }) } as const;
   if (!space.isInside(path.resolved)) {
     const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
     return { ...own, reason };
   }
   const within = `${shown(part)} is inside the workspace, and`;
-  if (!isEdit) return { ...by, decision: "allow", reason: `${within} ${tool} only reads.` };
+  if (!isEdit) return { decision: "allow", part, reason: `${within} ${tool} only reads.` };
   if (mode === "acceptEdits" || mode === "auto")
-    return { ...by, decision: "allow", reason: `${within} edits there are accepted.` };
+    return { decision: "allow", part, reason: `${within} edits there are accepted.` };
   const place = space.insideForms(path.resolved);
   const isLink = !path.written.some((form) => space.insideForms(form).some((each) => place.includes(each)));
   const leads = isLink ? `${shown(part)} leads to ${shown(place[0] ?? path.resolved)}. ` : "";

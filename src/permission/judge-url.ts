@@ -1,6 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import type { RuleSet } from "./rule-set.ts";
-import { byRule, shown, type Verdict } from "./verdict.ts";
+import { byRule, notJudged, shown, type Verdict } from "./verdict.ts";
 
 const TOOL = "web_fetch";
 
@@ -15,8 +15,7 @@ export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSe
       .find(({ pattern }) => pattern === undefined || (host !== undefined && isHost(pattern, host, true)));
     if (rule !== undefined) return byRule(rule, part);
   }
-  if (host === undefined)
-    return { decision: "ask", part, reason: `${shown(part)} is not an address of a web page.`, by: "guard" };
+  if (host === undefined) return notJudged(`${shown(part)} is not an address of a web page.`, part);
   const rule = rules
     .forTool("allow", TOOL)
     .find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));
@@ -27,8 +26,8 @@ export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSe
     decision: "ask",
     part,
     reason: `No rule allows to fetch pages from ${shown(host)}.`,
+    code: "no_rule",
     ...defined({ suggestion }),
-    by: "mode",
   };
 }
 

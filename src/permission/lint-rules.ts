@@ -30,9 +30,9 @@ function unreachable(
   if (tools !== undefined && !tool.includes("*") && !tool.startsWith("mcp__") && !tools.includes(tool))
     return `there is no tool ${tool}`;
   if (pattern === undefined) return undefined;
+  if (patternKind(tool) === "command" && OPERATORS.test(pattern))
+    return "a pattern is compared with one command at a time: it never has an operator or a redirection in it";
   if (patternKind(tool) === "command" && action === "allow") {
-    if (OPERATORS.test(pattern))
-      return "a pattern is compared with one command at a time: it never has an operator or a redirection in it";
     if (/["'`]|\$\(/.test(pattern) && !pattern.includes("*"))
       return "a pattern is compared with words after their quotes are removed";
     if (/^\s|\s$/.test(pattern)) return "a command begins and ends without blanks";

@@ -5,6 +5,7 @@ import type { GateRequest } from "../core/agent/gate.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import { parseRules } from "./parse-rule.ts";
 import { PermissionManager } from "./permission-manager.ts";
+import type { SandboxState } from "./placement.ts";
 import { PolicyGate } from "./policy-gate.ts";
 import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule.ts";
 import { SessionRules } from "./session-rules.ts";
@@ -75,41 +76,43 @@ test("an answer for the session counts from the next call on, and always returns
   ]);
 });
 
-test("an allowed command runs in the form in which it was judged; one of a tool that is trusted whole as it was written", () => {
+test("a command that is allowed because it only looks is known by its arguments, and no other one is", () => {
   const cwd = tempFolder();
-  const options = { cwd, home: cwd, workspace: [cwd] };
-  const inputOf = (gate: PolicyGate | PermissionManager, command: string): unknown =>
-    gate.check(request(cwd, "bash", { command, timeout_ms: 5 })).input;
-  const line = "ls  'a b' # c";
-  const judged = { command: "ls 'a b'", timeout_ms: 5 };
-  const allowing = (rules: object): PolicyGate => new PolicyGate({ ...options, rules: parseRules(rules) });
-  expect([
-    inputOf(new PolicyGate(options), line),
-    inputOf(new PolicyGate(options), "ls 'a b'"),
-    inputOf(allowing({ allow: ["bash(ls *)"] }), line),
-    inputOf(allowing({ allow: ["bash"] }), line),
-    inputOf(allowing({ allow: ["bash"], deny: ["bash(rm *)"] }), line),
-    inputOf(new PolicyGate({ ...options, mode: "bypassPermissions" }), line),
-    inputOf(new PolicyGate({ ...options, trusted: ["bash"] }), line),
-    inputOf(new PermissionManager(options), line),
-    inputOf(new PolicyGate(options), "rm x # c"),
-  ]).toEqual([judged, undefined, judged, undefined, judged, undefined, undefined, undefined, undefined]);
+  const gate = new PolicyGate({
+    cwd,
+    home: cwd,
+    workspace: [cwd],
+    rules: parseRules({ allow: ["bash(make*)"] }),
+  });
+  const looks = (command: string): boolean => {
+    const call = request(cwd, "bash", { command });
+    gate.check(call);
+    return gate.looks(call.input);
+  };
+  expect([looks("ls"), looks("cd . && ls"), looks("make"), looks("ls && make"), gate.looks({})]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
-test("what has no form to run in asks, whatever is trusted, once a rule speaks of commands", () => {
+test("where a command runs is asked for with each command", () => {
   const cwd = tempFolder();
-  const line = 'echo "${x:-$(ls)}"';
-  const actionWith = (rules: object, mode: "default" | "bypassPermissions" = "default"): string =>
-    new PolicyGate({ cwd, home: cwd, workspace: [cwd], mode, rules: parseRules(rules) }).check(
-      request(cwd, "bash", { command: line }),
-    ).action;
-  expect([
-    actionWith({ allow: ["bash(echo *)", "bash(ls)"] }),
-    actionWith({ allow: ["bash"] }),
-    actionWith({ allow: ["bash"], deny: ["bash(rm *)"] }),
-    actionWith({}, "bypassPermissions"),
-    actionWith({ deny: ["bash(rm *)"] }, "bypassPermissions"),
-  ]).toEqual(["ask", "allow", "ask", "allow", "ask"]);
+  let sandbox: SandboxState = "none";
+  const options = { cwd, home: cwd, workspace: [cwd], mode: "auto", sandbox: () => sandbox } as const;
+  const gate = new PolicyGate(options);
+  const decide = (): readonly unknown[] => {
+    const { action, runs } = gate.check(request(cwd, "bash", { command: "make" }));
+    return [action, runs];
+  };
+  const before = decide();
+  sandbox = "works";
+  expect([before, decide()]).toEqual([
+    ["ask", "outside"],
+    ["allow", "inside"],
+  ]);
 });
 
 test("the manager answers with one word, by the rule set it was given", () => {

@@ -94,7 +94,7 @@ test("an allow rule covers where a path leads, a deny rule also how it is writte
   ]);
 });
 
-test("nothing allows writing to the machinery of a repository or of nano-agent, and a deny still denies", () => {
+test("nothing allows writing to what steers git, editors or nano-agent, and a deny still denies", () => {
   const { check } = room();
   const everything = { allow: ["edit", "write", "edit(**)", "write(**)", "bash"] };
   const paths = [
@@ -103,6 +103,10 @@ test("nothing allows writing to the machinery of a repository or of nano-agent, 
     "sub/.git/hooks/x",
     ".nano-agent/config.json",
     "nano-agent.json",
+    ".mcp.json",
+    "sub/.vscode/tasks.json",
+    ".claude/settings.json",
+    ".idea/x.xml",
     ".git",
   ];
   for (const mode of ["default", "acceptEdits", "bypassPermissions"] as const)
@@ -116,11 +120,6 @@ test("nothing allows writing to the machinery of a repository or of nano-agent, 
       { rules: { ...everything, deny: ["write(.git/**)"] } },
     ),
   ).toBe("deny");
-  expect(
-    ["cp x .git/hooks/pre-commit", "tee .nano-agent/config.json"].map((command) =>
-      check("bash", { command }, { rules: everything }),
-    ),
-  ).toEqual(["ask", "ask"]);
   expect(check("read", { path: ".git/config" })).toBe("allow");
 });
 
@@ -141,22 +140,6 @@ test("files with keys are asked about by every tool, whatever a rule allows", ()
     check("read", { path: ".env" }, { defaults: false }),
   ];
   expect(decisions).toEqual([...Array<string>(8).fill("ask"), "allow", "allow", "ask"]);
-});
-
-test("rules for files also reach the words of commands", () => {
-  const { check } = room();
-  const rules = { allow: ["bash"], deny: ["read(./secret/**)", "write(out/**)"] };
-  const bash = (command: string): string => check("bash", { command }, { rules, defaults: false });
-  expect([
-    bash("cat secret/a"),
-    bash("cat ./secret/../secret/a"),
-    bash("head --lines=1 secret/a"),
-    bash("tar --file=secret/a"),
-    bash("cat < secret/a"),
-    bash("echo x > out/a"),
-    bash("echo secret/a"),
-    bash("cat public/a"),
-  ]).toEqual(["deny", "deny", "deny", "deny", "deny", "deny", "allow", "allow"]);
 });
 
 test("modes widen and narrow what no rule decides", () => {
@@ -243,6 +226,19 @@ test("tools of servers are described by name, with * or as a whole server", () =
   ]).toEqual(["allow", "allow", "allow", "ask", "ask", "allow"]);
 });
 
+test("the temporary folder of the session is read and written as the workspace is", () => {
+  const { check } = room();
+  const temporary = tempFolder({ x: "" });
+  const paths = [join(temporary, "x"), join(temporary, "../x")];
+  const row = (tool: string): readonly string[] =>
+    paths.map((path) => check(tool, { path }, { temporary: () => temporary, mode: "acceptEdits" }));
+  expect([row("read"), row("write"), check("read", { path: paths[0] })]).toEqual([
+    ["allow", "ask"],
+    ["allow", "ask"],
+    "ask",
+  ]);
+});
+
 test("a batch is judged by its worst call", () => {
   const { check } = room();
   const batch = (...calls: readonly unknown[]): string =>
@@ -259,121 +255,9 @@ test("a batch is judged by its worst call", () => {
   ]).toEqual(["allow", "ask", "deny", "ask", "ask", "ask", "ask"]);
 });
 
-test("every decision names the part, the rule and the narrowest rule that would allow it", () => {
-  const { cwd } = room();
-  const policy = createPolicy({
-    cwd,
-    home: "/home/me",
-    workspace: [cwd],
-    platform: "linux",
-    rules: parseRules({ allow: ["bash(git *)"], deny: ["bash(rm *)"] }),
-    defaults: false,
-  });
-  const check = (command: string): object => policy.check({ tool: "bash", input: { command } });
-  expect([
-    check("git status && npm test -- a"),
-    check("git -c a=b log"),
-    check("git log; sudo /bin/rm -r x"),
-    check("git log > f"),
-    policy.check({ tool: "edit", input: { path: "src/b.ts" } }),
-  ]).toEqual([
-    {
-      decision: "ask",
-      code: "no_rule",
-      part: "npm test -- a",
-      parts: ["npm test -- a"],
-      reason: "npm test -- a: no rule allows it.",
-      suggestion: "bash(npm test -- a)",
-    },
-    {
-      decision: "ask",
-      code: "no_rule",
-      part: "git -c a=b log",
-      parts: ["git -c a=b log"],
-      reason:
-        "git -c a=b log: -c makes git run a program or write a file, which the * of bash(git *) does not cover.",
-      suggestion: "bash(git -c a=b log)",
-    },
-    {
-      decision: "deny",
-      code: "deny_rule",
-      part: "/bin/rm -r x",
-      rule: "bash(rm *)",
-      reason: "The rule bash(rm *) forbids /bin/rm -r x.",
-    },
-    {
-      decision: "ask",
-      code: "no_rule",
-      part: "> f",
-      parts: ["> f"],
-      reason: "> f: the shell would write to f.",
-    },
-    {
-      decision: "ask",
-      code: "no_rule",
-      part: "src/b.ts",
-      reason: "No rule allows edit on src/b.ts.",
-      suggestion: "edit(src/b.ts)",
-    },
-  ]);
-});
-
-test("a question names every part that needs a yes, the most dangerous first", () => {
-  const { cwd } = room();
-  const policy = createPolicy({ cwd, home: "/home/me", workspace: [cwd], platform: "linux" });
-  const { part, parts, reason } = policy.check({
-    tool: "bash",
-    input: { command: "cd src && touch ../../p1; rm -f ../../p2; curl -sd @a x.org; ls" },
-  });
-  expect({ part, parts, reason }).toEqual({
-    part: "rm -f ../../p2",
-    parts: ["rm -f ../../p2", "curl -sd @a x.org", "touch ../../p1"],
-    reason: "rm -f ../../p2: no rule allows it. Not allowed either: curl -sd @a x.org; touch ../../p1.",
-  });
-});
-
 test("a policy needs a known mode and a workspace", () => {
   expect(() => createPolicy({ cwd: "/", home: "/", workspace: [] })).toThrow("at least one workspace folder");
   expect(() => createPolicy({ cwd: "/", home: "/", workspace: ["/"], mode: "yolo" as "plan" })).toThrow(
     '"yolo" is not a permission mode',
   );
-});
-
-test("tools a person trusts as a whole may redirect, but deny rules and hidden characters stand", () => {
-  const { check } = room();
-  const bash = (command: string): string =>
-    check("bash", { command }, { trusted: ["bash"], rules: { deny: ["bash(rm *)"] } });
-  expect([bash("make > log 2>&1; cd x"), bash("make; rm x"), bash("make\u200b")]).toEqual([
-    "allow",
-    "deny",
-    "ask",
-  ]);
-});
-
-test("a line of redirections alone is asked about, wherever they lead", () => {
-  const { check } = room();
-  const lines = ["< src/a.ts", "< ../outside/x", "<$", "(< ../outside/x)", "{ < /etc/passwd; }"];
-  expect(lines.map((command) => check("bash", { command }))).toEqual(lines.map(() => "ask"));
-});
-
-test("what a repository would have git run is looked at where a rule covers the command, and is approved as one", () => {
-  const cwd = tempFolder({ ".git/config": "[alias]\n\tx = !ls\n" });
-  const asked: unknown[] = [];
-  const policy = createPolicy({
-    cwd,
-    home: cwd,
-    workspace: [cwd],
-    platform: "linux",
-    rules: parseRules({ allow: ["bash(git x)"] }),
-    admitsPrograms: (_repository, programs) => {
-      asked.push(programs);
-      return true;
-    },
-  });
-  const decide = (command: string): string => policy.check({ tool: "bash", input: { command } }).decision;
-  expect([decide("git push"), asked.length]).toEqual(["ask", 0]);
-  expect([decide("git x"), asked]).toEqual([
-    "allow",
-    [{ looking: [], drivers: [], others: ["alias.x=!ls"] }],
-  ]);
 });

@@ -2,23 +2,19 @@ import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { BUILT_IN_RULES } from "./built-in-rules.ts";
+import { judgeCommand } from "./commands/judge-command.ts";
 import { judgePath } from "./judge-path.ts";
-import { judgeShell } from "./judge-shell.ts";
 import { judgeUrl } from "./judge-url.ts";
 import { matchesText } from "./match-text.ts";
-import { GitFiles, type GitPrograms, gitPrograms } from "./paths/git-programs.ts";
 import { PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
-import { programsBelow } from "./paths/programs-below.ts";
-import { repositoriesFrom } from "./paths/repository.ts";
 import { assertPermissionMode, type PermissionMode } from "./permission-mode.ts";
+import type { SandboxState } from "./placement.ts";
 import { type OriginRule, type Rule, ruleText } from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
-import type { RepositoryPrograms } from "./run-by-git.ts";
 import { secretPattern } from "./secret-files.ts";
 import type { SessionRules } from "./session-rules.ts";
-import { ShellRules } from "./shell-rules.ts";
 import { isEditTool, isReadTool, patternKind, toToolName } from "./tool-names.ts";
-import { BYPASSED, byRule, planDenial, shown, type Verdict } from "./verdict.ts";
+import { BYPASSED, byRule, notJudged, planDenial, shown, type Verdict } from "./verdict.ts";
 
 /** Options of a {@link Policy}. */
 export interface PolicyOptions extends PathSpaceOptions {
@@ -26,18 +22,14 @@ export interface PolicyOptions extends PathSpaceOptions {
   readonly rules?: readonly Rule[];
   /** Default `default`. */
   readonly mode?: PermissionMode;
+  /** The sandbox in which commands run, asked for with each of them. Default: none. */
+  readonly sandbox?: SandboxState | (() => SandboxState);
   /** True when the built-in rules take part. Default true. */
   readonly defaults?: boolean;
-  /** Tools trusted as a whole for this run, redirections and unreadable commands too; deny and ask stay. */
-  readonly trusted?: readonly string[];
-  /** The shell is not Bash: only what every POSIX shell reads alike is covered. Default false. */
-  readonly isPosixShell?: boolean;
   /** Rules from answers of this session. */
   readonly session?: SessionRules;
   /** The calls of a batch come here too: the batch itself passes. Default false: its calls judge it. */
   readonly batchedCallsFollow?: boolean;
-  /** True when a person agreed to what the settings of a repository have git run. Default: nobody did. */
-  readonly admitsPrograms?: (repository: string, programs: GitPrograms) => boolean;
   /** Tools of others that change nothing outside the agent: the plan and default modes let them read. */
   readonly readOnlyTools?: readonly string[];
 }
@@ -49,27 +41,7 @@ export interface PolicyCall {
 }
 
 /** The decision of the policy about a call. */
-export interface PolicyDecision extends Omit<Verdict, "by" | "mode" | "obstacle"> {
-  /**
-   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
-   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), or that the call cannot be judged
-   * (`not_judged`). Absent for what is allowed without a rule.
-   */
-  readonly code?: PolicyCode;
-  /** A line allowed by rules about single commands: nobody saw it whole, nor is the tool trusted. */
-  readonly isCovered?: true;
-}
-
-/** See {@link PolicyDecision}. */
-export type PolicyCode =
-  | "allow_rule"
-  | "ask_rule"
-  | "deny_rule"
-  | "no_rule"
-  | "plan_mode"
-  | "dont_ask_mode"
-  | "protected_path"
-  | "not_judged";
+export type PolicyDecision = Omit<Verdict, "isFirm">;
 
 /** Decides about tool calls. Every call passes here, on every path. */
 export interface Policy {
@@ -92,8 +64,6 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const MAX_CALLS = 100;
-/** Grounds to ask even in a mode that bypasses questions: rules of the user, doubts that no rule settles. */
-const MODE_CANNOT_ALLOW: ReadonlySet<Verdict["by"]> = new Set(["user", "session", "form"]);
 
 class RulePolicy implements Policy {
   readonly #options: PolicyOptions;
@@ -102,16 +72,7 @@ class RulePolicy implements Policy {
   readonly #fixed: readonly OriginRule[];
   readonly #defaults: boolean;
   #rules: RuleSet;
-  #shellRules: ShellRules | undefined;
   #sessionRevision = 0;
-  readonly #gitFiles = new GitFiles();
-  /** The programs git would run, by folder, as far as this check has looked. */
-  readonly #programs = new Map<string, readonly GitPrograms[]>();
-  readonly #below = new Map<string, readonly string[]>();
-  readonly #repositories: RepositoryPrograms = {
-    of: (folder) => this.#programsOf(folder),
-    below: (folder) => this.#programsBelow(folder),
-  };
 
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
@@ -121,29 +82,20 @@ class RulePolicy implements Policy {
     const own = (options.rules ?? []).map(
       (rule): OriginRule => ({ ...rule, tool: toToolName(rule.tool), origin: "user" }),
     );
-    const trusted = (options.trusted ?? []).map(
-      (tool): OriginRule => ({ tool: toToolName(tool), action: "allow", origin: "user" }),
-    );
-    this.#fixed = [...own, ...trusted, ...(this.#defaults ? BUILT_IN_RULES : [])];
+    this.#fixed = [...own, ...(this.#defaults ? BUILT_IN_RULES : [])];
     this.#rules = new RuleSet(this.#fixed);
   }
 
   check({ tool, input }: PolicyCall): PolicyDecision {
     this.#space.refresh();
-    this.#programs.clear();
-    this.#below.clear();
     this.#refreshRules();
     try {
-      const name = toToolName(tool);
-      const verdict = this.#inMode(this.#judge(name, input), name);
-      const isCovered = name === "bash" && verdict.decision === "allow" && verdict.by !== "mode";
-      const decision = toDecision(verdict);
-      return isCovered && this.#rules.whole("allow", name) === undefined
-        ? { ...decision, isCovered: true }
-        : decision;
+      const { isFirm: _, ...decision } = this.#inMode(this.#judge(toToolName(tool), input));
+      return decision;
     } catch (error) {
-      const reason = `The call could not be judged (${error instanceof Error ? error.message : "unknown failure"}).`;
-      return { decision: this.#mode === "dontAsk" ? "deny" : "ask", reason, code: "not_judged" };
+      const why = error instanceof Error ? error.message : "unknown failure";
+      const verdict = notJudged(`The call could not be judged (${why}).`);
+      return this.#mode === "dontAsk" ? { ...verdict, decision: "deny" } : verdict;
     }
   }
 
@@ -177,14 +129,13 @@ class RulePolicy implements Policy {
     if (session === undefined || session.revision === this.#sessionRevision) return;
     this.#sessionRevision = session.revision;
     this.#rules = new RuleSet([...this.#fixed, ...session.rules]);
-    this.#shellRules = undefined;
   }
 
   #judge(tool: string, input: unknown): Verdict {
     if (!isRecord(input)) {
       const rule = this.#rules.whole("deny", tool);
       return rule === undefined
-        ? { decision: "ask", reason: `The arguments of ${shown(tool)} are not an object.`, by: "guard" }
+        ? notJudged(`The arguments of ${shown(tool)} are not an object.`)
         : byRule(rule, tool);
     }
     if (tool === "batch") return this.#batch(input);
@@ -200,45 +151,21 @@ class RulePolicy implements Policy {
   }
 
   #shell(input: Readonly<Record<string, unknown>>): Verdict {
-    const command = input["command"];
+    const { command, access } = input;
     if (typeof command !== "string") {
       const rule = this.#rules.whole("deny", "bash");
-      return rule === undefined
-        ? { decision: "ask", reason: "The call of bash has no command.", by: "guard" }
-        : byRule(rule, "bash");
+      return rule === undefined ? notJudged("The call of bash has no command.") : byRule(rule, "bash");
     }
-    this.#shellRules ??= new ShellRules(this.#rules, this.#space);
-    return judgeShell(command, {
-      rules: this.#shellRules,
+    const { sandbox = "none" } = this.#options;
+    return judgeCommand({
+      command,
+      // What is no known access is judged as the widest: the tool refuses it.
+      access: access === undefined || access === "network" ? access : "full",
+      rules: this.#rules,
       space: this.#space,
+      mode: this.#mode,
+      sandbox: typeof sandbox === "function" ? sandbox() : sandbox,
       defaults: this.#defaults,
-      trusted: (this.#options.trusted ?? []).some((tool) => toToolName(tool) === "bash"),
-      bypassed: this.#mode === "bypassPermissions",
-      onlyReads: this.#mode === "plan",
-      edits: this.#mode === "acceptEdits" || this.#mode === "auto",
-      posix: this.#options.isPosixShell === true,
-      programs: this.#repositories,
-    });
-  }
-
-  #programsOf(folder: string): readonly GitPrograms[] {
-    const known = this.#programs.get(folder);
-    if (known !== undefined) return known;
-    const found = repositoriesFrom(folder, this.#gitFiles.read).flatMap((repository) => {
-      const programs = gitPrograms(repository, this.#gitFiles);
-      const isOpen = programs !== undefined && this.#options.admitsPrograms?.(repository, programs) !== true;
-      return isOpen ? [programs] : [];
-    });
-    this.#programs.set(folder, found);
-    return found;
-  }
-
-  /** Goes through a whole work tree, which is to happen once for a line. */
-  #programsBelow(folder: string): readonly string[] {
-    return repositoriesFrom(folder, this.#gitFiles.read).flatMap((tree) => {
-      const found = this.#below.get(tree) ?? programsBelow(tree, this.#gitFiles);
-      this.#below.set(tree, found);
-      return found;
     });
   }
 
@@ -256,22 +183,21 @@ class RulePolicy implements Policy {
       if (rule !== undefined) return byRule(rule, "batch");
     }
     if (this.#options.batchedCallsFollow === true)
-      return { decision: "allow", reason: "Each call of the batch is judged by itself.", by: "mode" };
+      return { decision: "allow", reason: "Each call of the batch is judged by itself." };
     const calls = input["calls"];
     if (!Array.isArray(calls) || calls.length === 0 || calls.length > MAX_CALLS)
-      return { decision: "ask", reason: "The batch holds no calls that can be judged.", by: "guard" };
+      return notJudged("The batch holds no calls that can be judged.");
     const verdicts = calls.map((call: unknown): Verdict => {
       const tool = isRecord(call) && typeof call["tool"] === "string" ? toToolName(call["tool"]) : undefined;
       if (!isRecord(call) || tool === undefined || tool === "batch")
-        return { decision: "ask", reason: "The batch holds a call that cannot be judged.", by: "guard" };
-      return this.#inMode(this.#judge(tool, call["input"]), tool);
+        return notJudged("The batch holds a call that cannot be judged.");
+      return this.#inMode(this.#judge(tool, call["input"]));
     });
     return (
       verdicts.find(({ decision }) => decision === "deny") ??
       verdicts.find(({ decision }) => decision === "ask") ?? {
         decision: "allow",
         reason: "Every call of the batch is allowed.",
-        by: "mode",
       }
     );
   }
@@ -291,43 +217,24 @@ class RulePolicy implements Policy {
       const rule = this.#rules.forTool(action, tool).find(fits);
       if (rule !== undefined) return planned(byRule(rule, tool));
     }
-    if (isReader) return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.`, by: "mode" };
+    if (isReader) return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.` };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? { suggestion: ruleText({ tool }) } : {};
     return planned({
       decision: "ask",
       part: tool,
       reason: `No rule allows ${shown(tool)}.`,
+      code: "no_rule",
       ...suggestion,
-      by: "mode",
     });
   }
 
-  #inMode(verdict: Verdict, tool: string): Verdict {
+  #inMode(verdict: Verdict): Verdict {
     if (verdict.decision !== "ask") return verdict;
-    if (this.#mode === "dontAsk")
-      return {
-        ...verdict,
-        decision: "deny",
-        reason: `${verdict.reason} Nothing is asked in this mode.`,
-        mode: "dontAsk",
-      };
-    if (this.#mode !== "bypassPermissions" || MODE_CANNOT_ALLOW.has(verdict.by)) return verdict;
-    if (verdict.by === "guard" && isEditTool(tool)) return verdict;
-    return { ...BYPASSED, ...defined({ part: verdict.part }) };
+    if (this.#mode === "dontAsk") {
+      const reason = `${verdict.reason} Nothing is asked in this mode.`;
+      return { ...verdict, decision: "deny", reason, code: "dont_ask_mode" };
+    }
+    if (this.#mode !== "bypassPermissions" || verdict.isFirm) return verdict;
+    return { ...BYPASSED, ...defined({ part: verdict.part, runs: verdict.runs }) };
   }
-}
-
-function toDecision(verdict: Verdict): PolicyDecision {
-  const { by: _by, mode: _mode, obstacle: _obstacle, ...decision } = verdict;
-  const code = codeOf(verdict);
-  return code === undefined ? decision : { ...decision, code };
-}
-
-function codeOf({ decision, rule, part, by, mode, obstacle }: Verdict): PolicyCode | undefined {
-  if (mode !== undefined) return mode === "plan" ? "plan_mode" : "dont_ask_mode";
-  if (rule !== undefined) return `${decision}_rule`;
-  if (decision === "allow") return undefined;
-  if (obstacle === "protected") return "protected_path";
-  const isJudged = obstacle === undefined && by !== "form" && (by !== "guard" || part !== undefined);
-  return isJudged ? "no_rule" : "not_judged";
 }

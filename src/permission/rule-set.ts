@@ -12,6 +12,15 @@ export class RuleSet {
     this.#byAction = { allow: of("allow"), ask: of("ask"), deny: of("deny") };
   }
 
+  /** The same rules but for those of one action. */
+  without(action: RuleAction): RuleSet {
+    return new RuleSet(
+      Object.values(this.#byAction)
+        .flat()
+        .filter((rule) => rule.action !== action),
+    );
+  }
+
   /** Rules for a tool. Deny and ask: those of `read` also for `grep`, `glob`; `edit` and `write` share. */
   forTool(action: RuleAction, tool: string): readonly OriginRule[] {
     return this.#byAction[action].filter(
@@ -65,26 +74,17 @@ interface DescribeOptions {
 }
 
 /** True when a rule's path pattern describes an absolute path. */
-export function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
-  const { absolute, patterns } = pathPatterns(pattern, { space, generous });
-  const forms = absolute ? [path] : space.insideForms(path);
-  return forms.some((form) => patterns.some((each) => each.matches(form)));
-}
-
-/** A rule's path pattern, ready for absolute paths or for those relative to a workspace folder. */
-export function pathPatterns(
-  pattern: string,
-  { space, generous }: DescribeOptions,
-): { readonly absolute: boolean; readonly patterns: readonly PathPattern[] } {
+function describesPath(pattern: string, path: string, { space, generous }: DescribeOptions): boolean {
   const absolute = space.absolutePattern(pattern);
   const relative = space.slashes(pattern).replace(/^(?:\.\/+)+/, "");
   const wanted = absolute ?? (relative === "" ? "." : relative);
   const texts = [wanted];
   if (generous && wanted.endsWith("/**")) texts.push(wanted.slice(0, -3));
   if (absolute === undefined && relative === "**") texts.push(".");
+  const forms = absolute === undefined ? space.insideForms(path) : [path];
   const options = { ignoreCase: generous && space.ignoreCase };
-  return {
-    absolute: absolute !== undefined,
-    patterns: texts.map((text) => new PathPattern(text, options)),
-  };
+  return texts.some((text) => {
+    const compiled = new PathPattern(text, options);
+    return forms.some((form) => compiled.matches(form));
+  });
 }

@@ -1,3 +1,4 @@
+import { wordSet } from "./match-text.ts";
 import { lastPart, PathPattern } from "./paths/match-path.ts";
 
 /** Files with keys: every tool asks before it touches one. The visible default rules about file names. */
@@ -43,78 +44,69 @@ const HARMLESS =
 export function secretPattern(path: string): string | undefined {
   const plain = path.toLowerCase();
   if (HARMLESS.test(plain)) return undefined;
-  if (!HINT.test(plain)) return undefined;
   return PATTERNS.find(({ compiled }) => compiled.matches(plain))?.pattern;
 }
 
 const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
-/** True when a text could name a secret file at all: a quick look. */
-export function mayShowSecret(text: string): boolean {
-  return HINT.test(text.toLowerCase());
+/** Programs that show their words, and those whose first operand is an expression. */
+const SHOWING = wordSet("echo printf");
+const WITH_EXPRESSION = wordSet("awk egrep fgrep grep jq rg sed yq");
+
+/** The secret file that a command names in one of its words: see {@link secretInWord}. */
+export function secretInCommand(words: readonly string[]): string | undefined {
+  const program = lastPart(words[0] ?? "");
+  if (SHOWING.has(program)) return undefined;
+  const operand = words.findIndex((word, index) => index > 0 && !word.startsWith("-"));
+  const isFileOption = /^(?:-\w*f|--\S*file)$/.test(words[operand - 1] ?? "");
+  const expression = WITH_EXPRESSION.has(program) && !isFileOption ? operand : -1;
+  return words
+    .filter((_, index) => index !== expression)
+    .map(secretInWord)
+    .find((found) => found !== undefined);
 }
 
 /** A quick look before the patterns are tried. */
 const HINT =
-  /\.env|\.(?:pem|key|p12|pfx|jks|keystore)(?!\w)|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/;
+  /[*?[]|\.env|\.(?:pem|key|p12|pfx|jks|keystore)|id_[rde]|\.ssh|\.gnupg|\.aws|\.azure|\.kube|\.docker|gcloud|netrc|\.npmrc|\.pypirc|\.pgpass|credentials|htpasswd|vault|environ|shadow/i;
 
-/** Names a glob of the shell is tried on. */
+/** Names that a pattern for file names is tried on. */
 const EXAMPLES = [
   ".env",
   ".env.local",
-  ".env.production",
   "id_rsa",
   "id_ed25519",
   ".netrc",
   ".npmrc",
   "server.pem",
   "server.key",
-  ".git-credentials",
 ];
+const MAX_GLOB = 60;
 
 /**
- * The secret file that a word of a command names, as far as the word shows it: as a path, behind `=`, `:`,
- * `@` or `,`, or as a glob. A bare `*` shows nothing.
+ * The secret file that a word names: as a path, behind `=`, `:`, `@` or `,`, behind the letter of an option,
+ * or as a pattern that shows part of the name (a bare `*` does not).
  */
-export function secretInWord(word: string, isGlob: boolean): string | undefined {
-  if (!isGlob && !mayShowSecret(word)) return undefined;
-  const pieces = /[=:@,]/.test(word) ? new Set([word, ...word.split(/[=:@,]/)]) : [word];
-  for (const piece of pieces) {
-    if (piece === "") continue;
-    const found =
-      secretPattern(piece) ??
-      (piece.startsWith("-") ? secretPattern(piece.replace(/^-+[A-Za-z]?/, "")) : undefined);
+export function secretInWord(word: string): string | undefined {
+  if (!HINT.test(word)) return undefined;
+  for (const piece of new Set([word, ...word.split(/[=:@,]/), word.replace(/^-+[A-Za-z]?/, "")])) {
+    const found = secretPattern(piece) ?? secretInGlob(lastPart(piece));
     if (found !== undefined) return found;
-    if (!isGlob) continue;
-    const last = lastPart(piece);
-    if (!/[*?[]/.test(last) || /^[*?]+(?:\.(?!e|p|k)\w*)?$/.test(last)) continue;
-    const hidden = last.startsWith(".") || last.startsWith("[");
-    const example = EXAMPLES.find((name) => (hidden || !name.startsWith(".")) && globFits(last, name));
-    if (example !== undefined) return example;
   }
   return undefined;
 }
 
-/** True when a glob of the shell could stand for `name`. Brackets count as any one character. */
-export function globFits(glob: string, name: string): boolean {
-  const pattern = glob.includes("[") ? glob.replaceAll(/\[[^\]]*\]/g, "?") : glob;
-  let at = 0;
-  let place = 0;
-  let star = -1;
-  let mark = 0;
-  while (at < name.length) {
-    const want = pattern.charAt(place);
-    if (want === "?" || (want !== "*" && want !== "" && want === name.charAt(at))) {
-      at++;
-      place++;
-    } else if (want === "*") {
-      star = place++;
-      mark = at;
-    } else if (star !== -1) {
-      place = star + 1;
-      at = ++mark;
-    } else return false;
-  }
-  while (pattern.charAt(place) === "*") place++;
-  return place === pattern.length;
+function secretInGlob(glob: string): string | undefined {
+  if (!/[*?[]/.test(glob) || glob.length > MAX_GLOB || /^[*?]+(?:\.(?!e|p|k)\w*)?$/.test(glob))
+    return undefined;
+  const source = glob.replaceAll(/\[[^\]]*\]|\*+|\?|[^*?[]+|\[/g, (part) =>
+    part.startsWith("*") ? ".*" : part === "?" || part.endsWith("]") ? "." : escaped(part),
+  );
+  const pattern = new RegExp(`^${source}$`, "s");
+  const isHidden = /^[.[]/.test(glob);
+  return EXAMPLES.find((name) => (isHidden || !name.startsWith(".")) && pattern.test(name));
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

@@ -1,56 +1,90 @@
 import { clipped } from "../core/base/text.ts";
 import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
-/** The verdict of the policy about a call, and why. */
+/** See {@link Verdict}. */
+export type PolicyCode =
+  | "allow_rule"
+  | "ask_rule"
+  | "deny_rule"
+  | "no_rule"
+  | "plan_mode"
+  | "dont_ask_mode"
+  | "protected_path"
+  | "not_judged";
+
+/** The verdict about a call, and why. */
 export interface Verdict {
   readonly decision: RuleAction;
   /** The part of the call that decided: one command of a line, or a path. */
   readonly part?: string;
-  /** Parts that need a yes, most dangerous first: of a line that asks, or is denied for want of a rule. */
-  readonly parts?: readonly string[];
-  /** The line that runs if allowed: printed anew from what was judged, or as written if all is trusted. */
-  readonly runs?: string;
   /** The rule that decided, as one writes it. */
   readonly rule?: string;
   /** One sentence. */
   readonly reason: string;
-  /** The mode that decided, where it is not said by `rule`. */
-  readonly mode?: "plan" | "dontAsk";
-  /** The narrowest rule that would allow the part. Absent where no rule can. */
+  /** The rule a person may be offered: with it the call is allowed. Absent where no rule can do that. */
   readonly suggestion?: string;
-  /** One wider rule, where it is harmless: program and sub-command with any arguments. */
-  readonly wider?: string;
-  /** Who decided: a rule of the user or session, a built-in one, the mode alone, or no form to run it in. */
-  readonly by: "user" | "session" | "built-in" | "mode" | "guard" | "form";
-  /** Why no rule can allow it: it may write where nothing writes unasked, or what it does cannot be told. */
-  readonly obstacle?: "protected" | "unreadable";
+  /** Where a command runs when it is allowed. */
+  readonly runs?: "inside" | "network" | "outside";
+  /** A command that is allowed without a rule, since it only looks. */
+  readonly looks?: true;
+  /**
+   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
+   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), a place that is never written unasked
+   * (`protected_path`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without
+   * a rule.
+   */
+  readonly code?: PolicyCode;
+  /** A question that no mode answers by itself. */
+  readonly isFirm?: true;
 }
 
 /** A verdict by a rule. */
 export function byRule(rule: OriginRule, part: string): Verdict {
+  const { action, origin } = rule;
   const text = ruleText(rule);
-  const said = { allow: "allows", ask: "asks before", deny: "forbids" }[rule.action];
-  const reason = `The rule ${shown(text)} ${said} ${shown(part)}.`;
-  return { decision: rule.action, part, rule: text, reason, by: rule.origin };
+  const said = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
+  return {
+    decision: action,
+    part: clipped(part, 2000),
+    rule: text,
+    reason: `The rule ${shown(text)} ${said} ${shown(part)}.`,
+    code: `${action}_rule`,
+    ...(origin === "built-in" ? {} : { isFirm: true }),
+  };
 }
 
 /** A question about a part that a built-in rule for files with keys speaks of. */
 export function secretVerdict(part: string, pattern: string, does: string): Verdict {
   const reason = `${shown(part)} ${does} (${pattern}).`;
-  return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, by: "built-in" };
+  return {
+    decision: "ask",
+    part: clipped(part, 2000),
+    rule: `built-in: ${pattern}`,
+    reason,
+    code: "ask_rule",
+  };
 }
 
-/** The leave of the mode that asks no questions. */
+/** The permission of the mode that asks no questions. */
 export const BYPASSED: Verdict = {
   decision: "allow",
   reason: "Permissions are bypassed, and no rule denies it.",
-  by: "mode",
 };
 
 /** A refusal of the mode that only reads. */
 export function planDenial(part: string): Verdict {
   const reason = `Plan mode only reads, and ${shown(part)} may change things.`;
-  return { decision: "deny", part, reason, mode: "plan", by: "mode" };
+  return { decision: "deny", part: clipped(part, 2000), reason, code: "plan_mode" };
+}
+
+/** A question about a call that cannot be judged. */
+export function notJudged(reason: string, part?: string): Verdict {
+  return {
+    decision: "ask",
+    reason,
+    code: "not_judged",
+    ...(part === undefined ? {} : { part: clipped(part, 2000) }),
+  };
 }
 
 /** A text as it stands in a sentence: in one line, and not too long. */

@@ -1,6 +1,8 @@
 import type { Clock } from "../core/base/clock.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import type { StreamPart } from "../core/model/model.ts";
+import { GrowingText } from "../core/base/growing-text.ts";
+import { safeParse } from "../core/base/json.ts";
+import type { BlockPart, StreamPart } from "../core/model/model.ts";
 import { AnswerBound } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { AnswerHead, AnswerSink, Exchange, Transport } from "./http.ts";
@@ -18,6 +20,8 @@ export interface AttemptOptions {
   readonly transport: Transport;
   readonly settings: NetworkSettings;
   readonly clock: Clock;
+  /** Marks a finished block with its maker. */
+  readonly marked: (part: BlockPart) => BlockPart;
   readonly onPart: (part: StreamPart) => void;
 }
 
@@ -137,24 +141,80 @@ interface BodyReader {
 }
 
 function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  const type = head.headers["content-type"]?.toLowerCase() ?? "";
-  if (!isSuccess(head) || (type.includes("json") && !type.includes("ndjson")))
-    return documentReader(report, (body) => documentError(head, body, options));
+  if (!isSuccess(head)) return errorReader(report, (body) => answeredError(head, body, options));
   // The first words of a page say who answered.
-  if (type.includes("text/html"))
-    return documentReader(report, (body) => notTheProtocol(options, `an HTML page${quoted(body)}`));
-  return streamReader(options, report);
+  if (head.headers["content-type"]?.toLowerCase().includes("text/html") === true)
+    return errorReader(report, (body) => notTheProtocol(options, `an HTML page${quoted(body)}`));
+  return answerReader(head, options, report);
+}
+
+/** Reads an answer by how it begins, whatever its type is said to be: events, or a JSON document. */
+function answerReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
+  let reader: BodyReader | undefined;
+  const readerOf = (begun: string): BodyReader =>
+    (reader ??= /^\ufeff?\s*[{[]/.test(begun)
+      ? documentReader(head, options, report)
+      : streamReader(options, report));
+  return {
+    text: (text) => {
+      if (reader === undefined && /^\ufeff?\s*$/.test(text)) report.received("bytes");
+      else (reader ?? readerOf(text)).text(text);
+    },
+    end: () => readerOf("").end(),
+    broke: (error) => readerOf("").broke(error),
+  };
+}
+
+/** Reads an answer in one piece, of a server that does not stream. */
+function documentReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
+  const { wire, target, settings } = options;
+  const most = 2 * settings.maxAnswerChars;
+  const body = new GrowingText();
+  let chars = 0;
+  return {
+    text: (text) => {
+      chars += text.length;
+      if (chars > most) throw notTheProtocol(options, `a JSON document of more than ${most} characters`);
+      body.add(text);
+      report.received("event");
+    },
+    end: () => {
+      const text = body.toString();
+      const parsed = safeParse(text.replace(/^\ufeff/, ""));
+      const events = parsed.ok ? wire.eventsIn?.(parsed.value) : undefined;
+      if (events === undefined) throw answeredError(head, text.slice(0, MAX_ERROR_BODY), options);
+      const decoder = wire.createDecoder(receiverOf(options).take, target);
+      understood(() => {
+        for (const event of events) decoder.event("", event);
+        decoder.end();
+      });
+      report.complete();
+    },
+    broke: (error) => report.fail(error),
+  };
+}
+
+/** Takes the parts of an answer, within its bound. */
+function receiverOf({ target, settings, marked, onPart }: AttemptOptions): {
+  readonly bound: AnswerBound;
+  readonly take: (part: StreamPart) => void;
+} {
+  const bound = new AnswerBound({ maxAnswerChars: settings.maxAnswerChars, provider: target.provider });
+  return {
+    bound,
+    take: (part) => {
+      bound.take(part);
+      onPart(part.type === "block" ? marked(part) : part);
+    },
+  };
 }
 
 /** Reads the events of an answer. */
 function streamReader(options: AttemptOptions, report: Report): BodyReader {
-  const { wire, target, settings, onPart } = options;
-  const { maxAnswerChars } = settings;
-  const bound = new AnswerBound({ maxAnswerChars, provider: target.provider });
-  const decoder = wire.createDecoder((part) => {
-    bound.take(part);
-    onPart(part);
-  }, target);
+  const { wire, target } = options;
+  const { maxAnswerChars } = options.settings;
+  const { bound, take } = receiverOf(options);
+  const decoder = wire.createDecoder(take, target);
   let events = 0;
   /** Received before the first event: all there is to show when none comes. */
   let beginning = "";
@@ -211,7 +271,7 @@ function understood(step: () => void): void {
 }
 
 /** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */
-function documentReader(report: Report, errorOf: (body: string) => NanoAgentError): BodyReader {
+function errorReader(report: Report, errorOf: (body: string) => NanoAgentError): BodyReader {
   let body = "";
   const settle = (): void => report.fail(errorOf(body));
   return {
@@ -226,7 +286,7 @@ function documentReader(report: Report, errorOf: (body: string) => NanoAgentErro
   };
 }
 
-function documentError(head: AnswerHead, body: string, options: AttemptOptions): NanoAgentError {
+function answeredError(head: AnswerHead, body: string, options: AttemptOptions): NanoAgentError {
   if (isSuccess(head) && providerWords(body).message === undefined)
     return notTheProtocol(options, "a JSON document instead of a stream of events");
   return options.wire.toError({ status: head.status, headers: head.headers, body, target: options.target });

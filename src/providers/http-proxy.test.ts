@@ -25,6 +25,8 @@ describe("routeTo", () => {
     ["pi.test", false],
     ["*", true],
     ["", false],
+    ["api.*", true],
+    ["api.test.", true],
   ])("with noProxy %j goes directly: %s", (noProxy, direct) => {
     expect(routeTo(new URL("https://api.test"), { ...proxy, noProxy }).type === "direct").toBe(direct);
   });

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isLoopback, type ProxyOptions } from "./http.ts";
+import { readNoProxy } from "./no-proxy.ts";
 
 /** How a host is reached: directly, by a proxy that passes the request on, or through its tunnel. */
 export type Route =
@@ -15,9 +16,8 @@ const TUNNEL_MS = 30_000;
 
 /** The route to `url`. Throws `invalid_config` for a proxy address that cannot be used. */
 export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
-  const address = url.protocol === "https:" ? proxy?.https : proxy?.http;
-  if (address === undefined || address === "" || isLoopback(url.hostname) || isExcluded(url, proxy?.noProxy))
-    return DIRECT;
+  const address = proxyFor(url, proxy);
+  if (address === "") return DIRECT;
   const parsed = URL.parse(address.includes("://") ? address : `http://${address}`);
   if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
     const shown =
@@ -25,6 +25,12 @@ export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
     throw invalidConfig(`${shown} is not an http or https address. Set it like http://proxy.example:3128.`);
   }
   return { type: url.protocol === "https:" ? "tunnel" : "forward", proxy: parsed };
+}
+
+/** The address of the proxy for `url`; empty where it is reached directly. */
+function proxyFor(url: URL, { http = "", https = "", noProxy = "" }: ProxyOptions = {}): string {
+  if (isLoopback(url.hostname) || readNoProxy(noProxy).covers(url)) return "";
+  return url.protocol === "https:" ? https : http;
 }
 
 /** The value of `proxy-authorization` for the user and password in a proxy's address. */
@@ -171,19 +177,6 @@ function unreachable(proxy: URL, reason: string, cause?: unknown): NanoAgentErro
       retryable: true,
     },
   );
-}
-
-function isExcluded(url: URL, noProxy: string | undefined): boolean {
-  if (noProxy === undefined) return false;
-  const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  return noProxy.split(/[\s,]+/).some((entry) => {
-    if (entry === "") return false;
-    if (entry === "*") return true;
-    const [, name = "", onlyPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-    if (name === "" || (onlyPort !== undefined && onlyPort !== port)) return false;
-    const domain = name.replace(/^\*?\./, "");
-    return url.hostname === domain || url.hostname.endsWith(`.${domain}`);
-  });
 }
 
 function isIpAddress(host: string): boolean {

@@ -90,7 +90,7 @@ export interface ProxyOptions {
   readonly http?: string;
   /** For `https:` addresses, by a CONNECT tunnel. */
   readonly https?: string;
-  /** Hosts to reach directly: `example.com` with all below it, `10.0.0.1`, `host:8080`; `*` for all. */
+  /** Hosts to reach directly, as in `NO_PROXY`: `example.com`, `10.0.0.0/8`, `fd00::1`, `host:8080`. */
   readonly noProxy?: string;
 }
 

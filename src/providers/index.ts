@@ -15,9 +15,11 @@ export type {
   ModelCallOptions,
   ModelInfo,
   ModelPrice,
+  PriceTier,
   RetryPart,
   TextDelta,
   ThinkingDelta,
+  TokenPrices,
   ToolCallDelta,
   ToolCallStart,
   ToolSpec,
@@ -29,6 +31,7 @@ export { findPreset, PRESETS, type Preset } from "./catalog.ts";
 export { createTransport, type TransportOptions } from "./create-transport.ts";
 export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
 export type { Fetch, FetchInit } from "./http-fetch.ts";
+export { type LearnedModel, LearnedModels } from "./learned-model.ts";
 export { type LocalServer, type ProbeLocalOptions, probeLocalServers } from "./local/probe-local.ts";
 export { knownModelIds, knownModelInfo } from "./model-info.ts";
 export { type ModelName, parseModelName } from "./model-name.ts";
@@ -36,5 +39,6 @@ export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings } from "./n
 export { loadPriceCatalog, type PriceCatalog } from "./price-catalog.ts";
 export { RatePause, RatePauses } from "./rate-pause.ts";
 export { type CustomProvider, type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
+export type { ShownQuirks } from "./shown-quirks.ts";
 export type { Wire, WireDecoder, WireErrorAnswer, WireRequest, WireTarget } from "./wire.ts";
 export { createWireModel, type WireModelOptions } from "./wire-model.ts";

@@ -68,6 +68,7 @@ export class ModelCall<Encoded> {
         const error = await this.#attempt(encoded);
         if (this.#hasEnded) return;
         if (error === undefined) {
+          this.#recovery.answered();
           this.#end();
           this.parts.end();
         } else if (await this.#recover(error)) encoded = undefined;

@@ -1,6 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import { ownValue } from "../core/base/json.ts";
-import type { ModelInfo } from "../core/model/model.ts";
+import type { ModelInfo, PriceTier, TokenPrices } from "../core/model/model.ts";
 
 /**
  * Facts known about well-known models without asking anybody: context window, largest answer, list price.
@@ -8,8 +8,7 @@ import type { ModelInfo } from "../core/model/model.ts";
  * a gateway's prices are its own, so only the makers' providers are looked up.
  *
  * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from
- * the model pages of the makers, both of November 2026. Where a price rises with the length of the prompt,
- * the lower one is given.
+ * the model pages of the makers, both of November 2026, with the higher prices of long prompts.
  */
 export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
   const models = ownValue(MODELS, provider) ?? {};
@@ -17,8 +16,22 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
   const row = ownValue(models, id) ?? ownValue(models, undated);
   if (row === undefined) return undefined;
   const [contextWindow, maxOutputTokens, input, output, cacheRead, cacheWrite, cacheWrite1h] = row;
-  const price = { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h }) };
+  const prices = { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h }) };
+  const above = ownValue(LONG_PROMPTS, id) ?? ownValue(LONG_PROMPTS, undated);
+  const price = above === undefined ? prices : { ...prices, tiers: [longPromptTier(prices, above)] };
   return { contextWindow, maxOutputTokens, price };
+}
+
+/** All makers with such a tier charge the same more: twice for input, one and a half times for output. */
+function longPromptTier(prices: TokenPrices, above: number): PriceTier {
+  const { cacheRead, cacheWrite, cacheWrite1h } = prices;
+  const twice = (price: number | undefined): number | undefined => (price === undefined ? price : price * 2);
+  const cached = {
+    cacheRead: twice(cacheRead),
+    cacheWrite: twice(cacheWrite),
+    cacheWrite1h: twice(cacheWrite1h),
+  };
+  return { above, input: prices.input * 2, output: prices.output * 1.5, ...defined(cached) };
 }
 
 /** Ids of the models of a provider that something is known about, as in {@link knownModelInfo}. */
@@ -89,6 +102,21 @@ const GOOGLE: { readonly [id: string]: Row | undefined } = {
   "gemini-3.1-pro-preview": [1_048_576, 65_536, 2, 12, 0.2],
   "gemini-2.5-pro": [1_048_576, 65_536, 1.25, 10, 0.125],
   "gemini-2.5-flash": [1_048_576, 65_536, 0.3, 2.5, 0.03],
+};
+
+/** Tokens of input above which the whole request costs more. */
+const LONG_PROMPTS: { readonly [id: string]: number | undefined } = {
+  "claude-sonnet-4-5": 200_000,
+  "gpt-6-astra": 271_999,
+  "gpt-6-sol": 272_000,
+  "gpt-6-luna": 272_000,
+  "gpt-5.6-sol": 271_999,
+  "gpt-5.6-terra": 271_999,
+  "gpt-5.6-luna": 271_999,
+  "gpt-5.5": 271_999,
+  "gpt-5.4": 271_999,
+  "gemini-3.1-pro-preview": 200_000,
+  "gemini-2.5-pro": 200_000,
 };
 
 const MODELS: { readonly [provider: string]: { readonly [id: string]: Row | undefined } | undefined } = {

@@ -1,6 +1,6 @@
 import { defined } from "../core/base/defined.ts";
-import { type Fields, ownValue } from "../core/base/json.ts";
-import type { ModelInfo, ModelPrice } from "../core/model/model.ts";
+import { type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import type { ModelInfo, ModelPrice, TokenPrices } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */
 export interface PriceCatalog {
@@ -35,25 +35,39 @@ function toModelInfo(contextWindow: number | undefined, prices: Fields): ModelIn
   return defined({ contextWindow, price: toPrice(prices) });
 }
 
-/** Without an input and an output price there is none: models that are free for some are not free for all. */
 function toPrice(prices: Fields): ModelPrice | undefined {
-  const input = figure(prices["input_mtok"]);
-  const output = figure(prices["output_mtok"]);
-  if (input === undefined || output === undefined) return undefined;
-  return {
-    input,
-    output,
-    ...defined({
-      cacheRead: figure(prices["cache_read_mtok"]),
-      cacheWrite: figure(prices["cache_write_mtok"]),
-      cacheWrite1h: figure(prices["cache_write_1h_mtok"]),
-    }),
-  };
+  const lowest = pricesFor(prices, 0);
+  if (lowest === undefined) return undefined;
+  const starts = new Set(Object.values(prices).flatMap((price) => tiersOf(price).map(({ start }) => start)));
+  const tiers = [...starts].flatMap((above) => {
+    const tier = pricesFor(prices, above + 1);
+    return tier === undefined ? [] : [{ above, ...tier }];
+  });
+  return tiers.length === 0 ? lowest : { ...lowest, tiers };
 }
 
-/** A price, or the lowest of several that depend on the length of the prompt. */
-function figure(value: unknown): number | undefined {
+/**
+ * The prices of a request of this length. Without an input and an output price there is none: models that are
+ * free for some are not free for all.
+ */
+function pricesFor(prices: Fields, inputTokens: number): TokenPrices | undefined {
+  const at = (name: string): number | undefined => figure(prices[name], inputTokens);
+  const input = at("input_mtok");
+  const output = at("output_mtok");
+  if (input === undefined || output === undefined) return undefined;
+  const cacheRead = at("cache_read_mtok");
+  const cacheWrite = at("cache_write_mtok");
+  return { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h: at("cache_write_1h_mtok") }) };
+}
+
+/** A price, or that of the highest tier which a request of this length reaches. */
+function figure(value: unknown, inputTokens: number): number | undefined {
   if (typeof value === "number") return value;
-  if (typeof value !== "object" || value === null || !("base" in value)) return undefined;
-  return typeof value.base === "number" ? value.base : undefined;
+  if (!isRecord(value) || typeof value["base"] !== "number") return undefined;
+  const reached = tiersOf(value).filter(({ start }) => inputTokens > start);
+  return reached.toSorted((left, right) => right.start - left.start)[0]?.price ?? value["base"];
+}
+
+function tiersOf(value: unknown): readonly { readonly start: number; readonly price: number }[] {
+  return isRecord(value) && Array.isArray(value["tiers"]) ? value["tiers"] : [];
 }

@@ -4,6 +4,7 @@ import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { parseRetryAfter } from "../core/base/retry.ts";
 import { clipped } from "../core/base/text.ts";
+import { namesLimitNear, saysTooLong } from "./too-long.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
 /** A provider's own words about a failure. */
@@ -69,6 +70,21 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
       ...defined({ status, type, code, param, requestId, retryAfterMs, reason: kind.reason }),
     },
   });
+}
+
+/**
+ * The refusal of a request as what it is: too long, where its words name a limit for input and a number near
+ * the request's own size. `undefined`: it is about something else.
+ */
+export function asTooLong(
+  error: NanoAgentError,
+  { modelId, inputTokens }: { readonly modelId: string; readonly inputTokens: () => number },
+): NanoAgentError | undefined {
+  const { status = Number(error.details["code"]) } = error.details;
+  const isRefusal = error.code === "bad_request" && (status === 400 || status === 422);
+  if (!isRefusal || !namesLimitNear(error.message, inputTokens)) return undefined;
+  const message = `${error.message.replace(REFUSED.what, TOO_LONG.what)} ${TOO_LONG.hint({ modelId })}`;
+  return changedError(error, { code: TOO_LONG.code, message });
 }
 
 /** The same failure with something changed about it. */
@@ -141,12 +157,12 @@ interface Kind {
   readonly hint?: (target: WireTarget) => string;
 }
 
-const TOO_LONG: Kind = {
+const TOO_LONG = {
   code: "context_overflow",
   what: "found the request too long",
-  hint: ({ modelId }) =>
+  hint: ({ modelId }: Pick<WireTarget, "modelId">) =>
     `Shorten or compact the conversation, or use a model with a larger context window than ${modelId}.`,
-};
+} satisfies Kind;
 const USED_UP: Kind = {
   code: "rate_limit",
   what: "says that the quota or the balance is used up",
@@ -182,13 +198,13 @@ const UNKNOWN_ADDRESS: Kind = {
 };
 const TIMED_OUT: Kind = { code: "timeout", what: "gave up waiting for the request", retryable: true };
 const LIMITED: Kind = { code: "rate_limit", what: "limits the number of requests", retryable: true };
-const REFUSED: Kind = { code: "bad_request", what: "refused the request" };
+const REFUSED = { code: "bad_request", what: "refused the request" } satisfies Kind;
 const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
 const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
 /** Vendor words that decide whatever the status is. */
 function classify(words: ProviderWords, status: number | undefined): Kind {
-  if (isContextOverflow(words, status)) return TOO_LONG;
+  if (saysTooLong(words, status)) return TOO_LONG;
   if (isQuotaUsedUp(words, status)) return USED_UP;
   const said = words.message ?? "";
   if (saysLoading(words, status)) return LOADING;
@@ -245,36 +261,6 @@ function byWord(words: ProviderWords): Kind {
     return REFUSED;
   return FAILED;
 }
-
-/** Reads the wording of messages: most vendors have no code for a request that is too long. */
-function isContextOverflow(words: ProviderWords, status: number | undefined): boolean {
-  if (status === 413) return true;
-  const code = `${words.code ?? ""} ${words.type ?? ""}`;
-  if (
-    /context_length_exceeded|context_window_exceeded|request_too_large|exceed_context_size|model_context_window/.test(
-      code,
-    )
-  )
-    return true;
-  if (status !== undefined && status >= 300 && status !== 400 && status !== 422 && status !== 500)
-    return false;
-  return OVERFLOW_WORDS.test(words.message ?? "");
-}
-
-const OVERFLOW_WORDS: RegExp = new RegExp(
-  [
-    "prompt is too long",
-    "input is too long",
-    "maximum context length",
-    "context[ _](?:length|window|size)[^.]{0,60}exceed",
-    "exceed[^.]{0,60}(?:context[ _](?:length|window|size|limit)|maximum number of (?:input )?tokens|maximum prompt length)",
-    "too many (?:input )?tokens",
-    "input token count[^.]{0,60}exceeds",
-    "input length[^.]{0,80}exceed",
-    "reduce the length of the (?:messages|prompt)",
-  ].join("|"),
-  "i",
-);
 
 function isQuotaUsedUp(words: ProviderWords, status: number | undefined): boolean {
   if (status === 402) return true;

@@ -1,15 +1,25 @@
 import type { Clock } from "../core/base/clock.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
+import { InputEstimates } from "../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RetryPart } from "../core/model/model.ts";
+import type { LearnedModel } from "./learned-model.ts";
 import type { NetworkSettings } from "./network.ts";
-import { changedError, type FailureReason } from "./provider-errors.ts";
+import { asTooLong, changedError, type FailureReason } from "./provider-errors.ts";
 import { RefusedImages } from "./refused-images.ts";
+import { RefusedTools } from "./refused-tools.ts";
+import type { SealedBlocks } from "./sealed-blocks.ts";
+import { limitIn } from "./too-long.ts";
 
 /** Shared by all requests of one model. */
 export interface RecoveryOptions {
   readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
   readonly info: ModelInfo | undefined;
+  readonly modelId: string;
+  readonly learned: LearnedModel;
+  readonly seals: SealedBlocks;
+  /** Changes how requests are encoded, where a refusal shows how. Returns what was changed, for people. */
+  readonly adapt?: (error: NanoAgentError) => string | undefined;
   readonly clock: Clock;
   /** Source of the jitter between retries: numbers from 0 to below 1. */
   readonly random: () => number;
@@ -29,6 +39,12 @@ export type NextStep =
       readonly isChanged: boolean;
     };
 
+/** Milliseconds in which a host that has never answered must take a connection. */
+const FIRST_CONTACT_MS = 2_500;
+
+/** Codes of the system for a host that is not there. */
+const ABSENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
+
 /** Milliseconds between two looks at a server that loads its model. */
 const LOADING_STEP_MS = 2_000;
 
@@ -37,12 +53,15 @@ const MAX_UNREADABLE = 2;
 
 /**
  * The rule for failed requests, whatever they are sent with: what is worth repeating is repeated, with
- * growing pauses or the one the provider asks for; a server that loads its model is waited for; an image the
- * model does not take is replaced by a note.
+ * growing pauses or the one the provider asks for; a server that loads its model is waited for. Where a
+ * refusal says what the model does not take, the request goes once more without it: images, tools with a
+ * schema that is refused, seals of other makers, fields of the format.
  */
 export class Recovery {
   readonly options: RecoveryOptions;
   readonly images: RefusedImages;
+  readonly estimates: InputEstimates = new InputEstimates();
+  readonly tools: RefusedTools = new RefusedTools();
 
   constructor(options: RecoveryOptions) {
     this.options = options;
@@ -59,6 +78,9 @@ export class RequestRecovery {
   readonly #recovery: Recovery;
   readonly #request: ModelRequest;
   #sent: ModelRequest;
+  readonly #startedAt: number;
+  /** Changes of the encoder that the request was encoded with. */
+  #changes = 0;
   #attempts = 1;
   #unreadable = 0;
   /** When the server first said that it loads its model. */
@@ -68,22 +90,34 @@ export class RequestRecovery {
     this.#recovery = recovery;
     this.#request = request;
     this.#sent = request;
+    this.#startedAt = recovery.options.clock.elapsed();
   }
 
   /** The request as it can be sent now. */
   get request(): ModelRequest {
-    this.#sent = this.#recovery.images.without(this.#request);
+    const { images, tools, options } = this.#recovery;
+    this.#changes = options.learned.changes;
+    this.#sent = options.seals.without(tools.without(images.without(this.#request)));
     return this.#sent;
   }
 
+  /** The answer is complete. */
+  answered(): void {
+    this.#recovery.options.learned.hasAnswered = true;
+  }
+
   after(error: NanoAgentError): NextStep {
-    const { images, options } = this.#recovery;
-    const { limits, prefix = "network." } = options;
-    if (images.learn(this.#sent, error))
-      return this.#again(0, {
-        error: withSentence(error, "The request goes on without the image."),
-        isChanged: true,
-      });
+    const { options } = this.#recovery;
+    const { limits, learned, prefix = "network." } = options;
+    if (error.details["status"] !== undefined) learned.hasAnswered = true;
+    const change = this.#changeFor(error);
+    // The change comes first: one line of a terminal has no room for all that a server says.
+    if (change !== undefined) {
+      const told = changedError(error, { message: `${change} ${error.message}`, retryable: true });
+      return this.#again(0, { error: told, isChanged: true });
+    }
+    const tooLong = this.#tooLong(error);
+    if (tooLong !== undefined) return fail(tooLong);
     const reason = error.details["reason"] as FailureReason | undefined;
     if (reason === "model_loading") return this.#awaitModel(error);
     if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE)
@@ -91,10 +125,44 @@ export class RequestRecovery {
     if (!error.retryable) return fail(error);
     const asked = error.details["retryAfterMs"];
     if (typeof asked === "number" && asked > limits.maxRetryAfterMs)
-      return fail(tooLong(error, { askedMs: asked, maxMs: limits.maxRetryAfterMs, prefix }));
+      return fail(waitsTooLong(error, { askedMs: asked, maxMs: limits.maxRetryAfterMs, prefix }));
     if (this.#attempts > limits.maxRetries) return fail(givenUp(error, this.#attempts));
     const delayMs = typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, options);
+    if (this.#isAbsent(error, delayMs)) return fail(givenUp(error, this.#attempts));
     return this.#again(delayMs, { error });
+  }
+
+  /** The change that lets the request go once more, in words; `undefined`: the refusal is about none. */
+  #changeFor(error: NanoAgentError): string | undefined {
+    const { images, tools, options } = this.#recovery;
+    if (images.learn(this.#sent, error)) return "The request goes on without the image.";
+    const tool = tools.learn(this.#sent, error);
+    if (tool !== undefined) return `The request goes on without the tool ${tool}.`;
+    if (options.seals.learn(this.#sent, error))
+      return "The request goes on without the reasoning that this model cannot verify.";
+    if (error.code === "bad_request" && options.learned.changes > this.#changes)
+      return "The request goes on as other requests have shown this model to want it.";
+    return options.adapt?.(error);
+  }
+
+  /** A refusal as too long. The limit it names is the window of the model from now on. */
+  #tooLong(error: NanoAgentError): NanoAgentError | undefined {
+    const { estimates, options } = this.#recovery;
+    const inputTokens = (): number => estimates.ofRequest(this.#sent);
+    const { modelId, learned } = options;
+    const isKnown = error.code === "context_overflow";
+    const tooLong = isKnown ? error : asTooLong(error, { modelId, inputTokens });
+    if (tooLong === undefined) return undefined;
+    const limit = limitIn(error.message, inputTokens());
+    if (limit !== undefined) learned.contextWindow = Math.min(learned.contextWindow ?? limit, limit);
+    return tooLong;
+  }
+
+  /** Nobody has answered there yet: more likely nobody will than that somebody is restarting. */
+  #isAbsent({ details }: NanoAgentError, delayMs: number): boolean {
+    const { clock, learned } = this.#recovery.options;
+    const waitedMs = clock.elapsed() - this.#startedAt + delayMs;
+    return !learned.hasAnswered && ABSENT.has(details["cause"]) && waitedMs > FIRST_CONTACT_MS;
   }
 
   #again(
@@ -129,7 +197,7 @@ function fail(error: NanoAgentError): NextStep {
   return { type: "fail", error };
 }
 
-function tooLong(
+function waitsTooLong(
   error: NanoAgentError,
   { askedMs, maxMs, prefix }: { readonly askedMs: number; readonly maxMs: number; readonly prefix: string },
 ): NanoAgentError {

@@ -5,10 +5,13 @@ import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import { ownValue } from "../core/base/json.ts";
 import type { WireName } from "../core/message/block.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
+import { modelWith } from "../core/model/wrap-model.ts";
+import { type ApiAddress, apiAddress } from "./api-address.ts";
 import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
 import { createTransport } from "./create-transport.ts";
 import type { Transport } from "./http.ts";
 import type { Fetch } from "./http-fetch.ts";
+import type { LearnedModels } from "./learned-model.ts";
 import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";
 import type { NetworkOptions } from "./network.ts";
@@ -42,6 +45,8 @@ export interface ResolveModelOptions {
   readonly fetch?: Fetch;
   /** Shared by models that count against the same limits. Default: each model knows of its own requests. */
   readonly pauses?: RatePauses;
+  /** The facts that requests have taught, shared by models of one process. Default: each its own. */
+  readonly learned?: LearnedModels;
   /** Shared by several models. Default: a transport of its own. */
   readonly transport?: Transport;
   /** Extra headers for every request; they win over all others. */
@@ -68,8 +73,8 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   const { provider, id, effort } = parseModelName(name);
   const { fetch, network, clock } = options;
   const { preset, custom } = providerOf(provider, options);
-  const baseUrl = baseUrlOf(preset, custom, options);
-  const wire = wireOf(preset, custom, baseUrl);
+  const { baseUrl, endpoint } = addressOf(preset, custom, options);
+  const wire = custom.wire ?? endpoint?.wire ?? wireOf(preset, baseUrl);
   const credentials = credentialsOf(preset, custom, options);
   const info = infoOf(preset, custom, { id, options });
   const headers = { ...custom.headers, ...options.headers };
@@ -81,8 +86,13 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
     baseUrl,
     headers,
     quirks,
-    ...defined({ apiKey, maxOutputTokens: info?.maxOutputTokens }),
+    ...defined({
+      apiKey,
+      maxOutputTokens: info?.maxOutputTokens,
+      endpoint: endpoint?.wire === wire ? endpoint.url : undefined,
+    }),
   };
+  const address = `${preset.name} ${baseUrl}`;
   const model = createWireModel({
     provider: preset.name,
     id,
@@ -90,7 +100,13 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
     target,
     transport: options.transport ?? createTransport({ ...options.network, ...defined({ fetch }) }),
     fillsWindow: preset.local === true,
-    ...defined({ info, network, clock, pause: options.pauses?.of(`${preset.name} ${baseUrl}`) }),
+    ...defined({
+      info,
+      network,
+      clock,
+      pause: options.pauses?.of(address),
+      learned: options.learned?.of(`${address} ${id}`),
+    }),
   });
   return effort === undefined ? model : withEffort(model, effort);
 }
@@ -127,10 +143,11 @@ function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
   };
 }
 
-function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): string {
+function addressOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): ApiAddress {
   const given =
     options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options) ?? preset.baseUrl;
-  const text = given.trim().replace(/\/+$/, "");
+  const address = apiAddress(given);
+  const text = address.baseUrl;
   if (text === "") {
     throw invalidConfig(
       `The provider ${preset.name} has no base URL. Set ${preset.baseUrlVariables[0] ?? "its base URL"}, or providers.${preset.name}.baseUrl in the configuration.`,
@@ -138,15 +155,14 @@ function baseUrlOf(preset: Preset, custom: CustomProvider, options: ResolveModel
     );
   }
   const url = URL.parse(text);
-  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return text;
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return address;
   throw invalidConfig(`The base URL of ${preset.name}, "${text}", is not an http or https address.`, {
     details: { provider: preset.name, baseUrl: text },
   });
 }
 
 /** `openai` speaks Responses to OpenAI alone: nearly all who copied its API copied Chat Completions. */
-function wireOf(preset: Preset, custom: CustomProvider, baseUrl: string): WireName {
-  if (custom.wire !== undefined) return custom.wire;
+function wireOf(preset: Preset, baseUrl: string): WireName {
   if (preset.name !== "openai") return preset.wire;
   return URL.parse(baseUrl)?.hostname === OPENAI_HOST ? "openai_responses" : "openai_chat";
 }
@@ -204,5 +220,5 @@ function infoOf(
 function withEffort(model: Model, effort: Effort): Model {
   const add = (request: ModelRequest): ModelRequest =>
     request.effort === undefined ? { ...request, effort } : request;
-  return { ...model, stream: (request, callOptions) => model.stream(add(request), callOptions) };
+  return modelWith(model, (request, callOptions) => model.stream(add(request), callOptions));
 }

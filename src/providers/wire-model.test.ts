@@ -71,7 +71,10 @@ afterEach(async () => {
 interface Bench {
   readonly server: LoopbackServer;
   readonly clock: FakeClock;
-  readonly ask: (options?: { readonly signal?: AbortSignal }) => AsyncIterator<StreamPart>;
+  readonly ask: (
+    options?: { readonly signal?: AbortSignal },
+    request?: ModelRequest,
+  ) => AsyncIterator<StreamPart>;
   /** All parts, and the error at the end if there is one; waits of retries pass at once. */
   readonly run: () => Promise<readonly unknown[]>;
 }
@@ -91,7 +94,8 @@ async function bench(answers: readonly Answer[], network: NetworkOptions = {}, u
     clock,
     random: () => 0.5,
   });
-  const ask: Bench["ask"] = (options) => model.stream(REQUEST, options)[Symbol.asyncIterator]();
+  const ask: Bench["ask"] = (options, request = REQUEST) =>
+    model.stream(request, options)[Symbol.asyncIterator]();
   return { server, clock, ask, run: () => drain(ask(), clock) };
 }
 
@@ -148,6 +152,18 @@ describe("a model over a wire", () => {
     await expect(answer).rejects.toMatchObject({ code: "aborted" });
     await first.return?.();
     expect([server.requests.length, clock.sleeping]).toEqual([1, 0]);
+  });
+
+  it("goes on without a tool whose schema is refused", async () => {
+    const refusal = failure("invalid_request_error", "tools.0.custom.input_schema: JSON schema is invalid.");
+    const { server, ask, clock } = await bench([refuses(400, refusal), streams(HELLO), streams(HELLO)]);
+    const tools = ["bad", "good"].map((name) => ({ name, description: "", parameters: { type: "object" } }));
+    const request = { ...REQUEST, tools };
+    const retried = [{ retry: 2, delayMs: 0, code: "bad_request" }, ...ANSWERED];
+    expect(await drain(ask({}, request), clock)).toEqual(retried);
+    expect(await drain(ask({}, request), clock)).toEqual(ANSWERED);
+    const sent = server.requests.map(({ body }) => body.match(/"name":"\w+"/g));
+    expect(sent).toEqual([['"name":"bad"', '"name":"good"'], ['"name":"good"'], ['"name":"good"']]);
   });
 
   it("streams an answer, over one connection for all requests", async () => {

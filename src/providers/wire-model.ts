@@ -1,15 +1,18 @@
 import { assertEngine } from "../core/base/assert-engine.ts";
 import { type Clock, systemClock } from "../core/base/clock.ts";
-import { defined } from "../core/base/defined.ts";
+import type { NanoAgentError } from "../core/base/errors.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
-import type { Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
+import type { BlockPart, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
 import type { Transport } from "./http.ts";
+import { infoWithLearned, type LearnedModel, learnQuirks, newLearnedModel } from "./learned-model.ts";
 import { type CallSetup, ModelCall } from "./model-call.ts";
 import { type NetworkOptions, networkSettings } from "./network.ts";
 import { RatePause } from "./rate-pause.ts";
 import { Recovery } from "./recovery.ts";
+import { SealedBlocks } from "./sealed-blocks.ts";
 import { wellFormedJson } from "./serialise-once.ts";
+import type { ShownQuirks } from "./shown-quirks.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -28,6 +31,8 @@ export interface WireModelOptions {
   readonly transport: Transport;
   readonly network?: NetworkOptions;
   readonly clock?: Clock;
+  /** Shared by all models of the same address and id. Default: what this one learns. */
+  readonly learned?: LearnedModel;
   /** Shared with other models that count against the same limit. Default: one for this model. */
   readonly pause?: RatePause;
   /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
@@ -38,50 +43,80 @@ export interface WireModelOptions {
  * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with
  * growing pauses or the one the provider asks for; an answer that broke off is asked for again from the
  * start, and a `retry` part says so. While a request waits because there were too many, the others of the
- * same limit wait too before they are sent. A server that loads its model is waited for, and an image the
- * model does not take is replaced by a note.
+ * same limit wait too before they are sent. A server that loads its model is waited for, and what the model
+ * turns out not to take (an image, a seal of another maker, a field) is left out.
  */
 export function createWireModel(options: WireModelOptions): Model {
   assertEngine();
-  const { info, target, transport, clock = systemClock, random = Math.random } = options;
+  const { target, transport, clock = systemClock, random = Math.random } = options;
+  const { learned = newLearnedModel() } = options;
+  const info = (): ModelInfo | undefined => infoWithLearned(options.info, learned);
   const settings = networkSettings(options.network, target.baseUrl);
-  const fitted = windowFitter(options);
-  let loaded: { readonly wire: Wire; readonly encode: (request: ModelRequest) => WireRequest } | undefined;
-  const load = async (): Promise<NonNullable<typeof loaded>> => {
-    const wire = typeof options.wire === "function" ? await options.wire() : options.wire;
-    // The encoder keeps the text of messages it has serialised, so there is only one.
-    loaded ??= { wire, encode: wire.createEncoder(target) };
-    return loaded;
+  const fitted = windowFitter(options, info);
+  const seals = new SealedBlocks([target.baseUrl, target.modelId, target.apiKey]);
+  const marked = (part: BlockPart): BlockPart => seals.marked(part);
+  const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
+  let wire: Wire | undefined;
+  // The encoder keeps the text of messages it has serialised: there is one until the model is known better.
+  let encoder: { readonly changes: number; readonly encode: Encode } | undefined;
+  const encoderOf = (own: Wire): Encode => {
+    const { changes } = learned;
+    if (encoder?.changes !== changes) encoder = { changes, encode: own.createEncoder(learnedTarget()) };
+    return encoder.encode;
+  };
+  const adapt = (error: NanoAgentError): string | undefined => {
+    const shown = wire?.learn?.(error, learnedTarget());
+    if (shown === undefined || !learnQuirks(learned, shown)) return undefined;
+    return `The request is sent again in another way; ${quirkAdvice(options.provider, shown)}`;
   };
   const setup: CallSetup<{ readonly wire: Wire; readonly request: WireRequest }> = {
-    recovery: new Recovery({ limits: settings, info, clock, random }),
+    recovery: new Recovery({
+      limits: settings,
+      info: options.info,
+      modelId: options.id,
+      learned,
+      seals,
+      adapt,
+      clock,
+      random,
+    }),
     pause: options.pause ?? new RatePause(),
     encode: async (request) => {
-      const { wire, encode } = loaded ?? (await load());
-      const encoded = encode(fitted(request));
+      wire ??= typeof options.wire === "function" ? await options.wire() : options.wire;
+      const encoded = encoderOf(wire)(fitted(request));
       return { wire, request: { ...encoded, body: wellFormedJson(encoded.body) } };
     },
-    send: ({ wire, request }, onPart) =>
-      new Attempt({ wire, request, target, transport, settings, clock, onPart }),
+    send: (sent, onPart) => new Attempt({ ...sent, target, transport, settings, clock, marked, onPart }),
   };
   return {
     provider: options.provider,
     id: options.id,
-    ...defined({ info }),
+    get info() {
+      return info();
+    },
     stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
   };
 }
 
+type Encode = (request: ModelRequest) => WireRequest;
+
 /** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */
 const LEAST_ANSWER_TOKENS = 256;
 
-function windowFitter({ fillsWindow, info }: WireModelOptions): (request: ModelRequest) => ModelRequest {
-  const window = info?.contextWindow;
-  if (fillsWindow !== true || window === undefined) return (request) => request;
+function windowFitter(
+  { fillsWindow }: WireModelOptions,
+  infoNow: () => ModelInfo | undefined,
+): (request: ModelRequest) => ModelRequest {
+  if (fillsWindow !== true) return (request) => request;
   const estimates = new InputEstimates();
   return (request) => {
-    if (request.maxOutputTokens !== undefined) return request;
-    const left = Math.max(window - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
-    return { ...request, maxOutputTokens: Math.min(left, info?.maxOutputTokens ?? left) };
+    const { contextWindow, maxOutputTokens } = infoNow() ?? {};
+    if (request.maxOutputTokens !== undefined || contextWindow === undefined) return request;
+    const left = Math.max(contextWindow - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
+    return { ...request, maxOutputTokens: Math.min(left, maxOutputTokens ?? left) };
   };
+}
+
+function quirkAdvice(provider: string, shown: ShownQuirks): string {
+  return `providers.${provider}.quirks ${JSON.stringify(shown)} in the configuration saves the refused attempt.`;
 }

@@ -5,6 +5,7 @@ import type { ImageBlock } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./http.ts";
+import type { ShownQuirks } from "./shown-quirks.ts";
 
 /**
  * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer
@@ -19,6 +20,13 @@ export interface Wire {
   readonly createDecoder: (emit: (part: StreamPart) => void, target: WireTarget) => WireDecoder;
   /** The error for an answer whose status is not 2xx. `body`: at most 64 KB of any content type. */
   readonly toError: (answer: WireErrorAnswer) => NanoAgentError;
+  /**
+   * The data of the events that say the same as a JSON document, from servers that do not stream.
+   * `undefined`: it is no answer in this format. Absent: no document is.
+   */
+  readonly eventsIn?: (document: unknown) => readonly string[] | undefined;
+  /** The quirks that a refused request has shown, beside those of `target`. Absent: it learns nothing. */
+  readonly learn?: (error: NanoAgentError, target: WireTarget) => ShownQuirks | undefined;
 }
 
 /** Where the requests of one model go. */
@@ -28,6 +36,8 @@ export interface WireTarget {
   readonly modelId: string;
   /** Without a trailing slash, e.g. `https://api.openai.com/v1`. */
   readonly baseUrl: string;
+  /** The address requests are posted to. Default: `baseUrl` with the path of the format. */
+  readonly endpoint?: string;
   readonly apiKey?: string;
   /** Extra headers; they win over the wire's own. */
   readonly headers?: { readonly [name: string]: string };
@@ -68,7 +78,11 @@ export interface WireDecoder {
 export function finishPart(
   finishReason: FinishReason,
   usage: Usage,
-  { model, id }: { readonly model?: unknown; readonly id?: unknown },
+  {
+    model,
+    id,
+    costUsd,
+  }: { readonly model?: unknown; readonly id?: unknown; readonly costUsd?: number | undefined },
 ): FinishPart {
   const word = (value: unknown) =>
     value === "" || typeof value !== "string" ? undefined : shownWords(value, MAX_NAME);
@@ -79,7 +93,7 @@ export function finishPart(
     type: "finish",
     finishReason: reason,
     usage,
-    ...defined({ model: word(model), responseId: word(id) }),
+    ...defined({ model: word(model), responseId: word(id), costUsd }),
   };
 }
 
@@ -104,11 +118,11 @@ export function wireHeaders(
 
 /** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
 export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
-  const { apiKey = "", baseUrl } = target;
+  const { apiKey = "", baseUrl, endpoint } = target;
   const [base = "", ...query] = baseUrl.split(/(?=\?)/);
   const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
   return {
-    url: `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
+    url: endpoint ?? `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
     headers: wireHeaders(target, { authorization }),
   };
 }

@@ -169,8 +169,12 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
       queueHeld: { type: "boolean" },
       questions: listOf(ref("Question")),
       goOn: text("The command that goes on with it in a terminal."),
+      damaged: {
+        ...listOf(having({ line: count, reason: text() })),
+        description: "Lines of its file that are damaged and left out, at most 100 of them.",
+      },
     },
-    [...OPTIONAL, "windowTokens", "goOn"],
+    [...OPTIONAL, "windowTokens", "goOn", "damaged"],
   ),
   FileDiff: having({
     path: text(),

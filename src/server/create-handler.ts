@@ -6,6 +6,7 @@ import { eventBody } from "./event-body.ts";
 import { followEntries } from "./follow-entries.ts";
 import { assertHandlerOptions, type HandlerOptions } from "./handler-options.ts";
 import { idOfHeader } from "./id-header.ts";
+import { LoopTurns } from "./loop-turns.ts";
 import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
 import { MAX_BODY_BYTES, OPEN_BODY_BYTES, readBody, readQuery } from "./read-call.ts";
@@ -43,6 +44,7 @@ class ApiServer {
   readonly #presenter: Presenter;
   readonly #routes: readonly ApiRoute[];
   readonly #clock: Clock;
+  readonly #turns = new LoopTurns();
 
   constructor(options: HandlerOptions) {
     assertHandlerOptions(options);
@@ -100,7 +102,11 @@ class ApiServer {
     const { signal } = this.#options;
     const gone = new AbortController();
     const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
-    const items = followEntries(answer.follow, answer.after, over);
+    const items = followEntries(answer.follow, {
+      after: answer.after,
+      signal: over,
+      turns: this.#turns,
+    });
     const presented = present(items, this.#presenter);
     // What cannot be read is refused, not broken off again and again.
     const first = await presented.next();

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { followEntries } from "./follow-entries.ts";
+import { LoopTurns } from "./loop-turns.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";
 
 /** As many as may wait. */
@@ -29,13 +30,44 @@ function source(read: EntryTail["read"]): {
   };
 }
 
+function follow(entries: EntrySource, turns = new LoopTurns()): ReturnType<typeof followEntries> {
+  return followEntries(entries, { after: undefined, signal: new AbortController().signal, turns });
+}
+
+test("however many read a long session, everything else gets its turn between two batches", async () => {
+  const note = { type: "note", parent: null, time: 0, kind: "test", data: "" } as const;
+  const all = Array.from({ length: 1_000 }, (_, id): JournalEntry => ({ ...note, id: String(id) }));
+  const turns = new LoopTurns();
+  let ticks = 0;
+  let isOver = false;
+  const tick = (): void => {
+    ticks++;
+    if (!isOver) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const batches: number[] = [];
+  const readers = Array.from({ length: 5 }, async () => {
+    const unread = [...all];
+    let count = 0;
+    for await (const items of follow(source(() => unread.splice(0)).source, turns)) {
+      batches.push(ticks);
+      count += items.filter(({ type }) => type === "entry").length;
+      if (count === all.length) return count;
+    }
+    return count;
+  });
+  expect(await Promise.all(readers)).toEqual(readers.map(() => all.length));
+  isOver = true;
+  expect([batches.length >= 80, new Set(batches).size]).toEqual([true, batches.length]);
+});
+
 test("what cannot be read ends the stream it is read for, and nothing else", async () => {
   let isGone = false;
   const { source: entries, tell } = source(() => {
     if (isGone) throw new Error("The file is gone.");
     return [];
   });
-  const items = followEntries(entries, undefined, new AbortController().signal);
+  const items = follow(entries);
   expect((await items.next()).value).toHaveLength(1);
   isGone = true;
   expect(() => tell("entries")).not.toThrow();
@@ -44,7 +76,7 @@ test("what cannot be read ends the stream it is read for, and nothing else", asy
 
 test("a reader that does not read is cut when too much waits for it, and what waited is let go", async () => {
   const { source: entries, tell } = source(() => []);
-  const items = followEntries(entries, undefined, new AbortController().signal);
+  const items = follow(entries);
   await items.next();
   for (let told = 0; told < MAX_WAITING; told++) tell({ type: "ready" });
   expect((await items.next()).value).toHaveLength(MAX_WAITING);
@@ -65,7 +97,7 @@ test("a reader that does not read is cut when few but long entries wait for it",
   });
   let written: JournalEntry[] = [];
   const { source: entries, tell } = source(() => written.splice(0));
-  const items = followEntries(entries, undefined, new AbortController().signal);
+  const items = follow(entries);
   await items.next();
   const listeners: number[] = [];
   for (let id = 0; id < 6; id++) {
@@ -78,7 +110,7 @@ test("a reader that does not read is cut when few but long entries wait for it",
 
 test("a reader that does not read is cut when few but long events of subagents wait for it", async () => {
   const { source: entries, tell } = source(() => []);
-  const items = followEntries(entries, undefined, new AbortController().signal);
+  const items = follow(entries);
   await items.next();
   const message = "x".repeat(10_000_000);
   const event = {

@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../core/agent/entry.ts";
+import type { LoopTurns } from "./loop-turns.ts";
 import type { PassingEvent, StreamItem } from "./server-api.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";
 
@@ -9,14 +10,22 @@ const MAX_WAITING = 10_000;
 /** Characters that may wait behind others: some entries have megabytes, and subagents pass theirs on. */
 const MAX_WAITING_CHARS = 32_000_000;
 
+/** Options of {@link followEntries}. */
+export interface FollowEntriesOptions {
+  /** Id of the entry to go on behind. Default: from the first. */
+  readonly after: string | undefined;
+  readonly signal: AbortSignal;
+  /** Each batch of what is there already is read in one of them. */
+  readonly turns: LoopTurns;
+}
+
 /**
  * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
  * also where a reader is so slow that too much would have to wait for it. Throws for what cannot be read.
  */
 export async function* followEntries(
   source: EntrySource,
-  after: string | undefined,
-  signal: AbortSignal,
+  { after, signal, turns }: FollowEntriesOptions,
 ): AsyncGenerator<readonly StreamItem[], void, undefined> {
   const tail = source.tail(after);
   const waiting = new WaitingItems(tail);
@@ -30,10 +39,12 @@ export async function* followEntries(
   try {
     for (let found = true; found && !signal.aborted; ) {
       found = false;
+      await turns.next();
       for (const entry of tail.read()) {
         found = true;
         if (waiting.add(itemOf(entry)) < BATCH) continue;
         yield waiting.take();
+        await turns.next();
         if (signal.aborted) return;
       }
     }
@@ -73,7 +84,6 @@ class WaitingItems {
 
   /** Returns how many wait. */
   add(item: StreamItem): number {
-    if (this.#items.length > 0) this.#chars += JSON.stringify(item).length;
     return this.#items.push(item);
   }
 
@@ -90,9 +100,11 @@ class WaitingItems {
 
   /** Takes in what happens; false when it is over. Whoever tells has more to do: a fault is this reader's. */
   hear(passing: PassingEvent | "entries"): boolean {
+    const before = Math.max(1, this.#items.length);
     try {
       if (passing === "entries") this.readOn();
       else this.add({ type: "passing", passing });
+      for (const item of this.#items.slice(before)) this.#chars += JSON.stringify(item).length;
       if (this.#items.length > MAX_WAITING || this.#chars > MAX_WAITING_CHARS) this.#end = {};
     } catch (fault) {
       this.#end = { fault };

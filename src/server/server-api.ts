@@ -62,6 +62,8 @@ export interface SessionDetail extends ListedSession {
   readonly questions: readonly Question[];
   /** The command that goes on with it in a terminal. */
   readonly goOn?: string;
+  /** Lines of its file that are damaged and left out, at most 100 of them; absent where there are none. */
+  readonly damaged?: readonly { readonly line: number; readonly reason: string }[];
 }
 
 /** An open question, with the session that asks it. */

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, lstatSync, readFileSync, rmSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { assertIs } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
@@ -60,7 +60,7 @@ export class SessionStore {
   async open(sessionId: string, options: OpenOptions = {}): Promise<JsonlJournal> {
     const { cwd, ...rest } = options;
     assertSessionId(sessionId, "The session id");
-    const known = this.list(cwd).find((session) => session.sessionId === sessionId);
+    const known = this.named(sessionId, cwd);
     if (known !== undefined) return this.resume(known, rest);
     return this.start(cwd ?? process.cwd(), { ...rest, sessionId });
   }
@@ -99,15 +99,22 @@ export class SessionStore {
     return journal;
   }
 
-  /** Sessions of a working folder, or of all, last used first. Throws `journal` for linked folders. */
+  /**
+   * Sessions of a working folder, or of all, last used first, without links. Throws `journal` for linked
+   * folders.
+   */
   list(cwd?: string): readonly SessionFile[] {
-    if (!isFolder(this.root)) return [];
-    const folders =
-      cwd === undefined
-        ? namesIn(this.root, "folders").map((name) => join(this.root, name))
-        : [this.#folderOf(cwd)];
-    const found = folders.flatMap((folder) => (isFolder(folder) ? sessionsIn(folder) : []));
+    const found = this.#folders(cwd).flatMap(sessionsIn);
     return cwd === undefined ? found.sort((left, right) => right.changedAt - left.changedAt) : found;
+  }
+
+  /** The session of exactly this id, also a link: whoever opens it is told that it is one. */
+  named(sessionId: string, cwd?: string): SessionFile | undefined {
+    for (const folder of this.#folders(cwd)) {
+      const file = sessionFile(folder, sessionId, (stats) => !stats.isDirectory());
+      if (file !== undefined) return file;
+    }
+    return undefined;
   }
 
   /** The session of a working folder that was worked on last. Throws `journal` when there is none. */
@@ -138,6 +145,8 @@ export class SessionStore {
       }
       if (only !== undefined) return only;
     }
+    const other = this.named(id);
+    if (other !== undefined) return other;
     throw sessionError(`There is no session ${id} below ${this.root}. See nano-agent sessions list.`);
   }
 
@@ -154,6 +163,16 @@ export class SessionStore {
     } finally {
       lock?.release();
     }
+  }
+
+  /** The folders with sessions of a working folder, or of all. */
+  #folders(cwd: string | undefined): readonly string[] {
+    if (!isFolder(this.root)) return [];
+    const folders =
+      cwd === undefined
+        ? namesIn(this.root, "folders").map((name) => join(this.root, name))
+        : [this.#folderOf(cwd)];
+    return folders.filter(isFolder);
   }
 
   #folderOf(cwd: string): string {
@@ -188,16 +207,26 @@ export function workspaceSlug(cwd: string): string {
   return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
 }
 
+/** What has the name of a session's file, if anything; `wants` says which kinds count. */
+function sessionFile(
+  folder: string,
+  sessionId: string,
+  wants: (stats: Stats) => boolean,
+): SessionFile | undefined {
+  const path = join(folder, `${sessionId}.jsonl`);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !wants(stats)) return undefined;
+  return { sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs };
+}
+
 /** The sessions in a folder, links and what is not named like a session left out. */
 function sessionsIn(folder: string): SessionFile[] {
   const sessions: SessionFile[] = [];
   for (const name of namesIn(folder)) {
     const sessionId = basename(name, ".jsonl");
     if (sessionId === name || !isSessionId(sessionId)) continue;
-    const path = join(folder, name);
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || stats.isDirectory()) continue;
-    sessions.push({ sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs });
+    const file = sessionFile(folder, sessionId, (stats) => stats.isFile());
+    if (file !== undefined) sessions.push(file);
   }
   const marked = readMark(folder);
   const rank = ({ sessionId, changedAt }: SessionFile): number =>

@@ -174,6 +174,16 @@ describe("bash says clearly what it cannot do", () => {
       "Error: timeout_ms is 0; pass milliseconds from 1 to 600000, or leave it out.",
     ],
     [
+      "an unknown access",
+      { command: "true", access: "root", reason: "x" },
+      'Error: access is "root"; pass "network" (inside the sandbox, with the network) or "full" (outside of it), or leave it out.',
+    ],
+    [
+      "access without a reason",
+      { command: "true", access: "network", reason: " " },
+      'Error: access "network" needs a reason: say in one sentence why, for the user who decides. Nothing was run.',
+    ],
+    [
       "a command too long for the system",
       { command: `: ${"x".repeat(3_000_000)}` },
       "Error: The command is too long for the system (3000002 bytes); write it to a file and run the file.",

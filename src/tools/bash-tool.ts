@@ -15,7 +15,7 @@ import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines } from "./shell/report.ts";
 import { runInPort } from "./shell/run-in-port.ts";
 import type { RunningCommand } from "./shell/running-command.ts";
-import type { ShellSession } from "./shell/shell-session.ts";
+import type { CommandPlace, ShellSession } from "./shell/shell-session.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -34,7 +34,7 @@ export function createBashTool(session: ShellSession): Tool {
   return defineTool({
     name: "bash",
     description:
-      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it.",
+      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it. For files use read, edit, write, grep and glob.",
     parameters: PARAMETERS,
     access: "exclusive",
     timeoutMs: 0,
@@ -49,10 +49,16 @@ const PARAMETERS = {
     command: { type: "string" },
     timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
     background: { type: "boolean", description: "Return at once with a job id" },
+    access: {
+      type: "string",
+      description: '"network", or "full": outside the sandbox. Asks the user; only when needed',
+    },
+    reason: { type: "string", description: "Why access is needed, for the user" },
   },
   required: ["command"],
-  additionalProperties: false,
 } as const;
+
+const ACCESS = ["network", "full"];
 
 type BashInput = FromJsonSchema<typeof PARAMETERS>;
 
@@ -60,12 +66,16 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   const problem = inputProblem(input);
   if (problem !== undefined) return errorResult(problem);
   if (context.signal.aborted) return errorResult("The command was not started: the run was aborted.");
-  const refusal = session.refusal(input);
-  if (refusal !== undefined) return errorResult(refusal);
+  let place: CommandPlace;
+  try {
+    place = await session.placeOf(input);
+  } catch (error) {
+    return errorResult(errorMessage(error));
+  }
   const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { port } = session;
-  if (port !== undefined && input.background !== true)
-    return runInPort(session, { port, input, timeoutMs }, context);
+  if (port !== undefined && place.runs === "outside" && input.background !== true)
+    return runInPort(session, { port, input, env: place.env, timeoutMs }, context);
   const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
   const full = Promise.withResolvers<void>();
   let running: RunningCommand;
@@ -73,7 +83,8 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
     running = await session.start({
       command: input.command,
       cwd: context.cwd,
-      input,
+      place,
+      signal: context.signal,
       onText: (text) => live?.push(text),
       onFull: full.resolve,
     });
@@ -94,7 +105,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 /** Longest time that a timer can wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Runs a command to its end, its output as it is. Rejects when it cannot be started. */
+/** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
 export async function runCommand(
   session: ShellSession,
   { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
@@ -103,7 +114,7 @@ export async function runCommand(
   const running = await session.start({ command, cwd, onFull: full.resolve });
   const conditions = { timeoutMs: NO_TIMEOUT_MS, signal, full: full.promise };
   const ending = await waitForEnd(running, conditions);
-  const left = ending === "exited" ? await session.leftovers(running) : [];
+  const left = ending === "exited" ? await running.process.running() : [];
   if (ending !== "exited") await running.process.end(session.graceMs);
   if (left.length > 0) session.adopt(running, { isLeftover: true });
   else await session.finish(running);
@@ -111,7 +122,7 @@ export async function runCommand(
   return { output: text, exitCode: ending === "exited" ? (running.exit?.code ?? null) : null };
 }
 
-function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
+function inputProblem({ command, timeout_ms, access, reason }: BashInput): string | undefined {
   if (typeof command !== "string") return `command is ${typeof command}; pass the shell command as a string.`;
   if (command.trim() === "") return "command is empty; pass a shell command.";
   const redacted = redactedInput("command", command);
@@ -120,6 +131,11 @@ function inputProblem({ command, timeout_ms }: BashInput): string | undefined {
   if (timeout_ms !== undefined && !(timeout_ms > 0)) {
     return `timeout_ms is ${timeout_ms}; pass milliseconds from 1 to ${MAX_TIMEOUT_MS}, or leave it out.`;
   }
+  if (access === undefined) return undefined;
+  if (!ACCESS.includes(access))
+    return `access is ${JSON.stringify(access)}; pass "network" (inside the sandbox, with the network) or "full" (outside of it), or leave it out.`;
+  if (typeof reason !== "string" || reason.trim() === "")
+    return `access "${access}" needs a reason: say in one sentence why, for the user who decides. Nothing was run.`;
   return undefined;
 }
 
@@ -167,13 +183,13 @@ function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise
 }
 
 async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await session.leftovers(running);
+  const left = await running.process.running();
   if (left.length === 0) await session.finish(running);
   const output = await running.look();
   const exit = running.exit ?? { code: null, signal: null };
   const ended = describeExit(exit);
   const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
-  lines.push(...session.notes(running, output.text));
+  lines.push(...(await session.notes(running, output.text)));
   const job = left.length === 0 ? undefined : session.adopt(running, { isLeftover: true });
   if (job !== undefined) lines.push(leftoverLines(left, job.id));
   return {
@@ -211,6 +227,7 @@ async function stopResult(
   await session.finish(running);
   const output = await running.look();
   const lines = [`[${stopReason(ending, ranMs, session)}]`];
+  lines.push(...(await session.notes(running, output.text)));
   if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
   return {
     content: outputLines(output) + lines.join("\n"),

@@ -7,6 +7,7 @@ import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createBashTools } from "./bash-tools.ts";
 import { fileTools } from "./file-tools.ts";
 import type { FilePort } from "./files/file-port.ts";
+import type { CommandPlacement, CommandSandbox } from "./shell/command-sandbox.ts";
 import type { PortCommand, ShellPort } from "./shell/shell-port.ts";
 
 /** An editor with texts in its buffers, some of them not saved; it saves what it is told to write. */
@@ -160,7 +161,7 @@ describe("the terminal of an editor", () => {
     ]);
   });
 
-  test("what rules alone allowed gets the variables it would get from us, and none of the editor's in their place", async () => {
+  test("a command that only looks gets no program that a repository names, nor the editor's variables of git", async () => {
     const seen: (Pick<PortCommand, "unset"> & { readonly settings: string | undefined })[] = [];
     const port: ShellPort = {
       run: async ({ env, unset }) => {
@@ -168,23 +169,13 @@ describe("the terminal of an editor", () => {
         return { output: "", exitCode: 0 };
       },
     };
-    const env = { PATH: "/bin", BASH_ENV: "/x", LESSOPEN: "|x" };
-    for (const isCovered of [true, false])
-      await run(port, { command: "ls" }, { env, isCovered: () => isCovered });
+    const env = { PATH: "/bin", GIT_EXTERNAL_DIFF: "/x", GIT_DIR: "/y" };
+    for (const isLooking of [true, false])
+      await run(port, { command: "ls" }, { env, looks: () => isLooking });
     expect(seen).toEqual([
-      { unset: ["BASH_ENV", "LESSOPEN"], settings: "safe.bareRepository" },
+      { unset: ["GIT_EXTERNAL_DIFF", "GIT_DIR"], settings: "core.fsmonitor" },
       { unset: [], settings: undefined },
     ]);
-  });
-
-  test("a command that must not run any more is not handed to it", async () => {
-    const port: ShellPort = { run: () => Promise.reject(new Error("not asked for")) };
-    const { content, isError } = await run(
-      port,
-      { command: "ls" },
-      { refusal: () => "Not run: it changed." },
-    );
-    expect([content, isError]).toEqual(["Error: Not run: it changed.", true]);
   });
 
   test("a terminal that cannot be had is an error result", async () => {
@@ -235,19 +226,29 @@ describe("the terminal of an editor", () => {
     ]).toEqual([true, false, true, true]);
   });
 
-  test("in a sandbox commands stay with us, for nothing could confine them there", async () => {
-    const port: ShellPort = { run: () => Promise.reject(new Error("not asked for")) };
-    const sandbox = {
-      describe: () => "",
-      wrap: async ({ command, shell }: { command: string; shell: string }) => ({
-        file: shell,
+  test("confined commands stay with us, for nothing could confine them there; others go to it", async () => {
+    const port: ShellPort = { run: async () => ({ output: "theirs", exitCode: 0 }) };
+    const sandbox: CommandSandbox = {
+      wrap: async ({ command, cwd, env }) => ({
+        file: "/bin/sh",
         args: ["-c", command],
+        cwd,
+        env,
+        descriptors: [],
+        begin: async () => undefined,
+        settle: async () => undefined,
         notes: () => [],
-        release: () => undefined,
       }),
-      dispose: async () => undefined,
     };
-    const { content } = await run(port, { command: "echo ours" }, { sandbox });
-    expect(String(content).startsWith("ours\n")).toBe(true);
+    const placement = (input: object): CommandPlacement => ({
+      runs: "access" in input ? "outside" : "inside",
+      readOnly: false,
+    });
+    const texts = [];
+    for (const input of [{}, { access: "full", reason: "Why not." }]) {
+      const { content } = await run(port, { command: "echo ours", ...input }, { sandbox, placement });
+      texts.push(String(content).split("\n")[0]);
+    }
+    expect(texts).toEqual(["ours", "theirs"]);
   });
 });

@@ -28,7 +28,13 @@ export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
 export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
 export type { SearchToolOptions } from "./search/search-folder.ts";
-export type { CommandSandbox, SandboxCommand, SandboxedCommand } from "./shell/command-sandbox.ts";
+export type {
+  CommandPlacement,
+  CommandSandbox,
+  OpenCommandSandbox,
+  SandboxCommand,
+  SandboxedCommand,
+} from "./shell/command-sandbox.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";

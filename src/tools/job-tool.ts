@@ -41,7 +41,7 @@ async function runJob(session: ShellSession, { action, id }: JobInput): Promise<
   if (id === undefined) return errorResult(`action "${action}" needs an id. ${knownJobs(session)}`);
   const job = session.jobs.get(id);
   if (job === undefined) return errorResult(`There is no job ${JSON.stringify(id)}. ${knownJobs(session)}`);
-  return action === "output" ? showOutput(job) : killJob(session, job);
+  return action === "output" ? showOutput(session, job) : killJob(session, job);
 }
 
 function knownJobs(session: ShellSession): string {
@@ -61,11 +61,12 @@ async function listJobs(session: ShellSession): Promise<ToolResult> {
   return { content: lines.join("\n"), title: counted(jobs.length, "job") };
 }
 
-async function showOutput(job: Job): Promise<ToolResult> {
+async function showOutput(session: ShellSession, job: Job): Promise<ToolResult> {
   const processes = await job.running.process.running();
   const output = await job.running.look();
   const state = jobState(job, processes);
   const lines = [`[${job.id}: ${state}]`];
+  if (job.running.exit !== undefined) lines.push(...(await session.notes(job.running, output.text)));
   if (job.running.exit !== undefined && processes.length > 0) lines.push(listProcesses(processes));
   return {
     content: outputLines(output, "(no new output)") + lines.join("\n"),

@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, resolve, sep } from "node:path";
+import { sessionPlace } from "../system/session-temporary.ts";
 
 /** Where paths start. */
 export interface PathBase {
@@ -8,6 +9,8 @@ export interface PathBase {
   readonly cwd: string;
   /** The folder `~` stands for. Default: the home folder of the user. */
   readonly home?: string;
+  /** The folder that commands of the session see as `/tmp`. Default: they see that of the machine. */
+  readonly temporary?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -18,7 +21,9 @@ export interface PathBase {
  */
 export function resolvePath(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);
-  const absolute = isAbsolute(expanded) ? expanded : `${resolve(base.cwd)}${sep}${expanded}`;
+  const absolute = isAbsolute(expanded)
+    ? sessionPlace(expanded, base.temporary?.())
+    : `${resolve(base.cwd)}${sep}${expanded}`;
   const { root } = parse(absolute);
   const pending = partsOf(absolute.slice(root.length));
   let current = root;

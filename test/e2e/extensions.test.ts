@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { modelServer, runCommand, serverEnv } from "./command.ts";
+import { modelServer, runCommand, serverEnv, startCommand } from "./command.ts";
 import { checkedLines } from "./event-schema.ts";
 
 const PDF = "---\nname: pdf\ndescription: Use for PDF files.\n---\nOpen $ARGUMENTS.\n";
@@ -222,4 +222,99 @@ test("a package of this name that is installed beside an extension is the one it
   });
   expect(stderr).toMatch(/bad\.mjs is not used: Package subpath '\.\/testing' is not defined/);
   expect(stdout).toMatch(/^good\.mjs\n/);
+});
+
+const NOISY = `
+  import { stdout } from "node:process";
+  console.log("noise of the load");
+  export default (agent: { tool(tool: object): void }): void => {
+    agent.tool({
+      name: "noise", description: "Prints.", inputSchema: { type: "object", properties: {} }, readOnly: true,
+      execute: () => new Promise((resolve, reject) => {
+        console.info("noise of the tool");
+        stdout.write("noise of the stream");
+        setTimeout(() => { setImmediate(resolve, "printed"); process.exit(0); });
+      }),
+    });
+    agent.tool({
+      name: "leave", description: "Leaves.", inputSchema: { type: "object", properties: {} }, readOnly: true,
+      execute: () => process.exit(0),
+    });
+  };`;
+
+/** What each mode of the command that speaks a protocol is told, in lines; the last answer it has to give. */
+const PROTOCOLS: readonly {
+  readonly args: readonly string[];
+  readonly says: (cwd: string) => readonly object[];
+  readonly answer: string;
+}[] = [
+  {
+    args: ["-p", "--input-format", "stream-json", "--output-format", "stream-json"],
+    says: () => [{ type: "user", message: { role: "user", content: "go" } }],
+    answer: '"subtype":"success"',
+  },
+  {
+    args: ["mcp", "serve"],
+    says: () => [
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+      },
+      { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "run", arguments: { prompt: "go" } } },
+    ],
+    answer: '"structuredContent":',
+  },
+  {
+    args: ["acp"],
+    says: (cwd) => [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: 1 } },
+      { jsonrpc: "2.0", id: 2, method: "session/new", params: { cwd, mcpServers: [] } },
+    ],
+    answer: '"sessionId":',
+  },
+];
+
+test.each(PROTOCOLS)(
+  "what an extension prints never gets into the protocol: $args",
+  async ({ args, says: told, answer }) => {
+    const home = tempFolder({ ".config/nano-agent/extensions/noisy.ts": NOISY });
+    const server = await modelServer([calls("noise"), calls("leave"), says("done")]);
+    const cwd = tempFolder({});
+    const running = startCommand([...args, "--allowed-tools", "noise,leave"], {
+      env: { ...serverEnv(server), HOME: home },
+      cwd,
+      stdin: told(cwd)
+        .map((message) => `${JSON.stringify(message)}\n`)
+        .join(""),
+      holdStdin: true,
+    });
+    await running.says(answer);
+    running.child.stdin?.end();
+    const { code, stdout, stderr } = await running.end;
+    for (const line of stdout.trimEnd().split("\n")) expect(JSON.parse(line)).toBeTypeOf("object");
+    expect([code, stderr]).toEqual([0, expect.stringContaining("noise of the load")]);
+  },
+);
+
+test("an extension that calls process.exit has that call fail, and the run ends as it should", async () => {
+  const home = tempFolder({ ".config/nano-agent/extensions/noisy.ts": NOISY });
+  const server = await modelServer([calls("noise"), calls("leave"), says("done")]);
+  const { code, stdout, stderr } = await runCommand(
+    ["-p", "--json", "--allowed-tools", "noise,leave", "go"],
+    {
+      env: { ...serverEnv(server), HOME: home },
+      cwd: tempFolder({}),
+    },
+  );
+  const results = checkedLines(stdout).flatMap((line) =>
+    line.type === "user"
+      ? line.message.content.map((block) => block.type === "tool_result" && block.content)
+      : [],
+  );
+  expect([code, results]).toEqual([0, ["printed", expect.stringContaining("It called process.exit(0)")]]);
+  expect(stderr).toMatch(
+    /noise of the load\nnoise of the tool\nnoise of the stream.*noisy\.ts failed where nobody called it/s,
+  );
 });

@@ -47,11 +47,12 @@ test("servers are added, listed with what they cost, tried and removed", async (
     await mcp(["test", "s"]),
     await mcp(["test", "s", "echo", '{"text":"hello"}']),
     await mcp(["test", "s", "refuses"]),
+    await mcp(["test", "s", "ecko"]),
     await mcp(["test", "web"]),
     await mcp(["remove", "s"]),
     await mcp(["remove", "s"]),
   ];
-  expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0, 1, 1, 0, 1]);
+  expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0, 1, 1, 1, 0, 1]);
   expect([ends[0]?.stdout, ends[1]?.stdout, ends[2]?.stdout, ends[3]?.stdout]).toEqual([
     expect.stringMatching(/^s {2}connected {2}\d+ tools, about \d+ tokens$/m),
     expect.stringContaining("mcp__s__echo"),
@@ -59,6 +60,7 @@ test("servers are added, listed with what they cost, tried and removed", async (
     '{"text":"hello"}\n',
   ]);
   expect(ends[4]?.stderr).toContain("wrong arguments");
+  expect(ends[5]?.stderr).toContain('s has no tool "ecko". Did you mean echo? Its tools: hangs, dies');
 });
 
 test("tools that cannot be used are told beside the list, and a server that fails in the list alone", async () => {

@@ -51,7 +51,8 @@ test("permissions defaults lists the built-in rules, and without a word it says 
     runCommand(["permissions", "defaults"]),
     runCommand(["permissions"]),
   ]);
-  expect(list.stdout).toContain("allow git status (safe options, inside the workspace)\n");
+  expect(list.stdout).toContain("allow git status (inside the workspace)\n");
+  expect(list.stdout).toContain("no * covers patch -o -r -e --output --reject-file --ed\n");
   expect(list.stdout).toContain("ask **/.env (every tool)\n");
   expect({ code: nothing.code, stdout: nothing.stdout }).toEqual({ code: 2, stdout: "" });
 });

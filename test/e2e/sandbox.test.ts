@@ -26,33 +26,41 @@ function outsideEnv(home: string): Readonly<Record<string, string>> {
   return { HOME: home, TMPDIR: tempFolder() };
 }
 
-test("on refuses to start without its programs, says what to install, and asks no model", async () => {
-  const server = await modelServer([says("never")]);
+test("on runs no command without its programs, and the result says what to install", async () => {
+  const server = await modelServer([calls("bash", { command: "/bin/echo made > x" }), says("done")]);
   const { cwd, home } = places();
   const env = { ...serverEnv(server), HOME: home, PATH: tempFolder() };
-  const end = await runCommand(["-p", "--sandbox", "on", "go"], { cwd, env });
-  expect({ code: end.code, stdout: end.stdout, asked: server.requests.length }).toEqual({
-    code: 52,
-    stdout: "",
-    asked: 0,
-  });
-  expect(end.stderr).toMatch(
-    /The sandbox is on and does not work here, so nothing was started\. .*(Install them|sandbox)/,
-  );
-});
-
-test("auto says once that there is none, and goes on", async () => {
-  const server = await modelServer([calls("bash", { command: "/bin/echo ran" }), says("done")]);
-  const { cwd, home } = places();
-  const env = { ...serverEnv(server), HOME: home, PATH: tempFolder() };
-  const end = await runCommand(["-p", "--json", "--yolo", "--sandbox", "auto", "go"], { cwd, env });
-  const [init] = checkedLines(end.stdout);
+  const end = await runCommand(["-p", "--yolo", "--sandbox", "on", "go"], { cwd, env });
+  const sent = JSON.stringify(server.requests.at(-1)?.body);
   expect({
     code: end.code,
-    said: end.stderr.split("Commands run without a sandbox.").length - 1,
-    sandbox: sandboxOf(init),
-    ran: JSON.stringify(server.requests.at(-1)?.body).includes("ran\\n[exit code 0"),
-  }).toEqual({ code: 0, said: 1, sandbox: "off", ran: true });
+    names: readdirSync(cwd),
+    said: sent.includes("nothing was run: no sandbox ("),
+  }).toEqual({
+    code: 0,
+    names: [],
+    said: true,
+  });
+});
+
+test("auto says once that there is none, and goes on; a start without commands asks nothing of it", async () => {
+  const command = { command: "/bin/echo ran" };
+  const server = await modelServer([
+    calls("bash", command),
+    calls("bash", command),
+    says("done"),
+    says("hello"),
+  ]);
+  const { cwd, home } = places();
+  const env = { ...serverEnv(server), HOME: home, PATH: tempFolder() };
+  const end = await runCommand(["-p", "--yolo", "go"], { cwd, env });
+  const quiet = await runCommand(["-p", "go"], { cwd, env });
+  expect({
+    code: end.code,
+    said: end.stderr.split("no sandbox (").length - 1,
+    ran: JSON.stringify(server.requests.at(2)?.body).includes("ran\\n[exit code 0"),
+    quiet: quiet.stderr.includes("sandbox"),
+  }).toEqual({ code: 0, said: 1, ran: true, quiet: false });
 });
 
 test("an unknown word is refused, and a project cannot switch the sandbox off", async () => {
@@ -82,8 +90,8 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
       code: end.code,
       stderr: end.stderr.includes("sandbox"),
       sandbox: sandboxOf(init),
-      told: sent.includes(`Shell commands run in a sandbox: writing only below ${cwd}`),
-      named: sent.includes(`[sandbox: no writing to ${target}.`),
+      told: sent.includes("Shell commands run in a sandbox: they write in the workspace"),
+      named: sent.includes(`[sandbox: commands write below ${cwd} and $TMPDIR only`),
       sees: sent.includes("OPENAI_API_KEY="),
       made: existsSync(target),
       inside: readFileSync(join(cwd, "inside"), "utf8"),
@@ -99,6 +107,18 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
       inside: "y\n",
       names: ["inside"],
     });
+  });
+
+  test("auto lets out what --yolo allows to leave, and confines the rest", async () => {
+    const { cwd, home } = places();
+    const command = `echo x > ${home}/made`;
+    const run = async (...args: readonly string[]) => {
+      const server = await modelServer([calls("bash", { command }), says("done")]);
+      const env = { ...serverEnv(server), ...outsideEnv(home) };
+      await runCommand(["-p", ...args, "go"], { cwd, env });
+      return existsSync(join(home, "made"));
+    };
+    expect([await run("--allowed-tools", "bash"), await run("--yolo")]).toEqual([false, true]);
   });
 
   test("permission rules hold inside all the same", async () => {
@@ -136,6 +156,6 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
   test("doctor tries it and says what it does", async () => {
     const { cwd, home } = places();
     const { stdout } = await runCommand(["doctor"], { cwd, env: outsideEnv(home) });
-    expect(stdout).toContain("Sandbox: off: commands can do all you can. It works here: --sandbox on");
+    expect(stdout).toContain("Sandbox: auto, and it works: commands write below");
   });
 });

@@ -255,7 +255,7 @@ test("a project's extensions are loaded once they are trusted, and any change of
   const { run, cwd } = await place({}, { project });
   mkdirSync(join(cwd, ".git"));
   const before = await run([], ["-p", "/mine"]);
-  expect([before.code, before.stderr.includes("extensions .nano-agent/extensions")]).toEqual([2, true]);
+  expect([before.code, before.stderr.includes("extension .nano-agent/extensions")]).toEqual([2, true]);
   expect((await run([], ["trust", "--yes"])).stdout).toContain("loads a.mjs into the agent");
   expect((await run([says("ok")], ["-p", "/mine"])).last).toContain("Mine.");
 });

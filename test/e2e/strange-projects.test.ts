@@ -125,48 +125,36 @@ test.runIf(process.geteuid?.() === 0)(
   },
 );
 
-test.runIf(existsSync("/usr/bin/git"))(
-  "settings that came with a folder have git run nothing until they are approved",
-  async () => {
-    const [cwd, home] = [
-      tempFolder({ "a.txt": "one\n", ".gitattributes": "* filter=x diff=y\n" }),
-      tempFolder(),
-    ];
-    const mark = join(home, "ran");
-    const git = (...args: readonly string[]): void => {
-      const own = ["-c", "user.name=a", "-c", "user.email=a@b"];
-      execFileSync("/usr/bin/git", ["-C", cwd, ...own, ...args], { env: { HOME: home }, stdio: "ignore" });
-    };
-    git("init", "-q");
-    git("add", ".");
-    git("commit", "-qm", "x");
-    const program = `touch ${mark}; cat`;
-    appendFileSync(
-      join(cwd, ".git/config"),
-      `[filter "x"]\n\tclean = "${program}"\n[diff "y"]\n\ttextconv = "${program}"\n[alias]\n\tst = "!${program}"\n`,
-    );
-    const ran = async (command: string, ...flags: readonly string[]): Promise<boolean> => {
-      rmSync(mark, { force: true });
-      // As long as before: where the length says that a file has changed, git has nothing run.
-      writeFileSync(join(cwd, "a.txt"), "two\n");
-      const server = await modelServer([calls("bash", { command }), says("ok")]);
-      const env = { ...serverEnv(server), HOME: home, PATH: "/usr/bin:/bin" };
-      await runCommand(["-p", "--json", ...flags, "go"], { env, cwd });
-      return existsSync(mark);
-    };
-    const lines = ["git status", "git diff", "find . -name a.txt -exec git log -p {} +"];
-    const before: boolean[] = [];
-    for (const line of lines) before.push(await ran(line));
-    const ruled = await ran("git st", "--allowed-tools", "bash(git *)");
-    const shown = await runCommand(["trust", "--yes"], { env: { HOME: home }, cwd });
-    const after = await ran("git status");
-    appendFileSync(join(cwd, ".git/config"), '[filter "z"]\n\tclean = other\n');
-    expect([before, ruled, shown.stdout.includes("filter.x.clean"), after, await ran("git status")]).toEqual([
-      [false, false, false],
-      false,
-      true,
-      true,
-      false,
-    ]);
-  },
-);
+test.runIf(existsSync("/usr/bin/git"))("settings that came with a folder have git run nothing", async () => {
+  const [cwd, home] = [
+    tempFolder({ "a.txt": "one\n", ".gitattributes": "* filter=x diff=y\n" }),
+    tempFolder(),
+  ];
+  const mark = join(home, "ran");
+  const git = (...args: readonly string[]): void => {
+    const own = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    execFileSync("/usr/bin/git", ["-C", cwd, ...own, ...args], { env: { HOME: home }, stdio: "ignore" });
+  };
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "x");
+  const program = `touch ${mark}; cat`;
+  appendFileSync(
+    join(cwd, ".git/config"),
+    `[filter "x"]\n\tclean = "${program}"\n[diff "y"]\n\ttextconv = "${program}"\n[alias]\n\tst = "!${program}"\n`,
+  );
+  const ran = async (command: string, ...flags: readonly string[]): Promise<boolean> => {
+    rmSync(mark, { force: true });
+    // As long as before: where the length says that a file has changed, git has nothing run.
+    writeFileSync(join(cwd, "a.txt"), "two\n");
+    const server = await modelServer([calls("bash", { command }), says("ok")]);
+    const env = { ...serverEnv(server), HOME: home, PATH: "/usr/bin:/bin" };
+    await runCommand(["-p", "--json", ...flags, "go"], { env, cwd });
+    return existsSync(mark);
+  };
+  const lines = ["git status", "git diff", "find . -name a.txt -exec git log -p {} +"];
+  const before: boolean[] = [];
+  for (const line of lines) before.push(await ran(line));
+  const ruled = await ran("git st", "--allowed-tools", "bash(git *)");
+  expect([before, ruled]).toEqual([[false, false, false], false]);
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
@@ -77,6 +77,48 @@ test("a project moves the conversation nowhere and tells the model nothing until
   expect(stderr).toContain(
     "nano-agent.json: model, pattern, extraTools, systemPrompt, appendSystemPrompt, compaction, providers.theirs, network. See",
   );
+});
+
+test("servers, hooks and extensions start from the moment they are approved, in this folder, as they are", async () => {
+  const marks = tempFolder();
+  const mark = (name: string): string => join(marks, name);
+  const extension = `import { writeFileSync } from "node:fs";
+export default () => writeFileSync(${JSON.stringify(mark("extension"))}, "");
+`;
+  const hooks = { SessionStart: [{ hooks: [{ type: "command", command: `touch ${mark("hook")}` }] }] };
+  const { cwd, home, trust } = await place({
+    "nano-agent.json": JSON.stringify({ hooks }),
+    ".mcp.json": JSON.stringify({ mcpServers: { db: { command: "touch", args: [mark("server")] } } }),
+    ".nano-agent/extensions/mark.mjs": extension,
+  });
+  const acted = async (folder: string): Promise<readonly string[]> => {
+    for (const name of readdirSync(marks)) rmSync(mark(name));
+    const server = await modelServer([says("end")]);
+    const env = { ...serverEnv(server), HOME: home };
+    await runCommand(["-p", "go"], { cwd: folder, env });
+    // A run that has all it needs does not wait for a server.
+    await runCommand(["mcp", "test", "db"], { cwd: folder, env });
+    return readdirSync(marks).sort();
+  };
+  const before = await acted(cwd);
+  const shown = await trust();
+  const asked = await acted(cwd);
+  await trust("--yes");
+  const approved = await acted(cwd);
+  const copy = tempFolder();
+  cpSync(cwd, copy, { recursive: true });
+  const copied = await acted(copy);
+  writeFileSync(join(cwd, ".nano-agent/extensions/other.mjs"), "export const changed = true;\n");
+  writeFileSync(join(cwd, "nano-agent.json"), JSON.stringify({ hooks, maxTurns: 3 }));
+  const changed = await acted(cwd);
+  expect({ before, asked, approved, copied, changed }).toEqual({
+    before: [],
+    asked: [],
+    approved: ["extension", "hook", "server"],
+    copied: [],
+    changed: ["hook", "server"],
+  });
+  expect(shown.stdout).toContain(`starts touch ${mark("server")}`);
 });
 
 test("what was left out is a line of its own in stream-json", async () => {

@@ -16,6 +16,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ],
   ["tutorial/main", ["Noted: tea.", "4 messages in this session"]],
   ["tutorial/check", ["ℹ pass 2"]],
+  ["39-sandbox", ["Done."]],
   ["02-stream", ['> time {"place":"Lima"}', "< time (ok)", "200 tokens in, 40 out, cost unknown"]],
   ["03-schemas", ["total: expected number, got string", "structured_output 318 2 × lamp, 1 × desk"]],
   [

@@ -18,8 +18,10 @@ const CALL_ENDS: { readonly [fault in CallFault]: RegExp } = {
   floods: /^it works$/,
   refuses: /wrong arguments/,
   unknown_block: /hologram.*it works/s,
-  no_object: /not a result|connection broke before the answer came/,
+  no_object: /not a result/,
   no_content: /^\{"sum":3\}$/,
+  nulls: /^it works$/,
+  unreadable: /^The server's answer cannot be read: .*NaN/,
 };
 
 function shown(answer: unknown): string {
@@ -77,6 +79,17 @@ test.each(TRANSPORTS.flatMap((transport) => STARTS.map((fault) => ({ transport, 
     expect([lives, "reason" in life ? life.reason : ""]).toEqual([
       ["starting", "waiting"],
       expect.stringMatching(START_ENDS[fault][transport]),
+    ]);
+  },
+);
+
+test.each(TRANSPORTS)(
+  "over %s, a server that says `null` for nothing, after a mark, works",
+  async (transport) => {
+    const { call, server } = await serverRoom(transport, { start: "nulls" });
+    expect([shown(await call("echo", { text: "hi" })), server.life.state]).toEqual([
+      '{"text":"hi"}',
+      "ready",
     ]);
   },
 );

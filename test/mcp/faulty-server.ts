@@ -18,6 +18,8 @@ export const CALL_FAULTS = {
   unknown_block: "sends content nobody knows",
   no_object: "answers with something that is not a result",
   no_content: "sends structured content alone",
+  nulls: "sends `null` where the protocol has nothing",
+  unreadable: "sends an answer that is not JSON",
 } as const;
 
 /** One of {@link CALL_FAULTS}. */
@@ -44,7 +46,8 @@ type ToolName = CallFault | QuestionName | "echo" | "slow" | "new_tool";
 
 /** The script of a server. */
 export interface FaultPlan {
-  readonly start?: StartFault;
+  /** `nulls`: it works, with a byte order mark and `null` wherever there may be nothing. */
+  readonly start?: StartFault | "nulls";
   /** Starts that go wrong before one does not; counted in the file. Default: all. */
   readonly until?: { readonly starts: number; readonly counter: string };
   /** Descriptions of tools beside those that every scripted server has. */
@@ -73,6 +76,8 @@ export interface Message {
 /** How a scripted server speaks. */
 export interface Voice {
   readonly send: (message: object) => void;
+  /** Sends text as a message; `raw` as it stands. */
+  readonly text: (text: string) => void;
   readonly raw: (text: string) => void;
   readonly die: () => void;
 }
@@ -140,7 +145,7 @@ function promptAnswer(method: string, params: Message["params"], { prompts }: Fa
   return { messages: [{ role: "user", content: { type: "text", text } }] };
 }
 
-function faultOfStart({ start, until }: FaultPlan): StartFault | undefined {
+function faultOfStart({ start, until }: FaultPlan): FaultPlan["start"] {
   if (until === undefined) return start;
   appendFileSync(until.counter, "x");
   return readFileSync(until.counter, "utf8").length > until.starts ? undefined : start;
@@ -164,7 +169,7 @@ interface Turn {
   readonly params?: Message["params"];
 }
 
-function failStart(fault: StartFault, { id, voice }: Turn): void {
+function failStart(fault: NonNullable<FaultPlan["start"]>, { id, voice }: Turn): void {
   switch (fault) {
     case "hangs":
       return;
@@ -177,6 +182,13 @@ function failStart(fault: StartFault, { id, voice }: Turn): void {
       return voice.send({ jsonrpc: "2.0", id, result: initialized("1999-01-01") });
     case "refuses":
       return voice.send({ jsonrpc: "2.0", id, error: { code: -32603, message: "not today" } });
+    case "nulls": {
+      const { serverInfo, ...rest } = initialized("2025-11-25") as { readonly serverInfo: object };
+      const result = { ...rest, serverInfo: { ...serverInfo, title: null }, instructions: null, _meta: null };
+      Object.assign(result, { capabilities: { tools: {}, prompts: null, experimental: null } });
+      voice.raw("\uFEFF");
+      return voice.send({ jsonrpc: "2.0", id, result, error: null });
+    }
     case "floods":
       return voice.raw("nothing\n".repeat(20_000));
   }
@@ -217,6 +229,9 @@ const PLAYS: { readonly [name in ToolName]?: Answer } = {
       ],
     }),
   no_object: (_turn, answer) => answer("nonsense"),
+  nulls: ({ id, voice }) =>
+    voice.send({ jsonrpc: "2.0", id, error: null, result: { _meta: null, isError: null, ...WORKS } }),
+  unreadable: ({ id, voice }) => voice.text(`{"jsonrpc":"2.0","id":${id},"result":{"sum":NaN}}`),
   no_content: (_turn, answer) => answer({ structuredContent: { sum: 3 } }),
   slow: ({ voice, params }, answer) => {
     const progressToken = params?._meta?.progressToken;
@@ -269,7 +284,8 @@ export async function startFaultyHttp(plan: FaultPlan | (() => Answers), guard?:
     const answers = sessions.get(session);
     if (answers === undefined) return void response.writeHead(404).end();
     if (message.method === undefined || message.id === undefined) {
-      answers(message, { send: () => undefined, raw: () => undefined, die: () => undefined });
+      const none = (): undefined => undefined;
+      answers(message, { send: none, text: none, raw: none, die: none });
       return void response.writeHead(202).end();
     }
     response.writeHead(200, { "content-type": "text/event-stream", "mcp-session-id": session });
@@ -278,6 +294,7 @@ export async function startFaultyHttp(plan: FaultPlan | (() => Answers), guard?:
         if (!response.writableEnded) response.write(`data: ${JSON.stringify(each)}\n\n`);
         if ("id" in each && each.id === message.id) response.end();
       },
+      text: (text) => response.end(`data: ${text}\n\n`),
       raw: (text) => response.write(text),
       die: () => void request.socket.destroy(),
     });

@@ -18,6 +18,7 @@ process.stderr.write("chatter\n".repeat(20_000));
 createInterface({ input: process.stdin }).on("line", (line) => {
   answers(JSON.parse(line) as Parameters<typeof answers>[0], {
     send: (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
+    text: (text) => void process.stdout.write(`${text}\n`),
     raw: (text) => void process.stdout.write(text),
     die: () => process.exit(7),
   });

@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -30,6 +31,12 @@ const PROGRAMS = {
   ),
   conformance: import.meta.resolve("@modelcontextprotocol/conformance/dist/index.js"),
   inspector: import.meta.resolve("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
+};
+
+/** The scenarios for clients, with the reason why one does not pass. */
+const CONFORMANCE = JSON.parse(readFileSync(join(import.meta.dirname, "conformance.json"), "utf8")) as {
+  readonly passes: readonly string[];
+  readonly fails: { readonly [scenario: string]: string };
 };
 
 type ProgramName = keyof typeof PROGRAMS;
@@ -166,19 +173,7 @@ function judged(program: ProgramName, args: readonly string[], home = tempFolder
   });
 }
 
-test.each([
-  "initialize",
-  "tools_call",
-  "elicitation-sep1034-client-defaults",
-  "sse-retry",
-  "auth/metadata-default",
-  "auth/scope-from-www-authenticate",
-  "auth/scope-step-up",
-  "auth/token-endpoint-auth-post",
-  "auth/pre-registration",
-  "auth/basic-cimd",
-  "auth/resource-mismatch",
-])("the client passes the conformance scenario %s", async (scenario) => {
+test.each(CONFORMANCE.passes)("the client passes the conformance scenario %s", async (scenario) => {
   const command = `"${process.execPath}" "${join(import.meta.dirname, "conformance-client.ts")}"`;
   let output = "";
   // One scenario has a clock: a busy machine is late there, and by no means each time.
@@ -187,6 +182,13 @@ test.each([
   // A client that is a little late gets a warning, which fails the whole.
   const isLate = /, 0 failed, 1 warnings\n[\s\S]*reconnected slightly late/.test(output);
   expect(isLate ? "OVERALL: PASSED" : output).toContain("OVERALL: PASSED");
+});
+
+test("every conformance scenario for clients passes, or is listed with the reason why it does not", async () => {
+  const { output } = await judged("conformance", ["list"]);
+  const [, clients = ""] = /^Client scenarios.*\n((?: {2}- .*\n)+)/m.exec(output) ?? [];
+  const names = [...clients.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
+  expect([...CONFORMANCE.passes, ...Object.keys(CONFORMANCE.fails)].toSorted()).toEqual(names.toSorted());
 });
 
 test("the server passes the conformance scenarios that need no tools of the suite's own", async () => {

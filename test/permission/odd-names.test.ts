@@ -55,31 +55,28 @@ function contents(folder: string): readonly string[] {
 }
 
 const HEADS =
-  "cat~head~head -n 1~tail -n~wc -l~wc~sort~sort -k~sort -t~uniq~uniq -f~cut -c 1~cut -d~nl -b~od -w~od -t~xxd -l~xxd -s~xxd -bl~diff~diff -U~diff --context~cmp -n~du~du -d~ls~ls -I~stat -c~file~tree~tree -P~md5sum~comm~paste -d~join~join -t~fold -w~column -t~column -s~rev~tac~hexdump -n~jq .~jq -n --arg a~jq --indent~grep~grep x~grep -e~grep -A~grep --include~rg~rg x~rg -g~rg -e~find~find . -name~sed p~sed -n~sed -e~awk 1~awk -F~awk -v~nice -n~timeout -s~timeout 5~stdbuf -o~echo a.ts | xargs -E~echo a.ts | xargs -n~echo~printf".split(
+  "cat~head~head -n 1~tail -n~wc -l~wc~sort~sort -k~sort -t~uniq~uniq -f~cut -c 1~cut -d~diff~diff -U~cmp -n~du~du -d~ls~ls -I~stat -c~file~tree~tree -P~grep~grep x~grep -e~grep -A~grep --include~rg~rg x~rg -g~rg -e~find~find . -name~sed -n 1p~sed -n~echo~printf~date~realpath~cat a.ts | sort".split(
     "~",
   );
 const WORDS =
-  "* a* *.ts ? 1* [aK]* */* ./* s/* -- ../secret /dev/null x . 1 a.ts -e --context -U --abbrev -n -r".split(
+  "* a* *.ts 1* a[.]ts ./* s/* s/../../* -* -o* --* --f* -f../secret --files0-from=../secret --output=victim -ovictim -- ../secret s/../../secret /dev/null x . 1 a.ts -e --context -U -n -r -delete".split(
     " ",
   );
 
 test.skipIf(BASH === undefined)(
-  "whatever the files of a workspace are called, a covered line writes nothing, runs none of them and shows nothing from outside (needs bash)",
+  "whatever the files of a workspace are called, a line that only looks writes nothing, runs none of them and shows nothing from outside (needs bash)",
   () => {
     const work = room();
     const policy = policyIn(work);
     const before = contents(work);
-    const inLoop = fc.tuple(fc.constantFrom("*", "*/*", "a* -*", "?", "./*"), fc.boolean());
+    let allowed = 0;
     const words = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 });
-    const line = fc.tuple(fc.constantFrom(...HEADS), words, fc.option(inLoop)).map(([head, given, loop]) => {
-      const command = `${head} ${given.join(" ")}`;
-      return loop === null ? command : `for f in ${loop[0]}; do ${command} ${loop[1] ? '"$f"' : "$f"}; done`;
-    });
     fc.assert(
-      fc.property(line, (command) => {
-        const { decision, runs } = policy.check({ tool: "bash", input: { command } });
-        fc.pre(decision === "allow" && runs !== undefined);
-        const { stdout, stderr } = spawnSync(BASH ?? "", ["-c", runs ?? ""], {
+      fc.property(fc.constantFrom(...HEADS), words, (head, given) => {
+        const command = `${head} ${given.join(" ")}`;
+        fc.pre(policy.check({ tool: "bash", input: { command } }).decision === "allow");
+        allowed++;
+        const { stdout, stderr } = spawnSync(BASH ?? "", ["-c", command], {
           cwd: work,
           env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" },
           encoding: "utf8",
@@ -90,5 +87,6 @@ test.skipIf(BASH === undefined)(
       }),
       { numRuns: RUNS, maxSkipsPerRun: 1000 },
     );
+    expect(allowed).toBeGreaterThanOrEqual(RUNS);
   },
 );

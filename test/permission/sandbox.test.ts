@@ -1,8 +1,12 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
   existsSync,
-  lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   symlinkSync,
@@ -10,357 +14,77 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { textOf } from "../../src/core/message/message.ts";
-import { askFor, missingForSandbox, openSandboxRoom } from "../sandbox-room.ts";
-import { steady, until } from "../shell-room.ts";
+import { openSandbox } from "../../src/permission/sandbox/open-sandbox.ts";
+import { missingForSandbox, openSandboxRoom } from "../sandbox-room.ts";
+import { openShellRoom, steady, until } from "../shell-room.ts";
 import { tempFolder } from "../temp-folder.ts";
+import { ATTACKS } from "./sandbox-attacks.ts";
 
 const missing = missingForSandbox();
+const RUNNER = join(import.meta.dirname, "run-attacks.ts");
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
 
-describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : `: ${missing}`}`, () => {
-  test("write to the workspace and the temporary folder, and nowhere else", async () => {
-    const room = await openSandboxRoom();
-    const command = `echo a > here; echo b > "$TMPDIR/there"; echo c > ${room.outside}/x; mktemp > /dev/null && cat here "$TMPDIR/there"`;
-    expect(steady(await room.bash({ command }))).toBe(
-      [
-        `/bin/bash: line 1: ${room.outside}/x: Read-only file system`,
-        "a",
-        "b",
-        "[exit code 0, T]",
-        `[sandbox: no writing to ${room.outside}/x. The user can allow it: sandbox.allowWrite ["${room.outside}/x"] in their config]`,
-      ].join("\n"),
-    );
-    expect(readdirSync(room.outside)).toEqual(["probe"]);
+/** Runs the attacks as a user, with an open file as descriptor 63 that nobody closes for them. */
+function attack({ uid, mode = "inside" }: { readonly uid?: number; readonly mode?: string }) {
+  const leaked = join(tempFolder(), "leaked");
+  const file = openSync(leaked, "w", 0o666);
+  const stdio = [
+    "ignore",
+    "pipe",
+    "pipe",
+    ...Array.from({ length: 60 }, () => "ignore" as const),
+    file,
+  ] as const;
+  const env = { PATH: process.env["PATH"], HOME: "/", GIT_CONFIG_NOSYSTEM: "1" };
+  const as = uid === undefined ? {} : { uid, gid: uid };
+  const { stdout, stderr } = spawnSync(process.execPath, [RUNNER, mode], {
+    stdio: [...stdio],
+    env,
+    encoding: "utf8",
+    ...as,
+  });
+  closeSync(file);
+  if (!stdout.startsWith("{")) throw new Error(stderr);
+  return {
+    ...(JSON.parse(stdout) as { count: number; succeeded: string[] }),
+    leaked: readFileSync(leaked, "utf8"),
+  };
+}
+
+/** Why the attacks cannot be run as somebody else. */
+function missingForNobody(): string {
+  if (!isRoot) return "only root can become an ordinary user";
+  const { status } = spawnSync(
+    process.execPath,
+    ["-e", `require("fs").accessSync(${JSON.stringify(RUNNER)})`],
+    { uid: NOBODY, gid: NOBODY },
+  );
+  return status === 0 ? "" : "another user cannot read this checkout";
+}
+
+describe.skipIf(missing !== "")(`the wall${missing === "" ? "" : `: ${missing}`}`, () => {
+  test(`holds against every attack, as ${isRoot ? "root" : "an ordinary user"}`, () => {
+    expect(attack({})).toEqual({ count: ATTACKS.length, succeeded: [], leaked: "" });
   });
 
-  test("do not have the kernel start something outside: its settings are root's, and cannot be uncovered", async () => {
-    const room = await openSandboxRoom();
-    const command =
-      "umount /proc/sys; umount -l /proc; test -r /proc/sys/kernel/core_pattern && for f in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/irq /proc/bus /proc/fs /proc/scsi /proc/acpi; do test -w $f && exit; done; echo held";
-    expect(textOf((await room.bash({ command: `(${command}) 2> /dev/null` })).content)).toContain("held\n");
+  const noNobody = missingForNobody();
+  test.skipIf(noNobody !== "")(
+    `holds against every attack, as nobody${noNobody === "" ? "" : `: ${noNobody}`}`,
+    () => {
+      expect(attack({ uid: NOBODY })).toEqual({ count: ATTACKS.length, succeeded: [], leaked: "" });
+    },
+  );
+
+  test("is what holds: without it the same attacks succeed", () => {
+    const controlled = ATTACKS.filter(({ isControlled }) => isControlled === true).map(({ name }) => name);
+    expect(attack({ mode: "outside" }).succeeded).toEqual(controlled);
   });
+});
 
-  test("write where the user allows it, and do not read what the user hides", async () => {
-    const extra = join((await openSandboxRoom()).outside, "extra");
-    mkdirSync(extra);
-    const room = await openSandboxRoom({ allowWrite: [extra], denyRead: ["hidden"] }, (workspace) => {
-      mkdirSync(join(workspace, "hidden"));
-      writeFileSync(join(workspace, "hidden", "key"), "s3cr3t");
-    });
-    const shown = textOf((await room.bash({ command: `echo a > ${extra}/x; cat hidden/key` })).content);
-    expect(shown).toContain(
-      `[sandbox: ${room.cwd}/hidden/key is hidden by sandbox.denyRead in the user's config]`,
-    );
-    expect({ leaks: shown.includes("s3cr3t"), text: readFileSync(join(extra, "x"), "utf8") }).toEqual({
-      leaks: false,
-      text: "a\n",
-    });
-  });
-
-  test("reach neither this machine nor another, and a refused host is named", async () => {
-    let connections = 0;
-    const server = createServer((socket) => {
-      connections++;
-      socket.destroy();
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as { readonly port: number };
-    const room = await openSandboxRoom();
-    const direct = await room.bash({ command: `exec 3<>/dev/tcp/127.0.0.1/${port}` });
-    const proxied = await room.bash({ command: askFor("host.example") });
-    expect({ connections, failed: direct.isError }).toEqual({ connections: 0, failed: true });
-    expect(textOf(proxied.content)).toContain(
-      '[sandbox: no network to host.example:443. The user can allow it: sandbox.allowDomains ["host.example"] in their config]',
-    );
-  });
-
-  test("leave hooks and settings of the repository and our config as they are, and Git works all the same", async () => {
-    const git = (cwd: string, ...args: readonly string[]): string =>
-      execFileSync("git", ["-C", cwd, "-c", "user.name=a", "-c", "user.email=a@b.example", ...args], {
-        encoding: "utf8",
-      });
-    const room = await openSandboxRoom({}, (workspace) => {
-      git(workspace, "init", "-q");
-      writeFileSync(join(workspace, "nano-agent.json"), "{}");
-    });
-    const attacks = [
-      "echo x > .git/hooks/post-commit",
-      "mkdir .git/hooks/a",
-      "mv .git/hooks .git/h2",
-      "rm -rf .git/hooks",
-      "mv .git .git2",
-      "git config core.hooksPath /tmp",
-      'echo \'{"permissionMode":"bypassPermissions"}\' > nano-agent.json',
-      "rm nano-agent.json",
-      "mv nano-agent.json x",
-    ];
-    const before = readFileSync(join(room.cwd, ".git", "config"), "utf8");
-    for (const command of attacks) {
-      const { isError, content } = await room.bash({ command });
-      const isNamed = textOf(content).includes("cannot be changed by commands; no setting allows it");
-      expect({ command, isError, isNamed }).toEqual({ command, isError: true, isNamed: true });
-    }
-    const work = await room.bash({
-      command:
-        "echo 1 > a && git add -A && git -c user.name=a -c user.email=a@b.example commit -qm one && git status --short",
-    });
-    expect(steady(work)).toBe("(no output)\n[exit code 0, T]");
-    expect({
-      log: git(room.cwd, "log", "--format=%s"),
-      config: readFileSync(join(room.cwd, ".git", "config"), "utf8") === before,
-      hooks: readdirSync(join(room.cwd, ".git", "hooks")).filter((name) => !name.endsWith(".sample")),
-      ours: readFileSync(join(room.cwd, "nano-agent.json"), "utf8"),
-      names: readdirSync(room.cwd).toSorted(),
-    }).toEqual({
-      log: "one\n",
-      config: true,
-      hooks: [],
-      ours: "{}",
-      names: [".git", "a", "nano-agent.json"],
-    });
-  });
-
-  test("cannot choose where the output of later commands goes", async () => {
-    const temporary = tempFolder();
-    const room = await openSandboxRoom({ temporary });
-    vi.stubEnv("TMPDIR", temporary);
-    const victim = join(room.outside, "bashrc");
-    writeFileSync(victim, "mine");
-    await room.bash({ command: "echo first" });
-    const swap = `for d in "$TMPDIR"/nano-agent-*; do
-      for n in "$d"/* "$d"/pipe-${process.pid}-{0..99} "$d"/output-{1..9}.txt; do ln -sfn ${victim} "$n"; done
-      mv "$d" "$d.old"; ln -sn ${room.outside} "$d"; done 2>/dev/null; echo swapped`;
-    await room.bash({ command: `while :; do ${swap}; sleep 0.01; done`, background: true });
-    await until(async () =>
-      textOf((await room.job({ action: "output", id: "job_1" })).content).includes("swapped"),
-    );
-    for (let count = 0; count < 12; count++) await room.bash({ command: "echo evil >> /dev/stdout" });
-    const long = textOf((await room.bash({ command: "yes evil | head -c 200000" })).content);
-    const [, path = ""] = /the full text is in (\S+?)\]/.exec(long) ?? [];
-    expect({ victim: readFileSync(victim, "utf8"), outside: readdirSync(room.outside).toSorted() }).toEqual({
-      victim: "mine",
-      outside: ["bashrc", "probe"],
-    });
-    expect({ links: lstatSync(path).isSymbolicLink(), bytes: readFileSync(path).length }).toEqual({
-      links: false,
-      bytes: 200_000,
-    });
-  });
-
-  describe("cannot have a later git status run anything", () => {
-    // Makes `evil` a folder that is a whole repository, whose settings run a program.
-    const EVIL = `mkdir evil && cp -r .git/HEAD .git/objects .git/refs evil/ && printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = %s\n\tfsmonitor = "touch $PWD/pwned; false"\n' "$PWD" > evil/config`;
-    const ATTACKS: readonly (readonly [name: string, command: string])[] = [
-      ["another common folder", `${EVIL}; printf '../evil\n' > .git/commondir`],
-      ["a common folder moved into place", `${EVIL}; echo "$PWD/evil" > c; mv c .git/commondir`],
-      ["settings of a worktree", `${EVIL}; cp evil/config .git/config.worktree`],
-      ["other settings", `${EVIL}; mv evil/config .git/config`],
-      ["another repository in its place", `${EVIL}; mv .git old; cp -r evil/. .git`],
-      ["a pointer in its place", `${EVIL}; rm -rf .git; echo "gitdir: evil" > .git`],
-      ["a link in its place", `${EVIL}; rm -rf .git; ln -s evil .git`],
-      ["the common folder of a repository below", `${EVIL}; echo "$PWD/evil" > sub/.git/commondir`],
-    ];
-    const runStatus = (cwd: string): void =>
-      void spawnSync("git", ["-C", cwd, "status", "--short"], { stdio: "ignore" });
-    const repository = (folder: string): void => {
-      mkdirSync(folder, { recursive: true });
-      execFileSync("git", ["-C", folder, "init", "-q"]);
-    };
-
-    test.each(ATTACKS)("%s", async (_name, command) => {
-      const room = await openSandboxRoom({}, (workspace) => {
-        repository(workspace);
-        repository(join(workspace, "sub"));
-      });
-      await room.bash({ command });
-      expect(existsSync(join(room.cwd, "evil"))).toBe(true);
-      runStatus(room.cwd);
-      runStatus(join(room.cwd, "sub"));
-      expect({
-        pwned: existsSync(join(room.cwd, "pwned")),
-        placeholders: existsSync(join(room.cwd, ".git", "commondir")),
-      }).toEqual({ pwned: false, placeholders: false });
-    });
-
-    /** What makes the folder itself a repository, beside `config`. */
-    const BARE = `mkdir -p objects refs; echo "ref: refs/heads/main" > HEAD`;
-    const CONFIG = `printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch %s/pwned; false"\n' "$PWD" > config`;
-
-    test.each([
-      ["that it makes of the workspace itself", () => undefined, `${BARE}; ${CONFIG}`],
-      [
-        "that the workspace itself is",
-        (workspace: string) =>
-          void spawnSync("bash", ["-c", `${BARE}; echo "[core]" > config`], { cwd: workspace }),
-        CONFIG,
-      ],
-    ] as const)("in a bare repository %s", async (_name, prepare, command) => {
-      const room = await openSandboxRoom({}, prepare);
-      await room.bash({ command });
-      runStatus(room.cwd);
-      expect({
-        pwned: existsSync(join(room.cwd, "pwned")),
-        isBare: existsSync(join(room.cwd, "objects")),
-      }).toEqual({
-        pwned: false,
-        isBare: true,
-      });
-    });
-
-    test.each([
-      ["whose HEAD it spoils", "echo x > .git/HEAD"],
-      ["whose objects it takes away", "rm -rf .git/objects"],
-      ["whose branches it takes away", "mv .git/refs x"],
-      ["below", "cd sub; echo x > .git/HEAD; rm ../HEAD; $MAKE"],
-    ])("in a folder that it makes a repository of, in the place of one %s", async (_name, spoil) => {
-      const room = await openSandboxRoom({}, (workspace) => {
-        repository(workspace);
-        repository(join(workspace, "sub"));
-      });
-      const make = `${BARE}; ${CONFIG}`;
-      const { isError } = await room.bash({ command: `${make}; ${spoil.replace("$MAKE", make)}` });
-      runStatus(room.cwd);
-      runStatus(join(room.cwd, "sub"));
-      expect([isError, existsSync(join(room.cwd, "pwned")), existsSync(join(room.cwd, "sub/pwned"))]).toEqual(
-        [false, false, false],
-      );
-    });
-
-    test("nor put a link to a repository elsewhere in the place of one", async () => {
-      const room = await openSandboxRoom({}, (workspace) => repository(join(workspace, "sub")));
-      const { isError } = await room.bash({ command: `mv sub old && ln -s ${room.outside} sub` });
-      expect([isError, lstatSync(join(room.cwd, "sub")).isDirectory()]).toEqual([true, true]);
-    });
-
-    test("when a command that was started before it ends and takes its placeholders along", async () => {
-      const room = await openSandboxRoom({}, repository);
-      await room.bash({ command: "until test -e go; do sleep 0.05; done", background: true });
-      const attack = `${EVIL}; touch go; until test -e on; do sleep 0.05; done; printf '../evil\n' > .git/commondir; echo $?`;
-      await room.bash({ command: attack, background: true });
-      await until(async () =>
-        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_1" })).content)),
-      );
-      writeFileSync(join(room.cwd, "on"), "");
-      await until(async () =>
-        /exited|exit code/.test(textOf((await room.job({ action: "output", id: "job_2" })).content)),
-      );
-      runStatus(room.cwd);
-      expect({
-        pwned: existsSync(join(room.cwd, "pwned")),
-        placeholders: existsSync(join(room.cwd, ".git", "commondir")),
-      }).toEqual({ pwned: false, placeholders: false });
-    });
-
-    test("the attack with a bare repository works where nothing confines it", () => {
-      const cwd = tempFolder();
-      spawnSync("bash", ["-c", `${BARE}; ${CONFIG}`], { cwd, stdio: "ignore" });
-      runStatus(cwd);
-      expect(existsSync(join(cwd, "pwned"))).toBe(true);
-    });
-
-    test("the attack works where nothing confines it", () => {
-      const cwd = tempFolder();
-      repository(cwd);
-      spawnSync("bash", ["-c", `${EVIL}; printf '../evil\\n' > .git/commondir`], { cwd, stdio: "ignore" });
-      runStatus(cwd);
-      expect(existsSync(join(cwd, "pwned"))).toBe(true);
-    });
-
-    test("a repository where there is none", async () => {
-      const room = await openSandboxRoom();
-      const tries = [
-        "git init -q .",
-        "mkdir .git && touch .git/config",
-        "touch .git/config",
-        "rm -rf .git && mkdir .git",
-        "mv .git old; git init -q",
-        "rmdir .git && echo 'gitdir: evil' > .git",
-      ];
-      for (const command of tries) expect((await room.bash({ command })).isError).toBe(true);
-      expect(readdirSync(room.cwd)).toEqual([]);
-    });
-
-    test("the settings of a linked worktree, and those of its repository where they may be written", async () => {
-      const main = tempFolder();
-      repository(main);
-      execFileSync("git", [
-        "-C",
-        main,
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@b.example",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "one",
-      ]);
-      const room = await openSandboxRoom({ allowWrite: [main] }, (workspace) =>
-        execFileSync("git", ["-C", main, "worktree", "add", "-q", "--force", workspace]),
-      );
-      const git = readFileSync(join(room.cwd, ".git"), "utf8").replace("gitdir: ", "").trim();
-      for (const path of [join(room.cwd, ".git"), join(git, "commondir"), join(main, ".git/config")])
-        expect((await room.bash({ command: `echo x > ${path}` })).isError).toBe(true);
-      expect((await room.bash({ command: `mv ${git} ${git}.old` })).isError).toBe(true);
-      expect(steady(await room.bash({ command: "echo 1 > a; git add a; git status --short" }))).toBe(
-        "A  a\n[exit code 0, T]",
-      );
-    });
-  });
-
-  test("are not run where a link stands in the place of what steers", async () => {
-    const room = await openSandboxRoom();
-    mkdirSync(join(room.cwd, "x"));
-    symlinkSync("x", join(room.cwd, ".git"));
-    const { isError, content } = await room.bash({ command: "touch made" });
-    expect({ isError, made: existsSync(join(room.cwd, "made")), text: textOf(content) }).toEqual({
-      isError: true,
-      made: false,
-      text: expect.stringContaining(`${room.cwd}/.git is a link, which cannot be guarded.`),
-    });
-  });
-
-  test("leave nothing behind: what outlives its command ends with it, children that left the group included", async () => {
-    const room = await openSandboxRoom();
-    const result = await room.bash({
-      command: "sleep 1000 & (setsid sleep 1001 &); env -i setsid sleep 1002 & sleep 0.1; echo done",
-    });
-    expect(steady(result)).toBe("done\n[exit code 0, T]");
-    expect(room.processes()).toEqual([]);
-  });
-
-  test("end with the time limit and with an abort, whole", async () => {
-    const room = await openSandboxRoom();
-    const command = "echo on; trap '' TERM; sleep 1000 & setsid sleep 1001";
-    let late = await room.bash({ command, timeout_ms: 300 });
-    // A busy machine may take longer than that to start it.
-    for (let timeout_ms = 600; !textOf(late.content).startsWith("on"); timeout_ms *= 2)
-      late = await room.bash({ command, timeout_ms });
-    const stop = new AbortController();
-    const aborted = room.bash(
-      { command: "echo on; sleep 1000" },
-      { signal: stop.signal, onUpdate: () => stop.abort() },
-    );
-    expect([textOf(late.content), textOf((await aborted).content)]).toEqual([
-      expect.stringMatching(/^on\n\[timed out after/),
-      expect.stringMatching(/^on\n\[aborted after/),
-    ]);
-    await until(() => room.processes().length === 0);
-  });
-
-  test("run as jobs that can be looked at and ended", async () => {
-    const room = await openSandboxRoom();
-    await room.bash({ command: "while :; do echo tick; sleep 0.02; done", background: true });
-    await until(async () =>
-      textOf((await room.job({ action: "output", id: "job_1" })).content).includes("tick"),
-    );
-    expect(textOf((await room.job({ action: "kill", id: "job_1" })).content)).toContain("[job_1: ended]");
-    await until(() => room.processes().length === 0);
-  });
-
+describe.skipIf(missing !== "")("commands in the sandbox", () => {
   test("show exit codes, signals and both outputs as elsewhere, and have no input and no terminal", async () => {
     const room = await openSandboxRoom();
     const outputs = [];
@@ -368,31 +92,339 @@ describe.skipIf(missing !== "")(`commands in the sandbox${missing === "" ? "" : 
       "echo o; echo e >&2; exit 7",
       "kill -SEGV $$",
       "cat; tty",
-      'printf %s "it\'s \\"quoted\\" \\$x"',
-      "echo 'a",
       "cat <<'E'\n$x\nE",
+      "echo $LINENO\nnosuchthing",
+      "echo 'a",
     ])
       outputs.push(steady(await room.bash({ command })));
     expect(outputs).toEqual([
       "o\ne\n[exit code 7, T]",
       "(no output)\n[exit code 139 (SIGSEGV), T]",
       "not a tty\n[exit code 1, T]",
-      'it\'s "quoted" $x\n[exit code 0, T]',
-      expect.stringMatching(/unexpected EOF[\s\S]*\[exit code 2, T\]$/),
       "$x\n[exit code 0, T]",
+      "1\n/bin/bash: line 2: nosuchthing: command not found\n[exit code 127, T]",
+      "/bin/bash: -c: line 1: unexpected EOF while looking for matching `''\n[exit code 2, T]",
     ]);
   });
 
-  test("give up rather than run outside when the sandbox is closed", async () => {
+  test("do everyday work: commit, cache, unpack, serve the next command", async () => {
+    // With the first ones Bash would not wait for its mounts to be looked at.
+    const env = { POSIXLY_CORRECT: "1", BASH_ENV: "/x", SSH_AUTH_SOCK: "/x", DISPLAY: ":0" };
+    const room = await openSandboxRoom({ shell: { env } });
+    const lines = [
+      "git init -q && git config user.name n; git -c user.name=n -c user.email=e commit -q --allow-empty -m one && git log --format=%s",
+      'mkdir -p "$XDG_CACHE_HOME" && echo a > "$XDG_CACHE_HOME/a" && cat "$XDG_CACHE_HOME/a"',
+      "tar -cf a.tar .git && tar -xOf a.tar .git/HEAD",
+      'echo "$npm_config_fetch_retries $PIP_RETRIES[$POSIXLY_CORRECT$SSH_AUTH_SOCK$DISPLAY$BASH_ENV]"',
+    ];
+    const texts = [];
+    for (const command of lines) texts.push(steady(await room.bash({ command })).split("\n[")[0]);
+    expect(texts).toEqual(["one", "a", "ref: refs/heads/master", "0 0[]"]);
+    const serve = `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1); open F, ">", "port"; print F $s->sockport, "\\n"; close F; while ($c = $s->accept) { print $c "served\\n"; close $c }'`;
+    await room.bash({ command: serve, background: true });
+    await until(
+      () => existsSync(join(room.cwd, "port")) && readFileSync(join(room.cwd, "port"), "utf8").endsWith("\n"),
+    );
+    expect(steady(await room.bash({ command: "cat < /dev/tcp/127.0.0.1/$(cat port)" }))).toBe(
+      "served\n[exit code 0, T]",
+    );
+    await room.job({ action: "kill", id: "job_1" });
+    await until(() => room.processes().length === 0);
+  });
+
+  test("end whole with the time limit and with an abort", async () => {
+    const room = await openSandboxRoom();
+    const command = "echo on; trap '' TERM; sleep 1000 & setsid sleep 1001";
+    let late = await room.bash({ command, timeout_ms: 300 });
+    // A busy machine may take longer than that to run its first word.
+    for (let timeout_ms = 600; !textOf(late.content).startsWith("on"); timeout_ms *= 2)
+      late = await room.bash({ command, timeout_ms });
+    const stop = new AbortController();
+    const aborted = room.bash({ command }, { signal: stop.signal, onUpdate: () => stop.abort() });
+    expect([textOf(late.content), textOf((await aborted).content)]).toEqual([
+      expect.stringMatching(/^on\n\[timed out after/),
+      expect.stringMatching(/^on\n\[aborted after/),
+    ]);
+    await until(() => room.processes().length === 0);
+  });
+
+  test("are told what was held back and how to ask for it, when they failed", async () => {
+    const room = await openSandboxRoom({
+      shell: {
+        placement: (input) => ({ runs: "access" in input ? "network" : "inside", readOnly: "plan" in input }),
+      },
+      prepare: (_workspace, home) => mkdirSync(join(home, ".ssh")),
+    });
+    const server = createServer((socket) => socket.end("in\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { port: number };
+    const notes = async (command: string, input: object = {}): Promise<readonly string[]> =>
+      textOf((await room.bash({ command, ...input })).content)
+        .split("\n")
+        .filter((line) => line.startsWith("[sandbox"));
+    const full = 'call again with access: "full" and a reason]';
+    const connect = `cat < /dev/tcp/127.0.0.1/${port}`;
+    expect([
+      await notes(connect),
+      await notes("exec 3<>/dev/tcp/192.0.2.1/80"),
+      await notes(connect, { access: "network", reason: "To try it." }),
+      await notes("echo x > ~/a"),
+      await notes("echo x > ~/a; true"),
+      await notes("ls ~/.ssh"),
+      await notes("touch a", { plan: true }),
+      await notes("false"),
+    ]).toEqual([
+      [expect.stringContaining('access: "network" and a reason]')],
+      [expect.stringContaining('access: "network" and a reason]')],
+      [],
+      [expect.stringContaining(full)],
+      [],
+      [`[sandbox: ${room.home}/.ssh is closed to commands. If it is needed, ${full}`],
+      ["[sandbox: in plan mode commands write to /tmp only, which is empty for each]"],
+      [],
+    ]);
+  });
+
+  test("have put back what would steer git, which is kept and named in the result", async () => {
+    const room = await openSandboxRoom();
+    const text = textOf(
+      (await room.bash({ command: "mkdir v; echo x > v/a; mv v .vscode; sleep 5; echo late" })).content,
+    );
+    const kept =
+      /\[sandbox: \S+\/\.vscode is as it was before; what a command put there is kept as (\S+)\]/.exec(
+        text,
+      )?.[1];
+    expect([
+      text.includes("late"),
+      readdirSync(room.cwd),
+      readFileSync(join(kept ?? "", "a"), "utf8"),
+    ]).toEqual([false, [], "x\n"]);
+  });
+
+  test("leave a new repository, with the settings that git itself writes", async () => {
+    const room = await openSandboxRoom();
+    await room.bash({
+      command:
+        "git init -q --bare x.git; git clone -q x.git a; git init -q b; git -C b config user.name me; git -C b config core.editor evil",
+    });
+    await room.bash({ command: "true" });
+    const settings = (name: string): string => readFileSync(join(room.cwd, name, ".git/config"), "utf8");
+    expect([
+      settings("a").includes("url"),
+      existsSync(join(room.cwd, "b/.git/HEAD")),
+      existsSync(join(room.cwd, "b/.git/config")),
+    ]).toEqual([true, true, false]);
+  });
+
+  test("work in a linked worktree and below the root of a repository, and change no settings there", async () => {
+    const main = tempFolder({ "sub/a": "1" });
+    const git = (...args: readonly string[]): string =>
+      execFileSync("git", ["-C", main, "-c", "user.name=n", "-c", "user.email=e", ...args], {
+        encoding: "utf8",
+      });
+    git("init", "-q");
+    git("commit", "-q", "--allow-empty", "-m", "one");
+    const [tree, other] = [join(tempFolder(), "tree"), join(tempFolder(), "other")];
+    for (const place of [tree, other]) git("worktree", "add", "-q", place);
+    const commit =
+      "echo 2 > b; git add b; git -c user.name=n -c user.email=e commit -q -m two && git log -1 --format=%s";
+    const attack = `cd "$(git rev-parse --git-common-dir)"; echo x >> config; echo x > commondir; echo x > worktrees/other/HEAD; echo x > hooks/pre-commit`;
+    const before = [".git/config", ".git/worktrees/other/HEAD"].map((path) =>
+      readFileSync(join(main, path), "utf8"),
+    );
+    for (const workspace of [tree, join(main, "sub")]) {
+      const room = await openSandboxRoom({ sandbox: { workspace: [workspace] } });
+      expect(steady(await room.bash({ command: commit }))).toBe("two\n[exit code 0, T]");
+      await room.bash({ command: attack });
+    }
+    const after = [".git/config", ".git/worktrees/other/HEAD"].map((path) =>
+      readFileSync(join(main, path), "utf8"),
+    );
+    // Below the root of a repository its worktrees may be written to, as git does.
+    expect([
+      after[0],
+      existsSync(join(main, ".git/commondir")),
+      existsSync(join(main, ".git/hooks/pre-commit")),
+    ]).toEqual([before[0], false, false]);
+    expect(readFileSync(join(main, "sub/b"), "utf8")).toBe("2\n");
+  });
+
+  test("of two sandboxes in one process keep to their own", async () => {
+    const [one, two] = await Promise.all([openSandboxRoom(), openSandboxRoom()]);
+    await one.bash({ command: `echo x > ${two.cwd}/x; echo x > x` });
+    expect([readdirSync(one.cwd), readdirSync(two.cwd)]).toEqual([["x"], []]);
+  });
+
+  test("end with the process that started them, and what they did is looked at by the next", async () => {
+    const [workspace, home, state] = [tempFolder(), tempFolder(), tempFolder()];
+    const script = `
+      import { openSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../src/permission/sandbox/open-sandbox.ts"))};
+      import { createBashTools } from ${JSON.stringify(join(import.meta.dirname, "../../src/tools/bash-tools.ts"))};
+      const env = { PATH: "/usr/bin:/bin", HOME: ${JSON.stringify(home)} };
+      const { sandbox } = await openSandbox({ workspace: [${JSON.stringify(workspace)}], home: env.HOME, stateFolder: ${JSON.stringify(state)}, environment: env });
+      const command = "git init -q a/b && git -C a/b config core.fsmonitor evil; while :; do echo x >> beat; sleep 0.01; done";
+      await createBashTools({ env, sandbox }).bash.execute({ command }, { signal: new AbortController().signal, cwd: ${JSON.stringify(workspace)}, update() {} });
+    `;
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+      stdio: "ignore",
+    });
+    await until(() => existsSync(join(workspace, "beat")));
+    child.kill("SIGKILL");
+    await new Promise((resolve) => child.once("exit", resolve));
+    const size = (): number => readFileSync(join(workspace, "beat")).length;
+    let last = -1;
+    await until(async () => {
+      const [before] = [size()];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      last = size();
+      return before === last;
+    });
+    const room = await openSandboxRoom({ sandbox: { workspace: [workspace], home, stateFolder: state } });
+    await room.bash({ command: "true" });
+    expect([size() === last, existsSync(join(workspace, "a/b/.git/config"))]).toEqual([true, false]);
+    await room.sandbox.dispose();
+    expect(readdirSync(join(state, "s"))).toEqual([]);
+  });
+});
+
+describe.skipIf(missing !== "")("no command runs outside of a sandbox in its place", () => {
+  const made = (room: { readonly cwd: string }): boolean => existsSync(join(room.cwd, "made"));
+
+  test("when the sandbox is closed", async () => {
     const room = await openSandboxRoom();
     await room.sandbox.dispose();
-    const { content, isError } = await room.bash({ command: "touch made" });
-    expect({ isError, made: existsSync(join(room.cwd, "made")), text: textOf(content) }).toEqual({
-      isError: true,
-      made: false,
-      text: expect.stringContaining(
-        "The sandbox could not take the command, and nothing was run: the sandbox is closed.",
-      ),
-    });
+    const { content } = await room.bash({ command: "touch made" });
+    expect([content, made(room)]).toEqual([
+      "Error: The sandbox could not take the command, and nothing was run: the sandbox is closed.",
+      false,
+    ]);
   });
+
+  test("when bubblewrap holds nothing back any more", async () => {
+    const programs = tempFolder();
+    const real = execFileSync("sh", ["-c", "command -v bwrap"], { encoding: "utf8" }).trim();
+    writeFileSync(
+      join(programs, "bwrap"),
+      `#!/bin/bash\n[ -e ${programs}/broken ] || exec ${real} "$@"\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n`,
+      { mode: 0o755 },
+    );
+    const sandbox = { environment: { PATH: `${programs}:/usr/bin:/bin` } };
+    const room = await openSandboxRoom({ sandbox });
+    writeFileSync(join(programs, "broken"), "");
+    const { content, isError } = await room.bash({ command: "touch made" });
+    expect([isError, made(room), textOf(content)]).toEqual([
+      true,
+      false,
+      expect.stringContaining("nothing was run"),
+    ]);
+  });
+
+  test("when one that is needed cannot be opened", async () => {
+    const room = openShellRoom({ sandbox: () => Promise.reject(new Error("no sandbox (x): y")) });
+    const { content } = await room.bash({ command: "touch made" });
+    expect([content, made(room)]).toEqual(["Error: no sandbox (x): y", false]);
+  });
+
+  test("when a call is placed inside and there is none, or asks to leave where nothing may", async () => {
+    const none = openShellRoom({ placement: () => ({ runs: "inside", readOnly: false }) });
+    const closed = await openSandboxRoom();
+    const asked = { command: "touch made", access: "full", reason: "To try it." };
+    const texts = [await none.bash({ command: "touch made" }), await closed.bash(asked)].map(
+      ({ content }) => content,
+    );
+    expect([texts, made(none), made(closed)]).toEqual([
+      [
+        "Error: This call is to run in a sandbox, and there is none. Nothing was run.",
+        "Error: This session has no way out of its sandbox. Make the call without access.",
+      ],
+      false,
+      false,
+    ]);
+  });
+
+  test("but a person's own command does, and one that is let out", async () => {
+    const placement = (input: object) => ({
+      runs: "access" in input ? ("outside" as const) : ("inside" as const),
+      readOnly: false,
+    });
+    const room = await openSandboxRoom({ shell: { placement } });
+    const { signal } = new AbortController();
+    await room.tools.run("echo x > ~/mine", { cwd: room.cwd, signal });
+    await room.bash({ command: "echo x > ~/let", access: "full", reason: "To try it." });
+    expect(["mine", "let"].map((name) => existsSync(join(room.home, name)))).toEqual([true, true]);
+  });
+});
+
+describe("a sandbox that does not work is none, and says why in one line", () => {
+  const problemOf = async (
+    environment: Record<string, string>,
+    workspace = [tempFolder()],
+    home = tempFolder(),
+  ) => {
+    const opened = await openSandbox({ workspace, home, environment });
+    return "problem" in opened ? opened.problem : opened.sandbox.dispose().then(() => "it works");
+  };
+
+  test.skipIf(process.platform !== "linux")("without its program", async () => {
+    expect(await problemOf({ PATH: tempFolder() })).toBe(
+      "no sandbox (bash and bwrap and nsenter not found): apt-get install bash bubblewrap util-linux, dnf install bash bubblewrap util-linux or apk add bash bubblewrap util-linux; commands ask",
+    );
+  });
+
+  test("around the home, around nothing, and around keys", async () => {
+    const home = tempFolder({ ".ssh/id": "" });
+    const PATH = "/usr/bin:/bin";
+    expect([
+      await problemOf({ PATH }, [home], home),
+      await problemOf({ PATH }, [], home),
+      await problemOf({ PATH }, [join(home, ".ssh")], home),
+    ]).toEqual([
+      expect.stringMatching(/^no sandbox \(the workspace \S+ holds the home folder\): .*; commands ask$/),
+      expect.stringContaining("no workspace folder was given"),
+      expect.stringContaining("lies in a folder that commands may not read"),
+    ]);
+  });
+
+  /** A program that takes the place of bubblewrap. */
+  const fake = (text: string): string => {
+    const programs = tempFolder({ bwrap: `#!/bin/bash\n${text}\n` });
+    chmodSync(join(programs, "bwrap"), 0o755);
+    return `${programs}:/usr/bin:/bin`;
+  };
+  const skip = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"';
+
+  test.skipIf(missing !== "").each([
+    ["that confines nothing", skip, /reassociate to namespace|could be written to/],
+    [
+      "that confines half",
+      `args=(); for a in "$@"; do [ "$a" = --unshare-net ] || args+=("$a"); done; args=("\${args[@]/--ro-bind/--bind}"); exec /usr/bin/bwrap "\${args[@]}"`,
+      /could be written to|is not as/,
+    ],
+    [
+      "that may make no namespaces",
+      "echo 'bwrap: No permissions to create new namespace, likely because' >&2; exit 1",
+      /user namespaces are forbidden here .*: in a container choose --yolo/,
+    ],
+    [
+      "that meets a covered /proc",
+      `case "$*" in *--proc*) echo "bwrap: Can't mount proc on /newroot/proc: Operation not permitted" >&2; exit 1;; *) exec /usr/bin/bwrap "$@";; esac`,
+      /\/proc is partly covered here/,
+    ],
+    ["that ends without a word", "exit 1", /it ended without a word/],
+  ])("with a bubblewrap %s", async (_name, text, expected) => {
+    const problem = await problemOf({ PATH: fake(text) });
+    expect(problem).toMatch(expected);
+    expect(problem).toMatch(/^no sandbox \([^\n]*\): [^\n]*; commands ask$/);
+  });
+
+  test.skipIf(missing !== "")(
+    "with a program of the workspace in its place: that one is not used",
+    async () => {
+      const workspace = tempFolder();
+      symlinkSync("/bin/false", join(workspace, "bwrap"));
+      accessSync(join(workspace, "bwrap"), constants.X_OK);
+      expect(await problemOf({ PATH: `${workspace}:/usr/bin:/bin` }, [workspace])).toBe("it works");
+    },
+  );
 });

@@ -8,6 +8,7 @@ import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";
 import { fallbackModel } from "../../src/core/model/fallback.ts";
 import type { Model, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
+import { knownModelInfo } from "../../src/providers/model-info.ts";
 import { calls, fails, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, tool } from "./conversation.ts";
@@ -200,4 +201,22 @@ test("requests at work at the same time never spend more than the limit together
     const { cost } = await new Crowd({ model, budget: { usd } }).run("go");
     expect([cost !== undefined && cost <= usd, most >= 1]).toEqual([true, true]);
   }
+});
+
+test("a long request is charged by its tier, and held to what is left before it is sent", async () => {
+  const info = knownModelInfo("google", "gemini-3.1-pro-preview") ?? {};
+  const usage = { inputTokens: 300_000, outputTokens: 10_000 };
+  const model = new ScriptedModel([[says("one"), finishes("stop", usage)], says("two")], { info });
+  const agent = new Agent({ model, budget: { usd: 2 } });
+  expect((await agent.run("go")).cost).toBeCloseTo(1.38, 9);
+  // The conversation is as long as the provider said: 62 cents pay for no second request of its tier.
+  expect(await agent.run("on")).toMatchObject({ stopReason: "budget", limit: "usd" });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("what a provider says it charged wins over what its prices come to", async () => {
+  const finish = { ...end(), costUsd: 0.25 } as StreamPart;
+  const priced = await new Agent({ model: playing([text("hi"), finish]) }).run("go");
+  const { info: _info, ...unpriced } = playing([text("hi"), finish]);
+  expect([priced.cost, (await new Agent({ model: unpriced }).run("go")).cost]).toEqual([0.25, 0.25]);
 });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import type { Notice } from "../../src/app/coding-session/notice.ts";
 import { userPaths } from "../../src/app/config/paths.ts";
 import { sessionStore } from "../../src/app/open-session.ts";
 import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
@@ -219,6 +220,38 @@ test("what is no file of a session is refused as such, and one without its begin
   });
   const copy = await reader.fork("empty");
   expect((await reader.session(copy.id)).cwd).toBe(cwd);
+});
+
+test("a damaged line is told by the answer and to whoever serves, once, and a link is in no list", async () => {
+  const home = tempFolder();
+  const cwd = tempFolder();
+  const first = await otherWriter({ home, cwd }, [says("One.")]);
+  await first.send("1");
+  await first.close();
+  const { path } = sessionStore(userPaths({ HOME: home })).find(first.id);
+  const lines = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, lines.with(2, `${lines[2]?.slice(0, 40)}`).join("\n"));
+  symlinkSync(path, join(dirname(path), "link.jsonl"));
+  const notices: Notice[] = [];
+  const { reader } = await filesRoom([], {
+    home,
+    cwd,
+    session: { onNotice: (notice) => notices.push(notice) },
+  });
+  const { damaged } = await reader.session(first.id);
+  await reader.session(first.id);
+  const listed = (await reader.sessions()).sessions.map(({ id }) => id);
+  expect([damaged, listed, notices]).toEqual([
+    [{ line: 3, reason: expect.any(String) }],
+    [first.id],
+    [
+      {
+        level: "warning",
+        code: "other",
+        message: expect.stringContaining(`1 damaged line of ${path} left out`),
+      },
+    ],
+  ]);
 });
 
 test("where the folder of sessions became a file, a session that was found before tells the reason too", async () => {

@@ -23,7 +23,7 @@ export type ExtraTool = (typeof EXTRA_TOOLS)[number];
 /** The modes of confining commands: always, where the system can do it, or never. */
 export const SANDBOX_MODES = ["on", "auto", "off"] as const;
 
-/** `on`: commands run in the sandbox or nothing starts · `auto`: where it works · `off`: never. */
+/** `on`: commands run in the sandbox or not at all · `auto`: where it works · `off`: never. */
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
 /** Settings of the network, as config files hold them. */
@@ -83,12 +83,12 @@ export interface EnvironmentConfig {
 /** The confinement of commands, and the places they may reach beside the workspace and temporary folder. */
 export interface SandboxConfig {
   readonly mode?: SandboxMode;
-  /** Hosts commands may talk to: `example.com`, `*.example.com`. */
-  readonly allowDomains?: readonly string[];
   /** Folders and files commands may write to. */
   readonly allowWrite?: readonly string[];
   /** Folders and files commands may not read. */
   readonly denyRead?: readonly string[];
+  /** macOS: commands reach ports of this machine. */
+  readonly loopback?: boolean;
 }
 
 /** Addresses that `web_fetch` may reach. */

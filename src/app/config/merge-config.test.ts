@@ -34,10 +34,7 @@ function merge({
 /** What a user says who approved all of a project that can be approved. */
 function trusting(project: ConfigFile, user: ConfigFile = {}): TrustedProject {
   const { acting } = splitProjectConfig("nano-agent.json", project, user);
-  return new TrustedProject({
-    folder: "/p",
-    approved: new Map(acting.map(({ item }) => [itemKey(item), item.hash])),
-  });
+  return new TrustedProject("/p", new Map(acting.map(({ item }) => [itemKey(item), item.hash])));
 }
 
 test("flags win over the environment, that over the project, that over the user", () => {
@@ -97,7 +94,7 @@ const WIDENING: ConfigFile = {
 const USER: ConfigFile = { maxTurns: 5, maxBudgetUsd: 1, maxWallTime: "10m" };
 
 test("what of a project can act is left out until it is trusted, and what no project may set is named", () => {
-  const trust = new TrustedProject({ folder: "/p" });
+  const trust = new TrustedProject("/p");
   const { values, notices } = merge({ user: USER, project: WIDENING, projectTrust: trust });
   expect({ values, notices, leftOut: trust.leftOut.map(({ path }) => path) }).toEqual({
     values: { permissions: { deny: ["read(x)"] }, ...USER },
@@ -193,7 +190,7 @@ test("what commands see adds up over user and flags, the mode of the sandbox is 
   const { values, sources, notices } = merge({
     user: {
       environment: { pass: ["A"], set: { X: "1" } },
-      sandbox: { mode: "on", allowDomains: ["a.example"] },
+      sandbox: { mode: "on", denyRead: ["~/a"] },
       redact: true,
     },
     project: { environment: { pass: ["EVIL"] }, sandbox: { mode: "off" }, redact: false },
@@ -207,7 +204,7 @@ test("what commands see adds up over user and flags, the mode of the sandbox is 
   }).toEqual({
     values: {
       environment: { pass: ["A", "B"], set: { X: "1" } },
-      sandbox: { mode: "auto", allowDomains: ["a.example"] },
+      sandbox: { mode: "auto", denyRead: ["~/a"] },
       redact: true,
     },
     from: "/u/config.json + command line",
@@ -249,7 +246,7 @@ const STEERING: readonly (readonly [key: string, config: ConfigFile, does: strin
 ];
 
 test.each(STEERING)("%s of a project waits for trust, and says what it would do", (key, project, does) => {
-  const trust = new TrustedProject({ folder: "/p" });
+  const trust = new TrustedProject("/p");
   const before = merge({ project, projectTrust: trust }).values;
   const after = merge({ project, projectTrust: trusting(project) }).values;
   expect({ before, after, leftOut: trust.leftOut.map((item) => [item.path, item.does]) }).toEqual({
@@ -271,7 +268,7 @@ test("whatever a project says that nobody trusts, only tightening counts, and al
     .map((parts) => Object.assign({}, ...parts) as ConfigFile);
   fc.assert(
     fc.property(anything, (project) => {
-      const trust = new TrustedProject({ folder: "/p" });
+      const trust = new TrustedProject("/p");
       const { values, notices } = merge({ project, projectTrust: trust });
       const tightening = ["disallowedTools", "permissionMode", "permissions", "maxTurns", "maxBudgetUsd"];
       expect(Object.keys(values).filter((key) => ![...tightening, "maxWallTime"].includes(key))).toEqual([]);

@@ -47,7 +47,7 @@ export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
     const { cwd = "" } = layers;
     if (Object.hasOwn(folders, cwd)) merged.add({ ...folders[cwd] }, user.path);
   }
-  const trust = layers.projectTrust ?? new TrustedProject({ folder: "" });
+  const trust = layers.projectTrust ?? new TrustedProject("");
   for (const { path, config } of layers.project) {
     const shown = projectPath(trust.folder, path);
     const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});

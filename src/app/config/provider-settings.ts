@@ -31,6 +31,13 @@ const QUIRKS = {
       oneOf: ["none", "same", "reasoning_content", "reasoning", "reasoning_details", "content"],
     },
     require_reasoning: SWITCH,
+    omit: {
+      type: "string",
+      pattern: /^(?:\w+(?:, ?\w+)*)?$/,
+      form: 'names of fields such as "parallel_tool_calls,top_p"',
+    },
+    cache_marks: { type: "string", oneOf: ["none", "user", "all"] },
+    reports_cost: SWITCH,
     stream_usage: SWITCH,
     prompt_cache_key: SWITCH,
     ask_for_parallel_calls: SWITCH,

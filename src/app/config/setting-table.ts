@@ -176,13 +176,13 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       mode: {
         type: "string",
         oneOf: SANDBOX_MODES,
-        default: "`off`",
+        default: "`auto`",
         flag: { name: "sandbox", value: "on|auto|off", group: "Permission" },
-        help: "Confine commands to the workspace and the temporary folder, without network. on: or refuse to start. auto: where it works.",
+        help: "Confine commands to the workspace and temporary files, without network and keys. auto: where it works. on: or run none.",
       },
-      allowDomains: { ...TEXTS, help: "Hosts commands may talk to: `example.com`, `*.example.com`." },
       allowWrite: { ...TEXTS, help: "Further folders and files they may write to." },
       denyRead: { ...TEXTS, help: "Folders and files they may not read." },
+      loopback: { ...SWITCH, default: "`false`", help: "macOS: commands reach ports of this machine." },
     },
   },
   maxTurns: {

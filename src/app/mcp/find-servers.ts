@@ -82,7 +82,7 @@ function addProject(
   { folders, trust }: Settings,
   { definitions, faults }: { readonly definitions: Map<string, Definition>; readonly faults: ServerFault[] },
 ): void {
-  for (const found of findProjectServers(trust.folder, folders)) {
+  for (const found of folders.flatMap((folder) => findProjectServers(trust.folder, folder))) {
     if ("fault" in found) faults.push({ name: "*", source: found.path, fault: found.fault });
     else if (trust.admits(found.item))
       definitions.set(found.name, { source: found.path, value: found.server, isOfProject: true });

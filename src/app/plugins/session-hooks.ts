@@ -2,7 +2,6 @@ import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.
 import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { JsonObject } from "../../core/base/errors.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
@@ -104,18 +103,11 @@ export class SessionHooks {
     };
   }
 
-  /**
-   * The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of.
-   * `onAsk` is told the arguments of a call that rules allow and a hook wants a person to see.
-   */
-  gate(gate: PermissionGate, onAsk: (input: ToolInput) => void): PermissionGate {
+  /** The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of. */
+  gate(gate: PermissionGate): PermissionGate {
     return {
       ...gate,
-      check: async (request) => {
-        const decision = this.#decided(request, await gate.check(request));
-        if (decision.code === "hook_asks") onAsk(request.input);
-        return decision;
-      },
+      check: async (request) => this.#decided(request, await gate.check(request)),
       setMode: (mode) => {
         this.mode = mode;
         gate.setMode(mode);

@@ -30,7 +30,7 @@ export interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */
   readonly workspace: string;
-  /** Default `acceptEdits`: reads and edits in the copy, commands that read, and what settings allow. */
+  /** Default `auto`: edits and commands in the copy, and what settings allow. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
   readonly onNotice: OnNotice;
@@ -57,23 +57,27 @@ function liveTools(
   const { shell, redact } = confined;
   const guard = new FileGuard();
   const builtin = createBuiltinTools({
-    shell: { ...shell, env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
+    shell: Object.assign(shell, { env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } }),
     settings: { ...settings, config: { ...config, values: { ...config.values, extraTools: [] } } },
     workspace: confined.workspace,
+    temporary: confined.temporary,
     guard,
   });
   const gate = createPermissionGate({
-    mode: mode ?? "acceptEdits",
+    mode: mode ?? "auto",
     allowed: [...(config.values.allowedTools ?? []), ...(allowed ?? [])],
     disallowed: config.values.disallowedTools ?? [],
     permissions: config.values.permissions,
     known: builtin.tools.map(({ name }) => name),
     workspace: confined.workspace,
+    sandbox: confined.sandboxState,
+    temporary: confined.temporary,
     guard,
     cwd: scratch.folder,
     home: paths.home,
     commandPath: () => variable(settings.environment, "PATH"),
   });
+  confined.follow(gate);
   const kept = new Map<string, number>();
   const keep = (reason: string): undefined => {
     kept.set(reason, (kept.get(reason) ?? 0) + 1);

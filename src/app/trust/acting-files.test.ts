@@ -30,7 +30,7 @@ test("servers, skills with scripts, subagents with tools and commands that run s
     ".claude/commands/status.md": "State: !`git status`",
   });
   expect(await found(root)).toEqual([
-    { kind: "mcp_server", path: ".mcp.json#db", does: "starts npx -y db, with A=1" },
+    { kind: "mcp_server", path: ".mcp.json#db", does: 'starts npx -y db, with {"env":{"A":"1"}}' },
     { kind: "mcp_server", path: ".mcp.json#web", does: "connects to https://x.example" },
     { kind: "mcp_server", path: ".mcp.json#odd", does: "is an MCP server of no known form" },
     { kind: "skill", path: ".claude/skills/run", does: "brings a/b.py" },
@@ -87,8 +87,8 @@ test.each([
     '---\n"mod\\u0065l": x/y\ntools: read\n---\nP',
     "model: x/y; tools: read",
   ],
-  ["a list over several lines", "---\ntools:\n  - bash\n  - write\n---\nP", "tools: bash, write"],
-  ["fields in braces", "---\n{tools: [bash], model: x/y}\n---\nP", "tools: bash; model: x/y"],
+  ["a list over several lines", "---\ntools:\n  - bash\n  - write\n---\nP", 'tools: ["bash","write"]'],
+  ["fields in braces", "---\n{tools: [bash], model: x/y}\n---\nP", 'tools: ["bash"]; model: x/y'],
 ])("what a subagent does is told as it is read: %s", async (_what, text, does) => {
   expect(await found(tempFolder({ ".claude/agents/a.md": text }))).toEqual([
     { kind: "agent", path: ".claude/agents/a.md", does },
@@ -114,25 +114,23 @@ test("variables that a server would log in with are told", async () => {
     {
       kind: "mcp_server",
       path: ".mcp.json#web",
-      does: "connects to https://x.example, with oauth.clientSecret=${MY_TOKEN}",
+      does: 'connects to https://x.example, with {"oauth":{"clientSecret":"${MY_TOKEN}"}}',
     },
   ]);
 });
 
-test("what stands in the place of .mcp.json and is no file is told of, and what is not there is not", () => {
+test("a .mcp.json that cannot be used is a fault, and one that is not there is none", () => {
   const faults = (prepare: (file: string) => void): readonly unknown[] => {
     const root = tempFolder();
     prepare(join(root, ".mcp.json"));
-    return findProjectServers(root, [root]);
+    return findProjectServers(root, root);
   };
-  const fault = {
-    path: ".mcp.json",
-    fault: expect.stringContaining("is not used: it is not a file of at most"),
-  };
+  const fault = { path: ".mcp.json", fault: expect.stringMatching(/^is not used: .*(?:it|Correct|remove)/) };
   expect([
     faults((file) => mkdirSync(file)),
-    faults((file) => symlinkSync(join(file, "gone"), file)),
     faults((file) => writeFileSync(file, " ".repeat(1_000_001))),
+    faults((file) => writeFileSync(file, "{")),
+    faults((file) => writeFileSync(file, '{"mcpServers":[]}')),
     faults(() => undefined),
-  ]).toEqual([[fault], [fault], [fault], []]);
+  ]).toEqual([[fault], [fault], [fault], [fault], []]);
 });

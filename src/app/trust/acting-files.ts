@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { errorMessage, invalidConfig } from "../../core/base/errors.ts";
 import { canonicalJson, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { commandParts } from "../../extensions/commands/expand-command.ts";
 import { field } from "../../extensions/markdown/fields.ts";
@@ -7,21 +8,14 @@ import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
 import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
-import {
-  type FoundFile,
-  filesBelow,
-  isThere,
-  namesIn,
-  projectPath,
-  readProjectFile,
-} from "./project-files.ts";
+import { readSettingsFile } from "../config/private-file.ts";
+import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
-const MAX_SKILL_FILES = 200;
-const MAX_SKILL_BYTES = 5_000_000;
+const MAX_FOLDER_FILES = 200;
+const MAX_FOLDER_BYTES = 5_000_000;
 
-/** Folders of a project that hold subagents, skills and commands. */
 const AGENT_FOLDERS = [".nano-agent/agents", ".claude/agents"];
 const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"];
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
@@ -37,15 +31,22 @@ export async function findActingFiles(
   root: string,
   folders: readonly string[],
 ): Promise<readonly TrustItem[]> {
-  const items: TrustItem[] = [];
+  const items: (TrustItem | undefined)[] = [];
   for (const folder of folders) {
-    items.push(...serversOf(root, folder).flatMap((found) => ("item" in found ? [found.item] : [])));
-    items.push(...SKILL_FOLDERS.flatMap((name) => skillItems(root, join(folder, name))));
-    for (const name of AGENT_FOLDERS) items.push(...(await textItems(root, join(folder, name), "agent")));
-    for (const name of COMMAND_FOLDERS) items.push(...(await textItems(root, join(folder, name), "command")));
-    items.push(...extensionItems(root, join(folder, EXTENSION_FOLDER)));
+    const below = (name: string): string => join(folder, name);
+    for (const found of findProjectServers(root, folder)) if ("item" in found) items.push(found.item);
+    for (const skills of SKILL_FOLDERS.map(below))
+      items.push(...namesIn(skills, MAX_ENTRIES).map((name) => skillItem(root, join(skills, name))));
+    for (const agents of AGENT_FOLDERS.map(below))
+      for (const name of namesIn(agents, MAX_ENTRIES))
+        items.push(await textItem(root, join(agents, name), "agent"));
+    // Commands may lie in subfolders.
+    for (const commands of COMMAND_FOLDERS.map(below))
+      for (const { path } of filesBelow(commands, MAX_ENTRIES) ?? [])
+        items.push(await textItem(root, join(commands, path), "command"));
+    items.push(...extensionItems(root, below(EXTENSION_FOLDER)));
   }
-  return items;
+  return items.filter((item) => item !== undefined);
 }
 
 /** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
@@ -53,173 +54,117 @@ export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };
 
-/** Servers of a project's `.mcp.json` files, the nearest last. A changed definition is another server. */
-export function findProjectServers(root: string, folders: readonly string[]): readonly ProjectServer[] {
-  return folders.flatMap((folder) => serversOf(root, folder));
+/** Servers of the `.mcp.json` in a folder of a project. A changed definition is another server. */
+export function findProjectServers(root: string, folder: string): readonly ProjectServer[] {
+  const path = projectPath(root, join(folder, ".mcp.json"));
+  try {
+    const text = readSettingsFile(join(folder, ".mcp.json"), MAX_TEXT_BYTES)?.toString("utf8");
+    if (text === undefined) return [];
+    const parsed = safeParse(text);
+    const servers = parsed.ok && isRecord(parsed.value) ? ownValue(parsed.value, "mcpServers") : undefined;
+    if (!isRecord(servers)) throw invalidConfig('it is not JSON with an object "mcpServers". Correct it.');
+    const item = (name: string): TrustItem => mcpServerItem(`${path}#${name}`, servers[name]);
+    return Object.entries(servers).map(([name, server]) => ({ path, name, server, item: item(name) }));
+  } catch (error) {
+    return [{ path, fault: `is not used: ${errorMessage(error)}` }];
+  }
 }
-
-function serversOf(root: string, folder: string): readonly ProjectServer[] {
-  const file = join(folder, ".mcp.json");
-  const path = projectPath(root, file);
-  const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
-  if (text === undefined && !isThere(file)) return [];
-  if (text === undefined) return [{ path, fault: `is not used: ${UNREADABLE}` }];
-  const parsed = safeParse(text);
-  if (!parsed.ok)
-    return [{ path, fault: `is not used: the file is not JSON (${parsed.error}). Correct it.` }];
-  const { value } = parsed;
-  const servers = isRecord(value) ? ownValue(value, "mcpServers") : undefined;
-  if (!isRecord(servers))
-    return [{ path, fault: 'is not used: the file has no object "mcpServers". Correct or remove it.' }];
-  return Object.entries(servers).map(([name, server]) => ({
-    path,
-    name,
-    server,
-    item: mcpServerItem(`${path}#${name}`, server),
-  }));
-}
-
-const UNREADABLE = `it is not a file of at most ${MAX_TEXT_BYTES} bytes that can be read. Correct or remove it.`;
 
 /** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): TrustItem {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
 
+/** The start of a server and, as JSON, everything else in its definition. */
 function serverDoes(server: unknown): string {
-  const { command, args, url, env, headers, cwd, oauth } = isRecord(server) ? server : {};
-  const words = [command, ...(Array.isArray(args) ? (args as readonly unknown[]) : [])].filter(
-    (word) => typeof word === "string",
-  );
-  const having = [
-    ...pairs(env, (name, value) => `${name}=${value}`),
-    ...pairs(headers, (name, value) => `the header ${name}: ${value}`),
-    ...pairs(oauth, (name, value) => `oauth.${name}=${value}`),
-  ];
-  const more = having.length === 0 ? "" : `, with ${having.join(", ")}`;
-  const place = typeof cwd === "string" ? ` in ${cwd}` : "";
-  const asks = isRecord(server) && server["sampling"] === true ? ", and may ask the model" : "";
-  if (typeof url === "string") return `connects to ${url}${more}${asks}`;
-  return words.length > 0
-    ? `starts ${words.join(" ")}${place}${more}${asks}`
-    : "is an MCP server of no known form";
+  const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
+  const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;
+  if (typeof url === "string") return `connects to ${url}${more}`;
+  if (typeof command !== "string") return "is an MCP server of no known form";
+  const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
+  return `starts ${[command, ...words].join(" ")}${more}`;
 }
 
-function pairs(value: unknown, words: (name: string, text: string) => string): readonly string[] {
-  return isRecord(value) ? Object.entries(value).map(([name, text]) => words(name, String(text))) : [];
-}
-
-function skillItems(root: string, folder: string): readonly TrustItem[] {
-  return namesIn(folder, MAX_ENTRIES).flatMap((name) => skillItem(root, join(folder, name)) ?? []);
-}
-
-/**
- * The item of a skill's folder; `undefined` for one that is text alone, and for a folder without `SKILL.md`.
- * Every file counts, so that a changed script is another skill.
- */
+/** The item of a skill's folder; `undefined` for one that is text alone, and for one without `SKILL.md`. */
 function skillItem(root: string, folder: string): TrustItem | undefined {
-  const files = filesBelow(folder, MAX_SKILL_FILES);
-  const item = { kind: "skill", path: projectPath(root, folder) } as const;
-  if (files === undefined) return { ...item, ...TOO_MANY, does: "holds many files" };
-  if (!files.some((file) => file.path === "SKILL.md")) return undefined;
-  const others = files.filter(
-    (file) => !/\.(?:md|txt)$/i.test(file.path) || file.isExecutable || file.type === "other",
+  const files = filesBelow(folder, MAX_FOLDER_FILES);
+  if (files?.some(({ path }) => path === "SKILL.md") === false) return undefined;
+  const acting = files?.filter(
+    ({ path, isFile, isExecutable }) => !/\.(?:md|txt)$/i.test(path) || isExecutable || !isFile,
   );
-  if (others.length === 0) return undefined;
-  const names = others.map((file) => file.path);
-  const does = `brings ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
-  return { ...item, does, ...folderContent(folder, files) };
-}
-
-const TOO_MANY = { hash: "", blocked: `it has more than ${MAX_SKILL_FILES} files` } as const;
-
-/** The content of all files of a folder, or why it can never be approved. */
-function folderContent(folder: string, files: readonly FoundFile[]): Pick<TrustItem, "hash" | "blocked"> {
-  const odd = files.find((file) => file.type === "other");
-  if (odd !== undefined) return { hash: "", blocked: `${odd.path} is a link or no regular file` };
-  let left = MAX_SKILL_BYTES;
-  const parts: string[] = [];
-  for (const file of files) {
-    const content = readProjectFile(join(folder, file.path), left);
-    if (content === undefined)
-      return { hash: "", blocked: `it cannot be read, or has more than ${MAX_SKILL_BYTES} bytes` };
-    left -= content.length;
-    parts.push(canonicalJson([file.path, file.isExecutable, contentHash(content)]));
-  }
-  return { hash: contentHash(parts.join("\n")) };
+  if (acting?.length === 0) return undefined;
+  const does = `brings ${acting?.map(({ path }) => path).join(", ") ?? "many files"}`;
+  return folderItem({ kind: "skill", path: projectPath(root, folder), does }, folder, files);
 }
 
 /** The item of a folder of extensions, as one: its files may change each other. None without any. */
 export function extensionItems(root: string, folder: string): readonly TrustItem[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];
-  const path = projectPath(root, folder);
-  const item = { kind: "extension", path, does: `loads ${names.join(", ")} into the agent` } as const;
-  const files = filesBelow(folder, MAX_SKILL_FILES);
-  return [{ ...item, ...(files === undefined ? TOO_MANY : folderContent(folder, files)) }];
+  const does = `loads ${names.join(", ")} into the agent`;
+  const item = { kind: "extension", path: projectPath(root, folder), does } as const;
+  return [folderItem(item, folder, filesBelow(folder, MAX_FOLDER_FILES))];
 }
 
-async function textItems(
-  root: string,
+/** The item of a folder: any change of a file, of its name or of its rights is another content. */
+function folderItem(
+  item: Pick<TrustItem, "kind" | "path" | "does">,
   folder: string,
-  kind: "agent" | "command",
-): Promise<readonly TrustItem[]> {
-  // Commands may lie in folders.
-  const names =
-    kind === "agent"
-      ? namesIn(folder, MAX_ENTRIES)
-      : (filesBelow(folder, MAX_ENTRIES) ?? []).map((file) => file.path);
-  const items: TrustItem[] = [];
-  for (const name of names.filter((each) => each.endsWith(".md")))
-    items.push(...(await textItem(root, join(folder, name), kind)));
-  return items;
+  files: readonly FoundFile[] | undefined,
+): TrustItem {
+  const blocked = (why: string): TrustItem => ({ ...item, hash: "", blocked: why });
+  if (files === undefined) return blocked(`it has more than ${MAX_FOLDER_FILES} files`);
+  const odd = files.find(({ isFile }) => !isFile);
+  if (odd !== undefined) return blocked(`${odd.path} is a link or no regular file`);
+  let left = MAX_FOLDER_BYTES;
+  const parts: string[] = [];
+  for (const { path, isExecutable } of files) {
+    const content = readProjectFile(join(folder, path), left);
+    if (content === undefined)
+      return blocked(`it cannot be read, or has more than ${MAX_FOLDER_BYTES} bytes`);
+    left -= content.length;
+    parts.push(canonicalJson([path, isExecutable, contentHash(content)]));
+  }
+  return { ...item, hash: contentHash(parts.join("\n")) };
 }
 
 /**
  * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for
- * a file that nobody can use. What it does is told from its fields as whoever uses them reads them.
+ * a file that cannot be used. Its fields are read as the code that uses them reads them.
  */
 async function textItem(
   root: string,
   file: string,
   kind: "agent" | "command",
-): Promise<readonly TrustItem[]> {
-  const text = readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8");
+): Promise<TrustItem | undefined> {
+  const text = file.endsWith(".md") ? readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8") : undefined;
   const document = text === undefined ? undefined : await parseMarkdown(text);
-  if (text === undefined || document === undefined || "fault" in document) return [];
+  if (text === undefined || document === undefined || "fault" in document) return undefined;
   const { fields, body } = document;
-  const asks = Object.entries(fields)
+  const does = Object.entries(fields)
     .filter(([name, value]) => ACTING_FIELD.test(name) && value !== null)
-    .map(([name, value]) => `${name}: ${fieldText(value)}`);
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : canonicalJson(value)}`);
   // A subagent that names no tools has all of them.
-  const hasAll = kind === "agent" && field(fields, "tools") === undefined ? ["has every tool"] : [];
+  if (kind === "agent" && field(fields, "tools") === undefined) does.push("has every tool");
   const commands = commandParts(body).flatMap((part) => (part.type === "run" ? [part.command] : []));
-  const runs = kind === "command" && commands.length > 0 ? [`runs ${commands.join("; ")}`] : [];
-  const all = [...asks, ...hasAll, ...runs];
-  const path = projectPath(root, file);
-  return all.length === 0 ? [] : [{ kind, path, hash: contentHash(text), does: all.join("; ") }];
-}
-
-function fieldText(value: unknown): string {
-  if (typeof value === "string") return value;
-  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
-  return isList ? value.join(", ") : canonicalJson(value);
+  if (kind === "command" && commands.length > 0) does.push(`runs ${commands.join("; ")}`);
+  if (does.length === 0) return undefined;
+  return { kind, path: projectPath(root, file), hash: contentHash(text), does: does.join("; ") };
 }
 
 const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
 /**
- * The trust in subagents, skills and commands of a project: their content as it is now must be what the user
- * approved. What may not is noted for the report. A subagent whose file changed after it was read is another
- * one, and is not trusted.
+ * The trust in subagents, skills and commands of a project: their content must be what the user approved. What
+ * may not act is noted for the report. A file that changed after it was read is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {
-    const isSkill = kind === "skill";
-    const [item] = isSkill
-      ? [skillItem(trust.folder, dirname(path))]
-      : await textItem(trust.folder, path, kind === "command" ? "command" : "agent");
-    return item !== undefined && trust.admits(item) && (isSkill || item.hash === read);
+    const item =
+      kind === "skill"
+        ? skillItem(trust.folder, dirname(path))
+        : await textItem(trust.folder, path, kind === "command" ? "command" : "agent");
+    return item !== undefined && trust.admits(item) && (kind === "skill" || item.hash === read);
   };
 }

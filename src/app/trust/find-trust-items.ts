@@ -1,11 +1,8 @@
-import { gitPrograms } from "../../permission/paths/git-programs.ts";
-import { repositoryFrom } from "../../permission/paths/repository.ts";
 import type { TrustItem } from "../../permission/trust/trust-item.ts";
 import { loadConfigFile, loadProjectConfig } from "../config/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../config/paths.ts";
 import { splitProjectConfig } from "../config/project-config.ts";
 import { findActingFiles } from "./acting-files.ts";
-import { gitProgramsItem } from "./git-programs-item.ts";
 import { projectPath } from "./project-files.ts";
 
 /** A project, and what it brings that can act. */
@@ -27,7 +24,5 @@ export async function findTrustItems(cwd: string, paths: UserPaths): Promise<Pro
   const settings = configs.flatMap(({ path, config }) =>
     splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
   );
-  const programs = repositoryFrom(folder) === folder ? gitPrograms(folder) : undefined;
-  const git = programs === undefined ? [] : [gitProgramsItem(programs)];
-  return { folder, items: [...settings, ...git, ...(await findActingFiles(folder, folders))] };
+  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
 }

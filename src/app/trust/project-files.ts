@@ -1,41 +1,23 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { readSettingsFile } from "../config/private-file.ts";
 
 /** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never waits. */
 export function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
-  let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(file).isFile()) return undefined;
-    const buffer = Buffer.alloc(maxBytes + 1);
-    let length = 0;
-    for (let read = 1; read > 0 && length < buffer.length; length += read)
-      read = readSync(file, buffer, length, buffer.length - length, null);
-    return length > maxBytes ? undefined : buffer.subarray(0, length);
+    return readSettingsFile(path, maxBytes);
   } catch {
-    // Absent, or nothing we may read: then it cannot act through us either.
+    // A file that cannot be read cannot act through us either.
     return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 
-/** True when something stands at a path: a file, a folder, a link that leads nowhere. */
-export function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // What lies in a folder that may not be searched cannot act through us.
-    return false;
-  }
-}
-
-/** A path as it is shown, and approved: relative to the folder of the project, with `/`. */
+/** The path to show and approve: relative to the folder of the project, with `/`. */
 export function projectPath(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");
 }
 
-/** The names in a folder in their order, at most `max`; none where there is no folder. */
+/** The names in a folder in their order, at most `max`; none when there is no folder. */
 export function namesIn(folder: string, max: number): readonly string[] {
   try {
     return readdirSync(folder).sort().slice(0, max);
@@ -48,8 +30,8 @@ export function namesIn(folder: string, max: number): readonly string[] {
 export interface FoundFile {
   /** Relative to the folder, with `/`. */
   readonly path: string;
-  /** `other`: a link, a pipe, a device. */
-  readonly type: "file" | "other";
+  /** False for a link, a pipe or a device. */
+  readonly isFile: boolean;
   readonly isExecutable: boolean;
 }
 
@@ -57,18 +39,13 @@ export interface FoundFile {
 export function filesBelow(folder: string, max: number): readonly FoundFile[] | undefined {
   const found: FoundFile[] = [];
   const pending = [""];
-  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-    for (const name of namesIn(join(folder, path), max + 1)) {
-      const below = path === "" ? name : `${path}/${name}`;
-      const stats = lstatSync(join(folder, below), { throwIfNoEntry: false });
-      if (stats === undefined) continue;
-      if (stats.isDirectory()) pending.push(below);
-      else
-        found.push({
-          path: below,
-          type: stats.isFile() ? "file" : "other",
-          isExecutable: (stats.mode & 0o111) !== 0,
-        });
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    for (const name of namesIn(join(folder, parent), max + 1)) {
+      const path = parent === "" ? name : `${parent}/${name}`;
+      const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
+      if (stats?.isDirectory()) pending.push(path);
+      else if (stats !== undefined)
+        found.push({ path, isFile: stats.isFile(), isExecutable: (stats.mode & 0o111) !== 0 });
       if (found.length + pending.length > max) return undefined;
     }
   }

@@ -5,23 +5,14 @@ import { systemCode } from "../../system/system-error.ts";
 import type { UserPaths } from "../config/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../config/private-file.ts";
 
-/** Where it is kept what the user approved. */
-export function trustFile({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
-  return join(stateFolder, "trust.json");
-}
-
-/** The approvals of the user so far: none without a readable file. Throws `invalid_config` for damage. */
+/** The user's approvals: none without a readable file. Throws `invalid_config` when it is damaged. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
-  const path = trustFile(paths);
-  const text = readable(path);
-  return text === undefined ? new TrustRecord() : parseTrustRecord(text, path);
-}
-
-function readable(path: string): string | undefined {
+  const path = join(paths.stateFolder, "trust.json");
   try {
-    return readPrivateFile(path);
+    const text = readPrivateFile(path);
+    return text === undefined ? new TrustRecord() : parseTrustRecord(text, path);
   } catch (error) {
-    if (error instanceof Error && systemCode(error.cause) === "EACCES") return undefined;
+    if (error instanceof Error && systemCode(error.cause) === "EACCES") return new TrustRecord();
     throw error;
   }
 }
@@ -31,7 +22,7 @@ export async function changeTrust(
   paths: Pick<UserPaths, "stateFolder">,
   change: (record: TrustRecord) => TrustRecord,
 ): Promise<void> {
-  const path = trustFile(paths);
+  const path = join(paths.stateFolder, "trust.json");
   await changePrivateFile(path, (text) => {
     const record = text === undefined ? new TrustRecord() : parseTrustRecord(text, path);
     return change(record).toText();
@@ -40,5 +31,5 @@ export async function changeTrust(
 
 /** The parts that may act of the project in `folder` (links resolved). */
 export function openTrustedProject(folder: string, paths: Pick<UserPaths, "stateFolder">): TrustedProject {
-  return new TrustedProject({ folder, approved: readTrust(paths).contentsOf(folder) });
+  return new TrustedProject(folder, readTrust(paths).contentsOf(folder));
 }

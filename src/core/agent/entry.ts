@@ -74,9 +74,9 @@ export interface UserEntry extends EntryBase {
 /**
  * A remark of the loop to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a
  * tool, and the model answered in text · `unreadable`: what it wrote could not be read · `summarize`: its
- * requests are used up · `loop_warning`: it goes in circles.
+ * requests are used up · `loop_warning`: it goes in circles · `empty`: it said nothing about the results.
  */
-export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning";
+export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning" | "empty";
 
 /** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
 export interface LoopCircle {

@@ -16,6 +16,8 @@ import { LeftAnswer } from "./plugins.ts";
 import { reason } from "./reason.ts";
 import type { Ending } from "./result.ts";
 import { type MaxIterationsContext, type RunContext, record, remark, withChoice } from "./run-context.ts";
+import { unfinished } from "./unfinished-answer.ts";
+import { fillsWindow } from "./window-full.ts";
 
 /** The words that ask for a summary when all steps are used up and one is to end the run. */
 const SUMMARIZE =
@@ -137,7 +139,12 @@ async function afterText(run: RunContext, answer: Answer): Promise<Ending | unde
   if (steering.length > 0) return undefined;
   if (answer.cappedBy !== undefined && answer.finishReason.unified === "length")
     return { ...overBudget(run, answer.cappedBy), text: messageText(answer.message) };
-  if (run.finishTool === undefined || isCut(answer.finishReason)) return answered(run, answer);
+  if (run.finishTool === undefined || isCut(answer.finishReason)) {
+    const doubt = answer.finishReason.unified === "stop" ? await unfinished(run, answer.message) : undefined;
+    if (doubt === "again") return undefined;
+    if (doubt === undefined) return answered(run, answer);
+    return { stopReason: "error", text: messageText(answer.message), error: doubt };
+  }
   if (run.state.progress.nudges >= MAX_NUDGES)
     return { stopReason: "error", error: neverFinished(run.finishTool) };
   await remark(run, nudge(run.finishTool), { code: "nudge" });
@@ -163,14 +170,11 @@ function isCut(finish: FinishReason): boolean {
   return ["length", "refusal", "error"].includes(finish.unified);
 }
 
-/** Share of the window from which on an answer that was cut was cut by the window. */
-const NEARLY_FULL = 0.8;
-
 /** The remark about an answer that was cut because its conversation fills the window. */
 function fullWindow({ model, state }: RunContext): Pick<Ending, "detail"> {
   const window = model.info?.contextWindow;
   const used = state.measured?.tokens;
-  if (window === undefined || used === undefined || used < NEARLY_FULL * window) return {};
+  if (used === undefined || !fillsWindow(model, used)) return {};
   return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
 }
 

@@ -1,5 +1,5 @@
 import { defined } from "../base/defined.ts";
-import { NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
 import { type AssistantMessage, toolCallsOf } from "../message/message.ts";
 import type { CollectedAnswer } from "../model/collect.ts";
 import type { ModelRequest, ToolChoice } from "../model/model.ts";
@@ -8,15 +8,36 @@ import type { Answer } from "./plugin.ts";
 import { beforeTurn, type LeftAnswer, throughPlugins } from "./plugins.ts";
 import type { RequestAccount } from "./request-account.ts";
 import { type RunContext, record } from "./run-context.ts";
+import { isWindowFull, windowFullError } from "./window-full.ts";
 
 /** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
 export async function reason(run: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
   await beforeTurn(run);
-  const answer = stopped(run) ?? (await ask(run, toolChoice));
+  const answer = stopped(run) ?? (await ask(run, toolChoice, recordUnlessFull));
   if (answer.type !== "failed") return answer;
   const done = await mendedBy(run, answer.error);
   if (done === undefined) return answer;
   return stopped(run) ?? (done === "again" ? ask(run, toolChoice) : answer);
+}
+
+/**
+ * Records an answer, unless the window had no room for it and a plugin may make some: then it is void, as
+ * that of a request which was refused as too long.
+ */
+async function recordUnlessFull(
+  run: RunContext,
+  account: RequestAccount,
+  answer: CollectedAnswer,
+): Promise<RequestOutcome> {
+  const { message, finish } = answer;
+  const mayMend = run.plugins.some((plugin) => "afterFailure" in plugin);
+  if (!mayMend || !isWindowFull(run.model, answer)) return recordAnswer(run, account, answer);
+  const { durationMs } = account.timing();
+  const charge = account.answered(finish, message);
+  await record(run, { type: "model_usage", purpose: "retry", ...charge, durationMs });
+  const error = windowFullError(run.model, finish.finishReason);
+  await record(run, { type: "retry", attempt: 2, delayMs: 0, error: recordedError(error) });
+  return { type: "failed", error };
 }
 
 /** The outcome of the first plugin that knows of the failure; undefined where none does. */
@@ -32,7 +53,11 @@ async function mendedBy(run: RunContext, error: NanoAgentError): Promise<"again"
  * One model request of the conversation: plugins, the request, its parts published as they come, and its
  * answer recorded with what it cost. An answer that is cut is recorded as far as its text had come.
  */
-async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise<RequestOutcome> {
+async function ask(
+  run: RunContext,
+  toolChoice: ToolChoice | undefined,
+  answered: typeof recordAnswer = recordAnswer,
+): Promise<RequestOutcome> {
   let request = requestOf(run, toolChoice);
   try {
     request = await throughPlugins(run.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
@@ -43,7 +68,7 @@ async function ask(run: RunContext, toolChoice: ToolChoice | undefined): Promise
     show: (part) => {
       if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
     },
-    answered: (account, answer) => recordAnswer(run, account, answer),
+    answered: (account, answer) => answered(run, account, answer),
     cut: (account, why) => recordCut(run, account, why),
   });
 }

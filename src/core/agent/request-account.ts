@@ -4,8 +4,8 @@ import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import { AnswerCollector } from "../model/collect.ts";
 import { costOf } from "../model/cost.ts";
 import { estimateOutput, estimateTokens, type MeasuredContext } from "../model/estimate.ts";
-import { type BudgetLimit, type Grant, highestPrice } from "../model/ledger.ts";
-import type { FinishPart, ModelPrice, ModelRequest, StreamPart } from "../model/model.ts";
+import { type BudgetLimit, type Grant, highestPrices } from "../model/ledger.ts";
+import type { FinishPart, ModelRequest, StreamPart, TokenPrices } from "../model/model.ts";
 import type { AssistantEntry } from "./entry.ts";
 import { type RunContext, record } from "./run-context.ts";
 
@@ -68,7 +68,7 @@ export class RequestAccount {
     return {
       model: `${answering.provider}/${finish.model ?? answering.id}`,
       usage,
-      ...defined({ costUsd: price && costOf(usage, price) }),
+      ...defined({ costUsd: finish.costUsd ?? (price && costOf(usage, price)) }),
     };
   }
 
@@ -76,10 +76,10 @@ export class RequestAccount {
   cut(): Charge {
     const { provider, id } = this.#run.model;
     const model = `${provider}/${id}`;
-    const price = highestPrice(this.#run.model);
-    if (!this.#isCounted(price)) return { model, usage: NO_USAGE };
+    if (!this.#isCounted(highestPrices(this.#run.model, 0))) return { model, usage: NO_USAGE };
     const outputTokens = estimateTokens(this.collector.written() + this.#arguments.join(""));
     const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
+    const price = highestPrices(this.#run.model, usage.inputTokens);
     return { model, usage, ...defined({ costUsd: price && costOf(usage, price) }) };
   }
 
@@ -97,7 +97,7 @@ export class RequestAccount {
   }
 
   /** True when it matters to somebody what was used: to a budget, or because the model costs money. */
-  #isCounted(price: ModelPrice | undefined): boolean {
+  #isCounted(price: TokenPrices | undefined): boolean {
     if (price === undefined) return this.#run.ledger.isLimited;
     return price.input > 0 || price.output > 0;
   }

@@ -193,6 +193,7 @@ function exclusiveBound(node: SchemaNode, keyword: string, inclusive: string): n
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0) return true;
   const quotient = value / step;
+  if (!Number.isFinite(quotient)) return value % step === 0;
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * Number.EPSILON * 4;
 }
 

@@ -149,10 +149,22 @@ function inTurn(checks: readonly Check[]): Check {
   };
 }
 
+/**
+ * The names of parts of the document: `$anchor`, and `$id: "#name"` of draft 7. Values of `enum` and `const`
+ * are data, and a part with an `$id` of its own is another document, whose names are not ours.
+ */
 function collectAnchors(schema: unknown, anchors: Map<string, unknown>, depth: number): void {
   if (typeof schema !== "object" || schema === null || depth > MAX_JSON_DEPTH) return;
-  if (isRecord(schema) && typeof schema["$anchor"] === "string") anchors.set(schema["$anchor"], schema);
-  for (const child of Object.values(schema)) collectAnchors(child, anchors, depth + 1);
+  if (isRecord(schema)) {
+    const { $id, $anchor } = schema;
+    const isNamed = typeof $id === "string" && $id.startsWith("#");
+    if (isNamed) anchors.set($id.slice(1), schema);
+    else if (typeof $id === "string" && depth > 0) return;
+    if (typeof $anchor === "string") anchors.set($anchor, schema);
+  }
+  for (const [key, child] of Object.entries(schema))
+    if (key !== "const" && (key !== "enum" || !Array.isArray(child)))
+      collectAnchors(child, anchors, depth + 1);
 }
 
 function decodeFragment(fragment: string, where: string): string {

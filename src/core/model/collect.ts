@@ -1,6 +1,6 @@
 import { NanoAgentError } from "../base/errors.ts";
 import { GrowingText } from "../base/growing-text.ts";
-import type { AssistantBlock, ToolUseBlock } from "../message/block.ts";
+import type { AssistantBlock, ThinkingBlock, ToolUseBlock } from "../message/block.ts";
 import type { AssistantMessage } from "../message/message.ts";
 import { NO_USAGE } from "../message/usage.ts";
 import type { FinishPart, StreamPart } from "./model.ts";
@@ -115,8 +115,7 @@ export class AnswerCollector {
         continue;
       }
       const text = slot.text.toString().toWellFormed();
-      if (text !== "")
-        blocks.push(slot.kind === "text" ? { type: "text", text } : { type: "thinking", thinking: text });
+      if (text !== "") blocks.push(...(slot.kind === "text" ? parted(text) : [thinkingBlock(text)]));
     }
     return blocks;
   }
@@ -137,6 +136,31 @@ export class AnswerCollector {
     this.#usedIds.add(unique);
     return unique;
   }
+}
+
+/**
+ * A text, and the reasoning before it whose opening tag was part of the prompt: what ends with a closing tag
+ * that has a line of its own, or a paragraph, outside of code.
+ */
+function parted(text: string): readonly AssistantBlock[] {
+  const at = text.indexOf(CLOSE);
+  if (at === -1) return [{ type: "text", text }];
+  const thought = text.slice(0, at);
+  const rest = text.slice(at + CLOSE.length);
+  const isInCode = thought.split("```").length % 2 === 0 || thought.endsWith("`");
+  const endsLine = /^[ \t]*(?:\r?\n|$)/.test(rest) && /(?:^|\n)[ \t]*$/.test(thought);
+  const endsParagraph = /^[ \t]*(?:\r?\n[ \t]*\r?\n|$)/.test(rest);
+  if (thought.includes("<think>") || isInCode || !(endsLine || endsParagraph))
+    return [{ type: "text", text }];
+  const answer = rest.trimStart();
+  const thinking = thought.trim() === "" ? [] : [thinkingBlock(thought.trim())];
+  return answer === "" ? thinking : [...thinking, { type: "text", text: answer }];
+}
+
+const CLOSE = "</think>";
+
+function thinkingBlock(thinking: string): ThinkingBlock {
+  return { type: "thinking", thinking };
 }
 
 function writtenIn(slot: Slot): string {

@@ -76,6 +76,22 @@ describe("costOf", () => {
     );
   });
 
+  it("is that of the tier the whole request falls in, in whatever order the tiers are listed", () => {
+    const tiers = [
+      { above: 400_000, input: 8, output: 36 },
+      { above: 200_000, input: 4, output: 18, cacheRead: 0.4 },
+    ];
+    const tiered: ModelPrice = { input: 2, output: 12, cacheRead: 0.2, tiers };
+    fc.assert(
+      fc.property(usage, (used) => {
+        const { tiers: _tiers, ...lowest } = tiered;
+        const [highest = lowest, middle = lowest] = tiers;
+        const flat = used.inputTokens > 400_000 ? highest : used.inputTokens > 200_000 ? middle : lowest;
+        expect(costOf(used, tiered)).toBe(costOf(used, flat));
+      }),
+    );
+  });
+
   it("is input plus output where nothing was cached", () => {
     fc.assert(
       fc.property(tokens, tokens, price, (inputTokens, outputTokens, rates) => {

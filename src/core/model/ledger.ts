@@ -1,7 +1,8 @@
 import { orAborted } from "../base/abort.ts";
 import type { Usage } from "../message/usage.ts";
+import { pricesAt } from "./cost.ts";
 import { InputEstimates } from "./estimate.ts";
-import type { Model, ModelPrice, ModelRequest } from "./model.ts";
+import type { Model, ModelRequest, TokenPrices } from "./model.ts";
 import type { SharedBudget } from "./shared-budget.ts";
 
 /** Tokens an answer is taken to have at most where nobody knows the limit of the model. */
@@ -124,7 +125,7 @@ export class Ledger {
 
   #grant(asked: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Grant {
     const { request, model, inputTokens } = asked;
-    const price = highestPrice(model);
+    const price = highestPrices(model, inputTokens);
     const worst: Ceiling = {
       usd: price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000,
       tokens: inputTokens + output,
@@ -165,7 +166,7 @@ export class Ledger {
         usage.inputTokens + usage.outputTokens + reserved.reduce((sum, each) => sum + each.tokens, 0);
       room = { tokens: Math.floor(tokens - spent - inputTokens), limit: "tokens" };
     }
-    const price = highestPrice(model);
+    const price = highestPrices(model, inputTokens);
     if (usd !== undefined) {
       const spent = spentUsd(asked) + reserved.reduce((sum, each) => sum + each.usd, 0);
       const paid = paidOutput(usd - spent, inputTokens, price);
@@ -199,7 +200,7 @@ function longestAnswer(model: Model): number {
 }
 
 /** Tokens of output that `usd` pays for beside the input. An unknown price pays for nothing. */
-function paidOutput(usd: number, inputTokens: number, price: ModelPrice | undefined): number {
+function paidOutput(usd: number, inputTokens: number, price: TokenPrices | undefined): number {
   if (price === undefined) return 0;
   const left = usd * 1_000_000 - inputTokens * price.input;
   if (left < 0) return 0;
@@ -207,14 +208,14 @@ function paidOutput(usd: number, inputTokens: number, price: ModelPrice | undefi
 }
 
 /**
- * The highest a request to a model may be charged by: over the models that may answer, and with a cache that
- * is written where that costs more than plain input. `undefined` when the price of one of them is unknown.
+ * The highest a request of this length may be charged by: over the models that may answer, and with a cache
+ * that is written where that costs more than plain input. `undefined` when the price of one is unknown.
  */
-export function highestPrice(model: Model): ModelPrice | undefined {
-  let highest: ModelPrice = { input: 0, output: 0 };
+export function highestPrices(model: Model, inputTokens: number): TokenPrices | undefined {
+  let highest: TokenPrices = { input: 0, output: 0 };
   for (const each of [model, ...(model.alternatives ?? [])]) {
-    const price = each.info?.price;
-    if (price === undefined) return undefined;
+    if (each.info?.price === undefined) return undefined;
+    const price = pricesAt(each.info.price, inputTokens);
     highest = {
       input: Math.max(highest.input, price.input, price.cacheWrite ?? 0),
       output: Math.max(highest.output, price.output),

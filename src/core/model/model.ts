@@ -42,12 +42,23 @@ export interface ModelInfo {
 }
 
 /** Prices in USD per million tokens. A missing cache price means: charged as plain input. */
-export interface ModelPrice {
+export interface TokenPrices {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
   readonly cacheWrite1h?: number;
+}
+
+/** The prices of requests, which may be higher for long ones. */
+export interface ModelPrice extends TokenPrices {
+  /** Prices of a whole request whose input is longer than `above` tokens, in any order. */
+  readonly tiers?: readonly PriceTier[];
+}
+
+/** Prices of requests with more than `above` tokens of input. */
+export interface PriceTier extends TokenPrices {
+  readonly above: number;
 }
 
 /** How one call is made. */
@@ -169,6 +180,8 @@ export interface FinishPart {
   readonly answeredBy?: Pick<Model, "provider" | "id" | "info">;
   /** The provider's id of this answer. */
   readonly responseId?: string;
+  /** US dollars the provider says it charged: that wins over what its prices come to. */
+  readonly costUsd?: number;
 }
 
 /** A part of a model's stream. */

@@ -9,9 +9,12 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { errorMessage } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
+import { type RequestId, readMessages } from "./read-message.ts";
+import { readStream } from "./read-stream.ts";
 import type { HttpServer } from "./server-definition.ts";
 
 /** The parts both transports over HTTP are made from. */
@@ -100,7 +103,7 @@ function sdkOptions({ server, authorization, fetch }: HttpTransportOptions) {
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   return {
     requestInit: { headers: { ...headers } },
-    fetch: boundedFetch(fetch),
+    fetch: readingFetch(fetch),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -123,27 +126,49 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
   };
 }
 
-/** `fetch` whose answers hold no message longer than {@link MAX_MESSAGE_BYTES}: longer ones break off. */
-const boundedFetch =
+/** `fetch` whose answers are read by {@link readMessages}; one with a longer message than allowed breaks off. */
+const readingFetch =
   (fetch: FetchLike): FetchLike =>
   async (url, init) => {
     const response = await fetch(url, init);
     const { body } = response;
     if (body === null) return response;
-    const inLines = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    let bytes = 0;
-    const bounded = body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform: (chunk, controller) => {
-          const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
-          bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
-          if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
-          else
-            controller.error(
-              new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
-            );
-        },
-      }),
-    );
-    return Object.defineProperty(new Response(bounded, response), "url", { value: response.url });
+    const type = response.headers.get("content-type") ?? "";
+    const inLines = type.startsWith("text/event-stream");
+    const openId = response.ok ? requestIdOf(init?.body) : undefined;
+    const bounded = body.pipeThrough(bound(inLines));
+    const read = inLines
+      ? bounded.pipeThrough(readStream(openId))
+      : openId !== undefined && type.includes("json")
+        ? readText(await new Response(bounded).text(), openId)
+        : bounded;
+    return Object.defineProperty(new Response(read, response), "url", { value: response.url });
   };
+
+function readText(text: string, openId: RequestId): string {
+  const [message, ...others] = readMessages(text, openId);
+  if (message === undefined) return text;
+  return JSON.stringify(others.length === 0 ? message : [message, ...others]);
+}
+
+/** The id of the request that a body makes. */
+function requestIdOf(body: unknown): RequestId | undefined {
+  const parsed = safeParse(typeof body === "string" ? body : "");
+  const id = parsed.ok && isRecord(parsed.value) ? parsed.value["id"] : undefined;
+  return typeof id === "number" || typeof id === "string" ? id : undefined;
+}
+
+function bound(inLines: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
+      bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
+      if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
+      else
+        controller.error(
+          new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
+        );
+    },
+  });
+}

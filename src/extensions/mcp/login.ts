@@ -21,6 +21,8 @@ import type { HttpServer } from "./server-definition.ts";
 export interface Login {
   /** The server it is for: tokens are sent to no other. */
   readonly url: string;
+  /** The authorization server that gave it: no other one hears of its client or its tokens. */
+  readonly issuer?: string;
   readonly client: { readonly client_id: string; readonly [field: string]: unknown };
   readonly tokens: {
     readonly access_token: string;
@@ -92,6 +94,7 @@ async function renewed(
   if (refreshToken === undefined) return undefined;
   try {
     const info = await discoverOAuthServerInfo(server.url, { fetchFn });
+    if (login.issuer !== undefined && login.issuer !== info.authorizationServerUrl) return undefined;
     const resource = await selectResourceURL(server.url, {} as OAuthClientProvider, info.resourceMetadata);
     const tokens = await refreshAuthorization(info.authorizationServerUrl, {
       clientInformation: login.client,
@@ -107,13 +110,14 @@ async function renewed(
 }
 
 function loginOf(
-  { url, client }: Pick<Login, "url" | "client">,
+  { url, issuer, client }: Pick<Login, "url" | "issuer" | "client">,
   tokens: Login["tokens"] & { readonly expires_in?: number | undefined },
   clock: Clock,
 ): Login {
   const { expires_in: seconds } = tokens;
   return {
     url,
+    ...defined({ issuer }),
     client,
     tokens,
     ...(seconds === undefined ? {} : { expiresAt: clock.now() + seconds * 1_000 }),
@@ -254,7 +258,9 @@ class LoginFlow implements OAuthClientProvider {
     const [client, tokens] = [this.#client, this.#tokens];
     if (client === undefined || tokens === undefined)
       throw new ConnectionError("The authorization server gave no token.");
-    await store.change(async () => loginOf({ url: this.#server.url, client }, tokens, clock));
+    const issuer = this.#discovery?.authorizationServerUrl;
+    const login = { url: this.#server.url, client, ...defined({ issuer }) };
+    await store.change(async () => loginOf(login, tokens, clock));
   }
 }
 

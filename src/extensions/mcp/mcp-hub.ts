@@ -50,7 +50,7 @@ export interface McpServerStatus {
   /** Why it failed. */
   readonly reason?: string;
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
-  readonly tools: readonly Pick<McpTool, "as" | "tokens">[];
+  readonly tools: readonly Pick<McpTool, "as" | "name" | "tokens">[];
   readonly dropped: readonly DroppedTool[];
 }
 

@@ -105,17 +105,25 @@ async function connected(opening: Opening, newLine: () => Line): Promise<Connect
   }
 }
 
-/** How the newer versions refuse a request of the older ones. */
-const UNSUPPORTED_VERSION = -32_022;
+/** The last version that begins with `initialize`. */
+const NEWEST_OLDER = "2025-11-25";
+/** How servers of newer versions alone refuse the first request of the older ones. */
+const REFUSALS_OF_NEWER: ReadonlySet<unknown> = new Set([
+  /** The version is not supported, or not named in a header. */ -32_022, -32_020,
+  /** There is no `initialize` any more. */ -32_601,
+]);
 
 function speaksNewerAlone(error: unknown): boolean {
   if (error instanceof SdkHttpError) {
     const { text } = error.data;
     const body = safeParse(typeof text === "string" ? text : "");
     const refusal = body.ok && isRecord(body.value) ? body.value["error"] : undefined;
-    return isRecord(refusal) && refusal["code"] === UNSUPPORTED_VERSION;
+    return isRecord(refusal) && REFUSALS_OF_NEWER.has(refusal["code"]);
   }
-  return error instanceof ProtocolError && error.code === UNSUPPORTED_VERSION;
+  if (error instanceof ProtocolError) return REFUSALS_OF_NEWER.has(error.code);
+  // It took the request of the older ones, and answered with a version after them.
+  const [, version = ""] = /protocol version is not supported: ([\d-]+)/.exec(errorMessage(error)) ?? [];
+  return version > NEWEST_OLDER;
 }
 
 async function connectedBy(

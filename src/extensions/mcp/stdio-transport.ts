@@ -3,11 +3,11 @@ import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/clock.ts";
 import { newId } from "../../core/base/ids.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
+import { readMessages } from "./read-message.ts";
 import type { StdioServer } from "./server-definition.ts";
 
 /** The options a server's process runs with. */
@@ -164,10 +164,10 @@ export class StdioTransport implements Transport {
       this.#giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB`);
       return;
     }
-    const parsed = safeParse(line);
-    if (parsed.ok && isRecord(parsed.value) && parsed.value["jsonrpc"] === "2.0") {
+    const messages = readMessages(line);
+    if (messages.length > 0) {
       this.#otherLines = 0;
-      this.#deliver(withResult(parsed.value));
+      for (const message of messages) this.#deliver(message);
     } else if (++this.#otherLines > MAX_OTHER_LINES)
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
@@ -187,13 +187,6 @@ export class StdioTransport implements Transport {
     this.killNow();
     this.#ended();
   }
-}
-
-/** An answer that is none would be passed over, and its call wait for ever: it counts as an error. */
-function withResult(message: { readonly [key: string]: unknown }): object {
-  const { id, method, result, error } = message;
-  if (id === undefined || method !== undefined || isRecord(result) || isRecord(error)) return message;
-  return { jsonrpc: "2.0", id, error: { code: -32_603, message: "The server's answer is not a result." } };
 }
 
 /** True when it comes about in time. */

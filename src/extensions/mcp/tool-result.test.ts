@@ -36,6 +36,17 @@ test("texts, pictures and resources are kept; what no model takes is named", () 
   });
 });
 
+test.each([
+  ["a name of the type that providers do not take", "image/jpg", "/9j/4AAQ", "image/jpeg", "/9j/4AAQ"],
+  ["line breaks", "image/png", "iVBORw0K\r\nGgo=\n", "image/png", "iVBORw0KGgo="],
+  ["the alphabet of addresses", "image/gif", "R0lGODlh_-8=", "image/gif", "R0lGODlh/+8="],
+  ["no type that is right", "application/octet-stream", "UklGRgAAAABXRUJQ", "image/webp", "UklGRgAAAABXRUJQ"],
+])("a picture with %s is shown", (_, mimeType, data, media_type, shown) => {
+  expect(toMcpResult({ content: [{ type: "image", mimeType, data }] }).content).toEqual([
+    { type: "image", source: { type: "base64", media_type, data: shown } },
+  ]);
+});
+
 test("a single text is a text, structured content counts alone, and no content is none", () => {
   expect([
     toMcpResult({ content: [{ type: "text", text: "x" }], structuredContent: { a: 1 } }),

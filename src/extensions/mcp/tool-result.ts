@@ -87,15 +87,35 @@ function resourceBlocks(resource: Fields, images: { left: number }): readonly Bl
   return [block.type === "image" ? block : text(`[resource ${word(uri)}: ${block.text.slice(1)}`)];
 }
 
-function media({ mimeType, data }: Fields, images: { left: number }): Block {
-  const size = typeof data === "string" ? data.length : 0;
+function media({ mimeType, data: given }: Fields, images: { left: number }): Block {
+  const data = typeof given === "string" ? plainBase64(given) : undefined;
+  const size = typeof given === "string" ? given.length : 0;
   const what = `${word(mimeType)}, ${Math.floor((size * 3) / 4)} bytes`;
-  if (typeof data !== "string" || !IMAGE_TYPES.has(mimeType))
-    return text(`[${what}: the model cannot be shown this kind of file]`);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return text(`[${what}: not base64, left out]`);
-  if (size > MAX_IMAGE_CHARS || size > images.left) return text(`[${what}: too large to be shown]`);
-  images.left -= size;
-  return { type: "image", source: { type: "base64", media_type: String(mimeType), data } };
+  const type = (data === undefined ? undefined : imageTypeOf(data)) ?? mimeType;
+  if (!IMAGE_TYPES.has(type)) return text(`[${what}: the model cannot be shown this kind of file]`);
+  if (data === undefined) return text(`[${what}: not base64, left out]`);
+  if (data.length > MAX_IMAGE_CHARS || data.length > images.left)
+    return text(`[${what}: too large to be shown]`);
+  images.left -= data.length;
+  return { type: "image", source: { type: "base64", media_type: String(type), data } };
+}
+
+/** Base64 as every provider takes it: without line breaks, of the usual alphabet; `undefined` if it is none. */
+function plainBase64(data: string): string | undefined {
+  if (BASE64.test(data)) return data;
+  const plain = data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  return BASE64.test(plain) ? plain : undefined;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** The type that the first bytes of a picture tell: servers name it in many ways, and providers compare. */
+function imageTypeOf(data: string): string | undefined {
+  const head = Buffer.from(data.slice(0, 16), "base64").toString("latin1");
+  if (head.startsWith("\x89PNG")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (head.startsWith("GIF8")) return "image/gif";
+  return head.startsWith("RIFF") && head.endsWith("WEBP") ? "image/webp" : undefined;
 }
 
 function word(value: unknown): string {

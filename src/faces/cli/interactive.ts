@@ -39,7 +39,7 @@ export async function runInteractive(
   const { openScreen, wantsPlain } = await import("../tui/open-screen.ts");
   let prepared: PreparedSession | undefined;
   let isFirst = true;
-  const strays = new StrayErrors();
+  const strays = new StrayErrors({ drawsScreen: true });
   return await openScreen({
     environment,
     cwd,

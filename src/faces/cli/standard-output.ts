@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import type { Writable } from "node:stream";
+import { Writable } from "node:stream";
 
 /** One of the program's output streams. Nothing it does throws. */
 export interface Output {
@@ -22,6 +22,26 @@ export interface Output {
 export function standardOutput(descriptor: 1 | 2): Output {
   const open = (): Writable => (descriptor === 1 ? process.stdout : process.stderr);
   return new StreamOutput(open, isTerminal(descriptor));
+}
+
+/**
+ * Standard output for those who need a stream: what is written to it reaches standard output also while
+ * {@link import("./foreign-code.ts").containForeignCode} keeps others from it.
+ */
+export function ownStandardOutput(): Writable {
+  const { stdout } = process;
+  const own = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Buffer, _encoding, done) => ownWrite(stdout, chunk, done),
+  });
+  stdout.on("error", (error) => own.destroy(error));
+  return own;
+}
+
+/** Writes as the kind of stream does, whatever the `write` of this one was replaced by. */
+function ownWrite(stream: Writable, chunk: string | Buffer, done: (error?: Error | null) => void): void {
+  const { write } = Object.getPrototypeOf(stream) as Writable;
+  write.call(stream, chunk, "utf8", done);
 }
 
 /** True when a person sits at the other end of a standard descriptor (0 to 2). */
@@ -74,7 +94,7 @@ export class StreamOutput implements Output {
 
   #send(text: string): void {
     this.#pending++;
-    this.#target().write(text, (error) => {
+    ownWrite(this.#target(), text, (error) => {
       this.#pending--;
       if (error !== undefined && error !== null) this.#break(error);
       const held = this.#held.splice(0, MAX_TOGETHER).join("");

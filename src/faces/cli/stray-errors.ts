@@ -1,9 +1,18 @@
+import { containForeignCode } from "./foreign-code.ts";
+
 /** Errors that nobody caught, for whoever's code they came from. */
 export class StrayErrors {
   readonly #owners = new Map<string, (error: unknown) => boolean>();
+  readonly #drawsScreen: boolean;
+  #contained: Disposable | undefined;
 
-  /** Has the errors of a file told by `takes`, which says whether one is. */
+  constructor({ drawsScreen = false }: { readonly drawsScreen?: boolean } = {}) {
+    this.#drawsScreen = drawsScreen;
+  }
+
+  /** Has the errors of a file told by `takes`, which says whether one is; its code is contained from then on. */
   readonly adopt = (path: string, takes: (error: unknown) => boolean): void => {
+    this.#contained ??= containForeignCode(this.#drawsScreen);
     this.#owners.set(path, takes);
   };
 
@@ -22,6 +31,12 @@ export class StrayErrors {
       });
     };
     process.on("uncaughtException", caught);
-    return { [Symbol.dispose]: () => void process.off("uncaughtException", caught) };
+    return {
+      [Symbol.dispose]: () => {
+        process.off("uncaughtException", caught);
+        this.#contained?.[Symbol.dispose]();
+        this.#contained = undefined;
+      },
+    };
   }
 }

@@ -11,6 +11,7 @@ import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
+import { counted, shellArgument } from "../../core/base/text.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
 import { badRequest, conflict, notFound, type Refusal } from "../../server/refusal.ts";
@@ -25,6 +26,7 @@ import type {
 import type { SessionFacts } from "../../server/session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
 import { readSession } from "../../session/read-session.ts";
+import type { DamagedLine } from "../../session/scan-journal.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import { KeptSession, type SessionKeeper } from "./kept-session.ts";
 import { KeptSessions } from "./kept-sessions.ts";
@@ -63,6 +65,8 @@ export class CodingHost implements SessionHost, SessionKeeper {
   readonly #asked = new Map<string, Set<string>>();
   /** Windows of models that were at work here: what only settings or a server of models tell. */
   readonly #windows = new Map<string, number | undefined>();
+  /** Damaged lines that were told of, by the path of their file. */
+  readonly #damage = new Map<string, number>();
   #isClosed = false;
 
   constructor(options: CodingHostOptions) {
@@ -138,6 +142,17 @@ export class CodingHost implements SessionHost, SessionKeeper {
     }
     for (const question of all) this.seen(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
+  }
+
+  /** Tells of damage to a session file, once until there is more of it. */
+  tellDamage({ path }: SessionFile, damaged: readonly DamagedLine[]): void {
+    const [first] = damaged;
+    if (first === undefined || this.#damage.get(path) === damaged.length) return;
+    this.#damage.set(path, damaged.length);
+    const lines = `${counted(damaged.length, "damaged line")} of ${path}`;
+    const where = `line ${first.line}: ${first.reason}${damaged.length === 1 ? "" : ", …"}`;
+    const message = `${lines} left out (${where}); see nano-agent sessions verify ${shellArgument(path)}`;
+    this.options.session.onNotice?.({ level: "warning", code: "other", message });
   }
 
   /** Remembers whose questions these are: they may be answered later. */

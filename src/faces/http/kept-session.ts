@@ -53,9 +53,14 @@ export interface SessionKeeper {
   readonly served: (id: string) => ServedSession | undefined;
   /** Opens a session to work on it. Throws `journal` where another process does. */
   readonly reopened: (file: SessionFile) => Promise<ServedSession>;
+  /** Tells the person who serves of lines of a session file that are damaged. */
+  readonly tellDamage: (file: SessionFile, damaged: SessionContent["damaged"]) => void;
   /** Remembers whose questions these are: they may be answered later. */
   readonly seen: (sessionId: string, questions: readonly Question[]) => void;
 }
+
+/** Damaged lines that are listed. */
+const MAX_DAMAGED = 100;
 
 /** A session in a file, at work here or not. */
 export class KeptSession implements HostedSession {
@@ -75,6 +80,8 @@ export class KeptSession implements HostedSession {
     const folded = new SessionState();
     for (const entry of content.entries) folded.apply(entry);
     const { questions, queue, held } = await this.#waiting(content);
+    const { damaged } = content;
+    this.#host.tellDamage(this.#file, damaged);
     const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
     return {
       ...listed,
@@ -85,6 +92,7 @@ export class KeptSession implements HostedSession {
       queueHeld: held,
       questions,
       goOn: `nano-agent${cwd} -r ${this.id}`,
+      ...(damaged.length === 0 ? {} : { damaged: damaged.slice(0, MAX_DAMAGED) }),
     };
   }
 

@@ -74,7 +74,7 @@ export class KeptSessions {
     const stats = known === undefined ? undefined : statsOf(known);
     if (known !== undefined && stats?.isFile() === true)
       return { sessionId: id, path: known, bytes: stats.size, changedAt: stats.mtimeMs };
-    const found = this.store.list().find(({ sessionId }) => sessionId === id);
+    const found = this.store.named(id);
     if (found !== undefined) this.#paths.set(id, found.path);
     return found;
   }

@@ -1,8 +1,8 @@
+import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { textOf } from "./git-settings.ts";
 
-/** A pointer to another folder is one line. */
-const MAX_POINTER = 4_096;
+/** Pointers are one line; a `config` of this size was not written by git alone. */
+const MAX_SIZE = 256 * 1024;
 
 /** The folders that a `.git` which is a file leads to. */
 export interface PointedGit {
@@ -16,10 +16,29 @@ export interface PointedGit {
 export function pointedGit(path: string): PointedGit | undefined {
   const own = pointedAt(path, /^gitdir: (.+)$/m);
   if (own === undefined) return undefined;
-  return { own, common: pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own };
+  return { own, common: commonFolder(own) ?? own };
+}
+
+/** The folder that a folder of git names as the one with the settings; `undefined` where it names none. */
+export function commonFolder(git: string): string | undefined {
+  return pointedAt(join(git, "commondir"), /^(.+)$/m);
 }
 
 function pointedAt(path: string, form: RegExp): string | undefined {
-  const [, target] = form.exec(textOf(path)?.slice(0, MAX_POINTER) ?? "") ?? [];
+  const [, target] = form.exec(smallText(path) ?? "") ?? [];
   return target === undefined ? undefined : resolve(path, "..", target.trim());
+}
+
+/** The text of a small regular file; `undefined` for everything else. */
+export function smallText(path: string): string | undefined {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > MAX_SIZE) return undefined;
+    const content = readFileSync(path);
+    // Files of the kernel do not say how large they are.
+    return content.length === stats.size ? content.toString() : undefined;
+  } catch {
+    // Nothing is there, or it cannot be read.
+    return undefined;
+  }
 }

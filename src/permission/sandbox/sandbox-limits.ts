@@ -1,129 +1,131 @@
-import { lstatSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { gitSteering, type Placeholder } from "./git-steering.ts";
-import type { PathEntry, SandboxRuntimeConfig } from "./sandbox-runtime.ts";
+import type { Variables } from "./confined-start.ts";
+import { type OuterGit, outerGitOf } from "./outer-git.ts";
 
-/** The user's settings of the sandbox, and where it stands. */
-export interface SandboxPlace {
-  /** Folders commands may write to. */
+/** Options of a sandbox. Paths may begin with `~/`; relative ones start at the first workspace folder. */
+export interface SandboxOptions {
+  /** Folders that commands may write to, the working folder first. */
   readonly workspace: readonly string[];
-  /** The system's temporary folder: commands may write there too. */
-  readonly temporary: string;
-  readonly home: string;
-  /** Further folders and files that nobody inside may write to: the user's configuration and state. */
-  readonly protect?: readonly string[];
-  readonly allowDomains?: readonly string[];
-  /** Relative to the first folder of the workspace, `~/` is home. */
+  /** Default: the home folder of the user. */
+  readonly home?: string;
+  /**
+   * Folder for temporary files, caches of tool chains and what was put back. Default: `~/.cache/nano-agent`,
+   * on macOS `~/Library/Caches/nano-agent`.
+   */
+  readonly stateFolder?: string;
+  /** Variables that say where programs and agents are. Default: a plain `PATH`. */
+  readonly environment?: Variables;
+  /** Further folders and files that commands may write to. */
   readonly allowWrite?: readonly string[];
+  /** Further folders and files that commands may not read. */
   readonly denyRead?: readonly string[];
-  /** Folders of the workspace with repositories of their own. */
-  readonly repositories?: readonly string[];
+  /** Folders and files that commands may never write to, wherever they lie. */
+  readonly protect?: readonly string[];
+  /** macOS: commands reach ports of this machine, and open some. Default false. */
+  readonly loopback?: boolean;
 }
 
-/** The limits of commands, as paths on disk. */
+/** What commands may reach, as paths on disk. */
 export interface SandboxLimits {
+  readonly workspace: readonly string[];
+  readonly home: string;
+  readonly stateFolder: string;
+  /** The workspace, `allowWrite` and the git folders outside of it. */
   readonly writable: readonly string[];
-  /** Where temporary files go. */
-  readonly temporary: string;
-  /** Stay as they are although they lie in a writable folder. */
   readonly protected: readonly string[];
-  /** Those of them that have to be made first, for as long as a command runs. */
-  readonly placeholders: readonly Placeholder[];
   readonly unreadable: readonly string[];
-  /** Folders that are there, which the runtime lets every command write to and nobody has allowed. */
-  readonly unasked: readonly string[];
-  readonly domains: readonly string[];
+  /** Git folders outside of the workspace that belong to it. */
+  readonly outerGit: readonly OuterGit[];
+  /** The absolute folders of `PATH`. */
+  readonly programs: readonly string[];
+  readonly environment: Variables;
+  readonly loopback: boolean;
 }
 
-/** Folders that the runtime opens of itself: they would lead from one workspace to another. */
-const UNASKED = ["/tmp/claude", "/private/tmp/claude", "~/.npm/_logs", "~/.claude/debug"];
+const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
-/** Files of a workspace that steer us or an editor. */
-const STEERING = [
-  ".nano-agent",
-  "nano-agent.json",
-  ".mcp.json",
-  ".gitmodules",
-  ".vscode",
-  ".idea",
-  join(".claude", "commands"),
-  join(".claude", "agents"),
+/** Where keys are usually kept, in the home folder. */
+const KEYS = [
+  ...[".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".config/gcloud"],
+  ...[".netrc", ".Xauthority", "Library/Keychains"],
 ];
 
-/**
- * Finds the limits of commands as things stand on disk now. Throws where something that steers is a link in a
- * folder commands may write to: no guard can be put on it.
- */
-export function sandboxLimits(place: SandboxPlace): SandboxLimits {
-  const base = place.workspace[0] ?? place.home;
-  const absolute = (path: string): string => realPath(resolve(base, withHome(path, place.home)));
-  const writable = [...place.workspace, place.temporary, ...(place.allowWrite ?? [])].map(absolute);
-  const steering = place.workspace.flatMap((folder) => steeringFiles(absolute(folder)));
-  const git = [...place.workspace, ...(place.repositories ?? [])].map((folder) =>
-    gitSteering(absolute(folder)),
-  );
-  const placeholders = git
-    .flatMap(({ missing }) => missing)
-    .map((each) => ({ ...each, path: realPath(each.path) }))
-    .filter(({ path }) => isWithin(path, ...writable));
-  const kept = [...steering, ...git.flatMap(({ guarded }) => guarded)];
-  const link = kept.find((path) => isWithin(dirname(path), ...writable) && lstatSync(path).isSymbolicLink());
-  if (link !== undefined)
-    throw new Error(`${link} is a link, which cannot be guarded. Put the file itself there, or move it away`);
-  const guarded = [
-    ...kept.map(realPath),
-    ...placeholders.map(({ path }) => path),
-    ...(place.protect ?? []).map(absolute),
-  ];
+/** Finds the limits as things are on disk now. What does not exist limits nothing. */
+export function sandboxLimits(options: SandboxOptions): SandboxLimits {
+  const home = realPath(options.home ?? homedir());
+  const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
+  const base = workspace[0] ?? home;
+  const absolute = (path: string): string => realPath(resolve(base, withHome(path, home)));
+  const environment = options.environment ?? { PATH };
+  const caches = process.platform === "darwin" ? "Library/Caches" : ".cache";
+  const outerGit = workspace.flatMap((folder) => outerGitOf(folder, home) ?? []);
+  const closed = outerGit.flatMap((git) => git.closed);
   return {
-    writable: unique(writable),
-    temporary: absolute(place.temporary),
-    protected: unique(guarded.filter((path) => isWithin(path, ...writable))),
-    placeholders,
-    unreadable: unique((place.denyRead ?? []).map(absolute)),
-    unasked: UNASKED.map(absolute).filter((path) => isThere(path) && !isWithin(path, ...writable)),
-    domains: unique(place.allowDomains ?? []),
+    workspace,
+    home,
+    stateFolder: absolute(options.stateFolder ?? join(home, caches, "nano-agent")),
+    writable: unique([
+      ...workspace,
+      ...(options.allowWrite ?? []).map(absolute),
+      ...outerGit.map(({ folder }) => folder),
+    ]).filter(existsSync),
+    protected: unique([...(options.protect ?? []).map(absolute), ...closed]).filter(existsSync),
+    unreadable: unique([...keysOf(home, environment), ...(options.denyRead ?? []).map(absolute)]).filter(
+      existsSync,
+    ),
+    outerGit,
+    programs: (environment["PATH"] ?? PATH).split(":").filter((folder) => isAbsolute(folder)),
+    environment,
+    loopback: options.loopback ?? false,
   };
 }
 
-/** The limits in the words of the runtime. */
-export function runtimeConfig(limits: SandboxLimits): SandboxRuntimeConfig {
-  return {
-    network: { allowedDomains: [...limits.domains], deniedDomains: [] },
-    filesystem: {
-      denyRead: limits.unreadable.map(literal),
-      allowWrite: limits.writable.map(literal),
-      denyWrite: [...limits.protected, ...limits.unasked].map(literal),
-    },
-  };
+/** Why there can be no sandbox around these folders. */
+export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
+  if (workspace.length === 0) return "no workspace folder was given";
+  const holding = workspace.find((folder) => isWithin(home, folder));
+  if (holding !== undefined) return `the workspace ${holding} holds the home folder`;
+  const gone = workspace.find((folder) => !isFolder(folder));
+  if (gone !== undefined) return `the workspace ${gone} is not a folder`;
+  const closed = workspace.find((folder) => isWithin(folder, ...unreadable));
+  return closed && `the workspace ${closed} lies in a folder that commands may not read`;
 }
 
-/**
- * The steering files that are there. One that is not there would have to be guarded by something in its
- * place, which `git add` and others stumble over.
- */
-function steeringFiles(folder: string): readonly string[] {
-  return STEERING.map((name) => join(folder, name)).filter(isThere);
+function keysOf(home: string, environment: Variables): readonly string[] {
+  const windowsHome = windowsProfile(environment);
+  const homes = windowsHome === undefined ? [home] : [home, windowsHome];
+  const own = homes.flatMap((folder) => KEYS.map((name) => realPath(join(folder, name))));
+  if (process.getuid?.() !== 0) return own;
+  return [...own, "/etc/shadow", "/etc/gshadow", ...hostKeys()];
 }
 
-/** Links count, wherever they lead. */
-function isThere(path: string): boolean {
+function hostKeys(): readonly string[] {
   try {
-    lstatSync(path);
-    return true;
+    return readdirSync("/etc/ssh")
+      .filter((name) => name.endsWith("_key"))
+      .map((name) => join("/etc/ssh", name));
   } catch {
-    return false;
+    // No server for SSH here.
+    return [];
   }
+}
+
+/** The home folder of the user on the Windows around this Linux, as far as `PATH` tells. */
+function windowsProfile({ PATH: path = "" }: Variables): string | undefined {
+  const profile = /(?:^|:)(\/mnt\/[a-z]\/Users\/[^/:]+)\//i.exec(path)?.[1];
+  return profile && realPath(profile);
 }
 
 function withHome(path: string, home: string): string {
   if (path === "~") return home;
-  return path.startsWith("~/") && isAbsolute(home) ? join(home, path.slice(2)) : path;
+  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
 }
 
-function literal(path: string): PathEntry {
-  return { path, literal: true };
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function unique(texts: readonly string[]): readonly string[] {

@@ -1,81 +1,47 @@
 import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/redaction.ts";
 import { KnownSecrets, type Secret } from "./known-secrets.ts";
 import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
-import { replaceSettings } from "./replace-settings.ts";
-import { replaceTokens } from "./token-shapes.ts";
+import { replaceTokens } from "./token-formats.ts";
 import { replaceUrlPasswords } from "./url-credentials.ts";
 
 /** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
   /** Values that must not be shown: see {@link import("./known-values.ts").secretsOf}. Default: none. */
   readonly secrets?: readonly Secret[];
-  /** True when texts with the shape of a credential are taken out too. Default true. */
+  /** True when private keys, tokens and passwords in addresses are taken out by their format. Default true. */
   readonly shapes?: boolean;
 }
 
-/** Held back at most, for a line that does not end. */
-const MAX_HELD = 16_000;
-/** A longer text is looked at in pieces. */
-const MAX_PIECE = 400_000;
-/** The rest may hold a secret that only now stands alone: looked at until it stays, at most so often. */
-const MAX_ROUNDS = 8;
-/** Of a private key that is not at its end yet. */
-const MAX_HELD_KEY = 40_000;
-
 /**
- * Makes what takes secrets out of texts: known values in their usual encodings, parts of them where a text
- * was cut, private keys, passwords in addresses, and more than forty formats of tokens. In each place stands
- * a mark such as `«redacted:github-token»`; a known value is marked with the name it came from. A text that
- * was redacted stays as it is. JSON stays JSON. Time is linear in the text.
+ * Makes what takes secrets out of texts: known values as they are and in Base64, URL- and JSON-escaped form;
+ * private keys; passwords in addresses; the token formats of twenty services. Each is replaced with a mark
+ * such as `«redacted:github-token»`; a known value is marked with its name. JSON remains valid. Time is linear
+ * in the text.
  */
 export function createRedaction(options: RedactionOptions = {}): Required<Redaction> {
   const secrets = new KnownSecrets(options.secrets ?? []);
-  const known = untilItStays((input) => withoutKnown(input, secrets));
-  const all = untilItStays((input) =>
-    withoutShapes(withoutKnown(replacePrivateKeys(input, redactionMark("private-key")), secrets)),
-  );
-  const text = (options.shapes ?? true) ? all : known;
-  return { text, stream: () => new PiecewiseRedaction(text), known };
-}
-
-/** Looks at a text again and again, in pieces where it is long. */
-function untilItStays(once: (input: string) => string): (input: string) => string {
-  const text = (input: string): string => {
-    if (input.length > MAX_PIECE) return inPieces(input, new PiecewiseRedaction(text));
-    let shown = once(input);
-    for (let before = input, round = 1; shown !== before && round < MAX_ROUNDS; round++) {
-      before = shown;
-      shown = once(before);
-    }
-    return shown;
+  const known = (text: string): string => secrets.replace(text, redactionMark);
+  const all = (text: string): string => {
+    const shown = known(replacePrivateKeys(text, redactionMark("private-key")));
+    return replaceTokens(
+      replaceUrlPasswords(shown, () => redactionMark("password")),
+      redactionMark,
+    );
   };
-  return text;
+  const text = (options.shapes ?? true) ? all : known;
+  return { text, stream: () => new LineRedaction(text), known };
 }
 
-function withoutKnown(text: string, known: KnownSecrets): string {
-  let result = "";
-  let done = 0;
-  for (const { start, end, name } of known.find(text)) {
-    result += text.slice(done, start) + (name === "" ? "" : redactionMark(name));
-    done = end;
-  }
-  return result + text.slice(done);
-}
+/** Characters of a line without an end that are held back. */
+const MAX_LINE = 16_000;
+/** No known value and no token is longer. */
+const MAX_SECRET = 4_096;
+const CUT_STEP = 512;
+/** Characters of a private key that are held back until it ends. */
+const MAX_KEY = 40_000;
 
-function withoutShapes(text: string): string {
-  const plain = replaceUrlPasswords(text, redactionMark("password"));
-  return replaceSettings(replaceTokens(plain, redactionMark), redactionMark("credential"));
-}
-
-function inPieces(text: string, stream: RedactionStream): string {
-  let result = "";
-  for (let at = 0; at < text.length; at += MAX_PIECE / 2)
-    result += stream.push(text.slice(at, at + MAX_PIECE / 2));
-  return result + stream.flush();
-}
-
-/** Passes on whole lines: no credential but a private key goes across their ends. */
-class PiecewiseRedaction implements RedactionStream {
+/** Passes on whole lines, and private keys once they are complete. */
+class LineRedaction implements RedactionStream {
   readonly #text: (text: string) => string;
   #held = "";
 
@@ -84,10 +50,11 @@ class PiecewiseRedaction implements RedactionStream {
   }
 
   push(piece: string): string {
-    const all = this.#held + piece;
-    const end = certainEnd(all);
-    this.#held = all.slice(end);
-    return end === 0 ? "" : this.#text(all.slice(0, end));
+    this.#held += piece;
+    const end = this.#certainEnd();
+    const certain = this.#held.slice(0, end);
+    this.#held = this.#held.slice(end);
+    return this.#text(certain);
   }
 
   flush(): string {
@@ -95,19 +62,23 @@ class PiecewiseRedaction implements RedactionStream {
     this.#held = "";
     return rest;
   }
-}
 
-function certainEnd(text: string): number {
-  const key = openKeyStart(text);
-  if (key !== -1 && text.length - key <= MAX_HELD_KEY) return lineEnd(text.slice(0, key));
-  return lineEnd(text);
-}
+  #certainEnd(): number {
+    const text = this.#held;
+    const line = text.lastIndexOf("\n") + 1;
+    const key = openKeyStart(text);
+    if (key !== -1 && text.length - key <= MAX_KEY) return text.lastIndexOf("\n", key) + 1;
+    return text.length - line <= MAX_LINE ? line : this.#cut(text);
+  }
 
-function lineEnd(text: string): number {
-  const line = text.lastIndexOf("\n") + 1;
-  if (text.length - line <= MAX_HELD) return line;
-  // A line without an end: behind its last character that no token has.
-  for (let at = text.length; at > text.length - MAX_HELD; at--)
-    if (!/[\w+/=.%~-]/.test(text[at - 1] ?? "")) return at;
-  return text.length;
+  /** Where a long line can be cut without cutting a secret. */
+  #cut(text: string): number {
+    const start = text.length - MAX_LINE;
+    const end = text.slice(start);
+    const shown = this.#text(end);
+    const last = MAX_LINE - MAX_SECRET;
+    for (let cut = last; cut > last - 2 * MAX_SECRET; cut -= CUT_STEP)
+      if (this.#text(end.slice(0, cut)) + this.#text(end.slice(cut)) === shown) return start + cut;
+    return start + last;
+  }
 }

@@ -1,29 +1,18 @@
 import { createHash } from "node:crypto";
 
-/** Every {@link TrustKind}. */
-export const TRUST_KINDS = [
-  "config",
-  "hook",
-  "mcp_server",
-  "skill",
-  "agent",
-  "command",
-  "extension",
-] as const;
-
-/** Parts of a project that can act: settings, hooks, MCP servers, skills, agents, commands, extensions. */
-export type TrustKind = (typeof TRUST_KINDS)[number];
+/** Parts of a project that can act. */
+export type TrustKind = "config" | "hook" | "mcp_server" | "skill" | "agent" | "command" | "extension";
 
 /** One thing a project brings that can act. */
 export interface TrustItem {
   readonly kind: TrustKind;
-  /** The file, relative to the project and with `/`, and behind `#` its name there: `.mcp.json#db`. */
+  /** The file, relative to the project and with `/`, then `#` and the name in it: `.mcp.json#db`. */
   readonly path: string;
   /** The {@link contentHash} of the content that would act. */
   readonly hash: string;
-  /** Its effect, in one line for people. */
+  /** Its effect in one line, for people. */
   readonly does: string;
-  /** Why it can never be approved, where that is so. */
+  /** The reason when it can never be approved. */
   readonly blocked?: string;
 }
 
@@ -32,7 +21,7 @@ export function contentHash(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** One text for what an item is, without its content. */
+/** The key of an item in a record, without its content. */
 export function itemKey({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
   return `${kind} ${path}`;
 }

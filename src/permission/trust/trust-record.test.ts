@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../../core/base/errors.ts";
-import { contentHash, TRUST_KINDS, type TrustItem } from "./trust-item.ts";
+import { contentHash, type TrustItem } from "./trust-item.ts";
 import { parseTrustRecord, TrustRecord } from "./trust-record.ts";
 import { TrustedProject } from "./trusted-project.ts";
 
@@ -15,11 +15,7 @@ const item = (path: string, content: string): TrustItem => ({
 test("a content is trusted in its folder, under its path, as long as it stays the same", () => {
   const record = new TrustRecord().approve("/a", [item(".mcp.json#db", "one")]);
   const may = (folder: string, kind: TrustItem["kind"], path: string, content: string): boolean =>
-    new TrustedProject({ folder, approved: record.contentsOf(folder) }).isTrusted(
-      kind,
-      path,
-      contentHash(content),
-    );
+    new TrustedProject(folder, record.contentsOf(folder)).isTrusted(kind, path, contentHash(content));
   expect([
     may("/a", "mcp_server", ".mcp.json#db", "one"),
     may("/a", "mcp_server", ".mcp.json#db", "two"),
@@ -32,7 +28,7 @@ test("a content is trusted in its folder, under its path, as long as it stays th
 test("what may not act is remembered once, and what is blocked never acts", () => {
   const blocked = { ...item("skill", ""), hash: "", blocked: "it is a link" };
   const record = new TrustRecord().approve("/a", [blocked, item("x", "1")]);
-  const project = new TrustedProject({ folder: "/a", approved: record.contentsOf("/a") });
+  const project = new TrustedProject("/a", record.contentsOf("/a"));
   const admitted = [blocked, item("x", "1"), item("x", "2"), item("x", "2")].map((each) =>
     project.admits(each),
   );
@@ -57,7 +53,7 @@ test("approving again forgets what is no longer there, and a folder can be taken
 test("a record is read back as it was written, whatever paths are called", () => {
   const items = fc.array(
     fc.record({
-      kind: fc.constantFrom(...TRUST_KINDS),
+      kind: fc.constantFrom("config", "hook", "mcp_server", "skill", "extension"),
       path: fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor")),
       hash: fc.string().map(contentHash),
       does: fc.constant(""),

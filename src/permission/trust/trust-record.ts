@@ -1,4 +1,4 @@
-import { invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
+import { invalidConfig } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { itemKey, type TrustItem } from "./trust-item.ts";
 
@@ -28,13 +28,14 @@ export class TrustRecord {
     return this.remove(folder).add(folder, items);
   }
 
-  /** The record with these items approved beside those that are in `folder`. */
+  /** The record with these items approved in addition to those of `folder`. */
   add(folder: string, items: readonly TrustItem[]): TrustRecord {
     const contents = items
       .filter(({ blocked }) => blocked === undefined)
       .map((item): [string, string] => [itemKey(item), item.hash]);
-    const all = new Map([...this.contentsOf(folder), ...contents]);
-    return new TrustRecord(new Map([...this.#folders, [folder, all]]));
+    return new TrustRecord(
+      new Map([...this.#folders, [folder, new Map([...this.contentsOf(folder), ...contents])]]),
+    );
   }
 
   /** The record without a folder. */
@@ -53,31 +54,22 @@ export class TrustRecord {
 }
 
 const VERSION = 1;
-const HASH = /^[0-9a-f]{64}$/;
 
-/** The record a text holds; `path` is for messages. Throws `invalid_config` for what is not its format. */
+/** The record in a text; `path` is for messages. Throws `invalid_config` for another format. */
 export function parseTrustRecord(text: string, path: string): TrustRecord {
   const parsed = safeParse(text);
-  const value = parsed.ok ? parsed.value : undefined;
-  if (!isRecord(value)) throw broken(path, "is not JSON");
-  if (value["version"] !== VERSION) throw broken(path, `is not of version ${VERSION}`);
-  const folders = value["folders"];
-  if (!isRecord(folders)) throw broken(path, 'has no "folders"');
-  return new TrustRecord(
-    new Map(Object.entries(folders).map(([folder, contents]) => [folder, contentsFrom(contents, path)])),
+  const { version, folders } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
+  if (version === VERSION && isRecord(folders)) {
+    const entries = Object.entries(folders);
+    if (entries.every((entry): entry is [string, Record<string, string>] => isContents(entry[1])))
+      return new TrustRecord(new Map(entries.map(([folder, all]) => [folder, new Map(Object.entries(all))])));
+  }
+  throw invalidConfig(
+    `${path} is damaged or of another version. Remove it and approve again what you trust, with nano-agent trust.`,
   );
 }
 
-function contentsFrom(value: unknown, path: string): TrustedContents {
-  if (!isRecord(value)) throw broken(path, "has a folder that is not an object");
-  const entries = Object.entries(value).map(([key, hash]): [string, string] => {
-    if (typeof hash !== "string" || !HASH.test(hash))
-      throw broken(path, `has no hash for ${JSON.stringify(key)}`);
-    return [key, hash];
-  });
-  return new Map(entries);
-}
-
-function broken(path: string, what: string): NanoAgentError {
-  return invalidConfig(`${path} ${what}. Remove it and approve again what you trust, with nano-agent trust.`);
+function isContents(value: unknown): boolean {
+  const isHash = (hash: unknown): boolean => typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash);
+  return isRecord(value) && Object.values(value).every(isHash);
 }

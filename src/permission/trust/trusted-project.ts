@@ -1,29 +1,22 @@
 import { itemKey, type TrustItem, type TrustKind } from "./trust-item.ts";
 import type { TrustedContents } from "./trust-record.ts";
 
-/** The facts a {@link TrustedProject} starts from. */
-export interface TrustedProjectOptions {
-  /** The project's folder, links resolved: the root of its repository, else the working folder. */
-  readonly folder: string;
-  /** The contents the user approved there. Default: nothing. */
-  readonly approved?: TrustedContents;
-}
-
 /**
- * Answers whether something that a project brings may act. A content counts when exactly this content was
- * approved in exactly this folder; whatever else is left out, and remembered for the report.
+ * Answers whether something that a project brings may act: exactly this content was approved in exactly this
+ * folder. Everything else is left out and noted for the report.
  */
 export class TrustedProject {
+  /** Links resolved: the root of the project's repository, else the working folder. */
   readonly folder: string;
   readonly #approved: TrustedContents;
   readonly #leftOut = new Map<string, TrustItem>();
 
-  constructor({ folder, approved = new Map() }: TrustedProjectOptions) {
+  constructor(folder: string, approved: TrustedContents = new Map()) {
     this.folder = folder;
     this.#approved = approved;
   }
 
-  /** The parts that were asked for with {@link admits} and may not act, in the order they were asked for. */
+  /** The items that {@link admits} refused, in that order. */
   get leftOut(): readonly TrustItem[] {
     return [...this.#leftOut.values()];
   }

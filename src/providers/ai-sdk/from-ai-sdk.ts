@@ -1,13 +1,14 @@
 import { assertEngine } from "../../core/base/assert-engine.ts";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
 import { AnswerBound } from "../answer-bound.ts";
+import { infoWithLearned, newLearnedModel } from "../learned-model.ts";
 import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
 import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { Recovery } from "../recovery.ts";
+import { SealedBlocks } from "../sealed-blocks.ts";
 import { createCallOptions } from "./call-options.ts";
 import { AiSdkDecoder } from "./decode-stream.ts";
 import type {
@@ -46,22 +47,26 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   const { clock = systemClock, info, random = Math.random, ...given } = options;
   const limits = { ...NETWORK_DEFAULTS, ...given };
   const { maxAnswerChars } = limits;
-  const { provider } = languageModel;
+  const { provider, modelId } = languageModel;
+  const learned = newLearnedModel();
+  const seals = new SealedBlocks([provider, modelId]);
   const setup: CallSetup<AiSdkCallOptions> = {
-    recovery: new Recovery({ limits, info, clock, random, prefix: "" }),
+    recovery: new Recovery({ limits, info, modelId, learned, seals, clock, random, prefix: "" }),
     encode: toCallOptions,
     send: (callOptions, emit) => {
       const bound = new AnswerBound({ maxAnswerChars, provider, prefix: "" });
       return sendWithSdk(languageModel, callOptions, (part) => {
         bound.take(part);
-        emit(part);
+        emit(part.type === "block" ? seals.marked(part) : part);
       });
     },
   };
   return {
-    provider: languageModel.provider,
-    id: languageModel.modelId,
-    ...defined({ info }),
+    provider,
+    id: modelId,
+    get info() {
+      return infoWithLearned(info, learned);
+    },
     stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
   };
 }

@@ -58,7 +58,12 @@ describe("Anthropic, judged by aimock", () => {
     const text = parts.map((part) => (part.type === "text_delta" ? part.text : "")).join("");
     expect([text, ...blocks]).toEqual([
       "I look it up.",
-      { type: "thinking", thinking: "They want the weather.", signature: "c2lnbmF0dXJl" },
+      {
+        type: "thinking",
+        thinking: "They want the weather.",
+        signature: "c2lnbmF0dXJl",
+        provider_data: { anthropic: { made_by: expect.any(String) } },
+      },
       { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Zürich" } },
       { type: "tool_use", id: "toolu_2", name: "now", input: {} },
     ]);

@@ -2,6 +2,7 @@ import { defined } from "../../core/base/defined.ts";
 import type {
   ContentBlock,
   ImageBlock,
+  ProviderData,
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
@@ -83,11 +84,15 @@ function encodeBlock(block: ContentBlock): object | undefined {
         id: toolUseId(block.id),
         name: sentToolName(block.name),
         input: block.input,
-        ...block.provider_data?.["anthropic"],
+        ...callerOf(block.provider_data?.["anthropic"]),
       };
     case "tool_result":
       return encodeResult(block);
   }
+}
+
+function callerOf({ caller, toolset_name }: ProviderData[string] = {}): object {
+  return defined({ caller, toolset_name });
 }
 
 function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {

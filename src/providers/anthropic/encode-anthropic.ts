@@ -1,6 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
+import { withoutOmitted } from "../refused-field.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
 import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
@@ -29,6 +30,7 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
 }
 
 class AnthropicEncoder {
+  readonly #target: WireTarget;
   readonly #modelId: string;
   readonly #maxTokens: number;
   readonly #url: string;
@@ -44,8 +46,10 @@ class AnthropicEncoder {
 
   constructor(target: WireTarget) {
     const { quirks = {} } = target;
+    this.#target = target;
     this.#modelId = target.modelId;
-    this.#url = `${target.baseUrl}${target.baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
+    const version = target.baseUrl.endsWith("/v1") ? "" : "/v1";
+    this.#url = target.endpoint ?? `${target.baseUrl}${version}/messages`;
     this.#headers = headersOf(target);
     const isOwn = isOwnHost(target.baseUrl);
     this.#interleaved = isOwn
@@ -70,7 +74,7 @@ class AnthropicEncoder {
     const { maxOutputTokens: maxTokens = this.#maxTokens } = request;
     const messages = this.#messages.write(request.messages);
     const thinking = this.#thinking(request, maxTokens, messages.startsWithThinking);
-    const head = {
+    const own = {
       model: this.#modelId,
       max_tokens: maxTokens,
       stream: true,
@@ -78,8 +82,8 @@ class AnthropicEncoder {
       ...thinking.fields,
       ...this.#toolChoice(request),
       ...(stopSequences.length === 0 ? {} : { stop_sequences: stopSequences }),
-      ...extra,
     };
+    const head = { ...withoutOmitted(own, this.#target), ...extra };
     const body = [JSON.stringify(head).slice(0, -1)];
     if (tools.length > 0 && !("tools" in extra)) body.push(this.#tools(tools));
     if (system.trim() !== "" && !("system" in extra)) body.push(this.#system(system));

@@ -1,3 +1,4 @@
+import { isRecord } from "../../core/base/json.ts";
 import type { Wire } from "../wire.ts";
 import { GoogleDecoder } from "./decode-google.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
@@ -9,4 +10,10 @@ export const googleWire: Wire = {
   createEncoder: createGoogleEncoder,
   createDecoder: (emit, target) => new GoogleDecoder(emit, target),
   toError: googleError,
+  eventsIn: (document) => {
+    // Without the parameter that asks for events, Google streams a list.
+    const chunks: readonly unknown[] = Array.isArray(document) ? document : [document];
+    const isAnswer = chunks.some((chunk) => isRecord(chunk) && Array.isArray(chunk["candidates"]));
+    return isAnswer ? chunks.map((chunk) => JSON.stringify(chunk)) : undefined;
+  },
 };

@@ -1,6 +1,7 @@
 import { defined } from "../../core/base/defined.ts";
 import { type Fields, isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
+import { apiAddress } from "../api-address.ts";
 import { providerWords, saysLoading } from "../provider-errors.ts";
 
 /** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
@@ -46,7 +47,7 @@ export function askServer({ root, fetch, timeoutMs, apiKey }: AskOptions): AskSe
 
 /** The address of a server itself, from that of its compatible API. */
 export function serverRoot(baseUrl: string): string {
-  return baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return apiAddress(baseUrl).baseUrl.replace(/\/v1$/, "");
 }
 
 /**

@@ -82,6 +82,10 @@ export interface ChatUsage {
     readonly cache_write_tokens?: number | null;
     readonly cache_creation_input_tokens?: number | null;
   } | null;
+  /** OpenRouter's charge in US dollars, and what stands beside it. */
+  readonly cost?: number | null;
+  readonly is_byok?: boolean | null;
+  readonly cost_details?: { readonly upstream_inference_cost?: number | null } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
 }
 

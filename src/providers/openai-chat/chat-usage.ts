@@ -22,6 +22,17 @@ export function chatUsage(raw: ChatUsage | undefined): Usage {
   };
 }
 
+/**
+ * US dollars a provider says it charged. OpenRouter's `cost` is its own charge: with a key of one's own for
+ * the maker that is the fee, and the maker's charge is a field of its own.
+ */
+export function reportedCost(raw: ChatUsage | undefined): number | undefined {
+  const { cost, is_byok, cost_details } = raw ?? {};
+  if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0) return undefined;
+  const upstream = is_byok === true ? cost_details?.upstream_inference_cost : undefined;
+  return cost + (typeof upstream === "number" && upstream > 0 ? upstream : 0);
+}
+
 function cacheRead(raw: ChatUsage): number | null | undefined {
   return (
     raw.prompt_tokens_details?.cached_tokens ??

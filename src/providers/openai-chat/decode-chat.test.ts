@@ -340,3 +340,27 @@ describe("an error inside the stream", () => {
     );
   });
 });
+
+describe("the cost that a vendor reports", () => {
+  const usage = { prompt_tokens: 194, completion_tokens: 2, total_tokens: 196, cost: 0.95 };
+  it.each([
+    ["OpenRouter", "openrouter", usage, 0.95],
+    [
+      "OpenRouter with a key of one's own",
+      "openrouter",
+      { ...usage, cost: 0.25, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } },
+      0.75,
+    ],
+    [
+      "OpenRouter, which repeats it beside",
+      "openrouter",
+      { ...usage, is_byok: false, cost_details: { upstream_inference_cost: 0.95 } },
+      0.95,
+    ],
+    ["a server whose currency nobody knows", "custom", usage, undefined],
+    ["OpenRouter that reports none", "openrouter", { ...usage, cost: null }, undefined],
+  ])("is taken from %s", (_, provider, reported, costUsd) => {
+    const body = sseBody(chunk({ content: "hi" }), chunk({}, "stop", { usage: reported }));
+    expect(replayBody(openAiChat, body, [], { provider }).finish.costUsd).toBe(costUsd);
+  });
+});

@@ -14,9 +14,11 @@ import type {
   ChatUsage,
   ToolCallFragment,
 } from "./chat-json.ts";
-import { chatUsage } from "./chat-usage.ts";
+import { chatUsage, reportedCost } from "./chat-usage.ts";
 import { finishReason } from "./finish-reason.ts";
+import { quirksOf } from "./quirks.ts";
 import { ReasoningCollector } from "./reasoning.ts";
+import { type TextParts, ThinkTag } from "./think-tag.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
 /** Fields that may differ in every event and mean nothing to the answer. */
@@ -34,6 +36,8 @@ export class ChatDecoder implements WireDecoder {
   readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });
   readonly #reasoning = new ReasoningCollector();
   readonly #calls: ToolCallCollector;
+  /** Undefined once the text can no longer begin with reasoning. */
+  #tag: ThinkTag | undefined = new ThinkTag();
   #blocks = 0;
   #textIndex = -1;
   #thinkingIndex = -1;
@@ -73,6 +77,7 @@ export class ChatDecoder implements WireDecoder {
   readonly done = (): boolean => this.#done;
 
   readonly end = (): void => {
+    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.end());
     this.#requireWhole();
     const raw = this.#finish ?? "";
     const reason = finishReason(raw, { hasCalls: this.#calls.count > 0, refused: this.#refused });
@@ -86,7 +91,8 @@ export class ChatDecoder implements WireDecoder {
       const provider_data = { openai_chat: { annotations: this.#annotations } };
       this.#emit({ type: "block", index: this.#blocks++, block: { type: "text", text: "", provider_data } });
     }
-    const named = { model: this.#model, id: this.#responseId };
+    const costUsd = quirksOf(this.#target).reports_cost ? reportedCost(this.#usage) : undefined;
+    const named = { model: this.#model, id: this.#responseId, costUsd };
     this.#emit(finishPart(reason, chatUsage(this.#usage), named));
   };
 
@@ -135,6 +141,17 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #text(text: string): void {
+    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.take(text));
+    else this.#plainText(text);
+  }
+
+  #taggedText(tag: ThinkTag, { thought, text }: TextParts): void {
+    if (tag.isOver) this.#tag = undefined;
+    if (thought !== "") this.#thought(thought);
+    this.#plainText(text);
+  }
+
+  #plainText(text: string): void {
     if (text === "") return;
     if (this.#textIndex === -1) this.#textIndex = this.#blocks++;
     this.#emit({ type: "text_delta", index: this.#textIndex, text });

@@ -22,9 +22,22 @@ export interface WrittenMessage {
   readonly rest: string;
 }
 
-/** Serialises a message. Depends on nothing but its arguments, so that the text can be kept. */
-export function writeMessage(message: Message, quirks: ChatQuirks): WrittenMessage {
-  return message.role === "assistant" ? writeAssistant(message, quirks) : writeUser(message, quirks);
+/**
+ * Serialises a message. Depends on nothing but its arguments, so that the text can be kept. `isMarked`: what
+ * ends here is to be cached; answers of the model are never marked.
+ */
+export function writeMessage(message: Message, quirks: ChatQuirks, isMarked = false): WrittenMessage {
+  return message.role === "assistant"
+    ? writeAssistant(message, quirks)
+    : writeUser(message, quirks, isMarked);
+}
+
+/** Content that ends with a mark for caching; as it is where there is no text to mark. */
+export function markedContent(content: unknown): unknown {
+  if (typeof content === "string") return content === "" ? content : markedContent([textPart(content)]);
+  const parts = content as readonly Fields[];
+  const last = parts.findLastIndex(({ type, text }) => type === "text" && text !== "");
+  return parts.map((part, at) => (at === last ? { ...part, cache_control: { type: "ephemeral" } } : part));
 }
 
 type Fields = Record<string, unknown>;
@@ -95,8 +108,8 @@ function addThinkingParts(fields: Fields, text: string): void {
   fields["content"] = parts;
 }
 
-function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
-  const results: string[] = [];
+function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean): WrittenMessage {
+  const results: Fields[] = [];
   const images: Fields[] = [];
   const said: (TextBlock | ImageBlock)[] = [];
   for (const block of message.content) {
@@ -109,11 +122,13 @@ function writeUser(message: UserMessage, quirks: ChatQuirks): WrittenMessage {
     const id = wireId(block.tool_use_id, quirks);
     if (images.length > before)
       images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
-    results.push(JSON.stringify({ role: "tool", tool_call_id: id, content }));
+    results.push({ role: "tool", tool_call_id: id, content });
   }
-  const rest =
-    images.length + said.length === 0 ? "" : JSON.stringify(userFields(message, { said, images, quirks }));
-  return { toolResults: results.join(","), rest };
+  const rest = images.length + said.length === 0 ? [] : [userFields(message, { said, images, quirks })];
+  const last = rest[0] ?? (quirks.cache_marks === "all" ? results.at(-1) : undefined);
+  if (isMarked && last !== undefined) last["content"] = markedContent(last["content"]);
+  const written = (list: readonly Fields[]): string => list.map((each) => JSON.stringify(each)).join(",");
+  return { toolResults: written(results), rest: written(rest) };
 }
 
 /** The text of a result. Images move to `images` and leave a pointer behind. */

@@ -1,9 +1,10 @@
 import type { Message } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
+import { withoutOmitted } from "../refused-field.ts";
 import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import { openAiEndpoint, type WireRequest, type WireTarget } from "../wire.ts";
-import { writeMessage } from "./encode-chat-message.ts";
+import { markedContent, type WrittenMessage, writeMessage } from "./encode-chat-message.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;
@@ -31,10 +32,9 @@ function writeBody(request: ModelRequest, writers: Writers): string {
   const { messages: _messages, tools: extra, ...options } = request.providerOptions?.["openai_chat"] ?? {};
   const texts = (request.tools ?? []).map(writers.tool);
   if (Array.isArray(extra)) for (const entry of extra) texts.push(JSON.stringify(entry));
-  const fields: Fields = { ...settings(request, writers.quirks, texts.length > 0), ...options };
-  const system = request.system
-    ? JSON.stringify({ role: writers.quirks.system_role, content: request.system })
-    : "";
+  const own = settings(request, writers.quirks, texts.length > 0);
+  const fields: Fields = { ...withoutOmitted(own, writers.target), ...options };
+  const system = request.system ? writeSystem(request.system, writers.quirks) : "";
   const messages = listed(system, writers.transcript(request.messages));
   let body = `{"model":${JSON.stringify(writers.target.modelId)},"messages":[${messages}]`;
   if (texts.length > 0) body += `,"tools":[${texts.join(",")}]`;
@@ -42,26 +42,43 @@ function writeBody(request: ModelRequest, writers: Writers): string {
   return rest === "{}" ? `${body}}` : `${body},${rest.slice(1)}`;
 }
 
+function writeSystem(system: string, { system_role: role, cache_marks }: ChatQuirks): string {
+  return JSON.stringify({ role, content: cache_marks === "none" ? system : markedContent(system) });
+}
+
+/** The messages that may still change their text: the last two of the user carry the marks for caching. */
+const TAIL = 4;
+const MAX_MARKED = 2;
+
 /**
  * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user
  * messages: what the user says beside them is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
+  const append = (
+    text: string,
+    held: string,
+    { toolResults, rest }: WrittenMessage,
+    role: Message["role"],
+  ) =>
+    role === "assistant"
+      ? { text: listed(listed(text, held), rest), state: "" }
+      : { text: listed(text, toolResults), state: listed(held, rest) };
   const list = createListSerialiser<Message, string>(
-    {
-      initial: "",
-      append: (text, message, held) => {
-        const { toolResults, rest } = written(message);
-        return message.role === "assistant"
-          ? { text: listed(listed(text, held), rest), state: "" }
-          : { text: listed(text, toolResults), state: listed(held, rest) };
-      },
-    },
-    0,
+    { initial: "", append: (text, message, held) => append(text, held, written(message), message.role) },
+    quirks.cache_marks === "none" ? 0 : TAIL,
   );
   return (messages) => {
-    const { text, state } = list(messages);
+    const head = list(messages);
+    let { text, state } = head;
+    const tail = messages.slice(head.written);
+    const marked = tail.filter(({ role }) => role === "user").slice(-MAX_MARKED);
+    for (const message of tail) {
+      const isMarked = message.role === "user" && marked.includes(message);
+      const each = isMarked ? writeMessage(message, quirks, true) : written(message);
+      ({ text, state } = append(text, state, each, message.role));
+    }
     return listed(text, state);
   };
 }

@@ -25,6 +25,13 @@ export interface ChatQuirks {
   readonly require_reasoning: boolean;
   /** `stream_options: { include_usage: true }` is understood. */
   readonly stream_usage: boolean;
+  /** `usage.cost` is what the request cost, in US dollars. */
+  readonly reports_cost: boolean;
+  /**
+   * Marks of what is to be cached (`cache_control`): none · in the system prompt and what the user says · in
+   * results of tools too. Default by model: those of Anthropic cache nothing without them.
+   */
+  readonly cache_marks: "none" | "user" | "all";
   /** `prompt_cache_key` is understood. */
   readonly prompt_cache_key: boolean;
   /** Several calls per answer have to be asked for. */
@@ -41,10 +48,11 @@ export function quirksOf(target: WireTarget): ChatQuirks {
   const vendor =
     VENDORS.find(({ names }) => names.includes(target.provider)) ??
     VENDORS.find(({ hosts }) => hosts.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)));
-  return { ...PLAIN, ...vendor?.quirks, ...(target.quirks as Partial<ChatQuirks> | undefined) };
+  const cache_marks = /claude/i.test(target.modelId) ? "all" : "none";
+  return { ...PLAIN, cache_marks, ...vendor?.quirks, ...(target.quirks as Partial<ChatQuirks> | undefined) };
 }
 
-const PLAIN: ChatQuirks = {
+const PLAIN: Omit<ChatQuirks, "cache_marks"> = {
   system_role: "system",
   max_tokens_field: "max_tokens",
   effort_format: "reasoning_effort",
@@ -52,6 +60,7 @@ const PLAIN: ChatQuirks = {
   reasoning_replay: "none",
   require_reasoning: false,
   stream_usage: true,
+  reports_cost: false,
   prompt_cache_key: false,
   ask_for_parallel_calls: false,
   tool_call_ids: "any",
@@ -122,7 +131,7 @@ const VENDORS: readonly Vendor[] = [
   {
     names: ["openrouter"],
     hosts: ["openrouter.ai"],
-    quirks: { effort_format: "reasoning", reasoning_replay: "reasoning_details" },
+    quirks: { effort_format: "reasoning", reasoning_replay: "reasoning_details", reports_cost: true },
   },
   {
     names: ["groq"],

@@ -45,12 +45,13 @@ function assistantItems({ content }: AssistantMessage): readonly Fields[] {
 function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | undefined {
   if (block.type === "tool_use") {
     const { name, input } = block;
+    const { namespace, caller } = block.provider_data?.["openai_responses"] ?? {};
     return {
       type: "function_call",
       call_id: callId(block.id),
       name: sentToolName(name),
       arguments: wellFormedJson(JSON.stringify(input)),
-      ...block.provider_data?.["openai_responses"],
+      ...defined({ namespace, caller }),
     };
   }
   const { item, phase, annotations } = block.provider_data?.["openai_responses"] ?? {};

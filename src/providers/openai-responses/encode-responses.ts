@@ -1,6 +1,7 @@
 import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
+import { withoutOmitted } from "../refused-field.ts";
 import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
 import { openAiEndpoint, type WireRequest, type WireTarget } from "../wire.ts";
 import { writeItems } from "./encode-responses-message.ts";
@@ -46,7 +47,8 @@ function writeBody(request: ModelRequest, { target, transcript, tool }: Writers)
     body += `,"instructions":${JSON.stringify(request.system)}`;
   body += `,"input":[${transcript(request.messages)}]`;
   if (tools.length > 0) body += `,"tools":[${tools.join(",")}]`;
-  const fields: Fields = { ...settings(request, target, tools.length > 0), ...options };
+  const own = settings(request, target, tools.length > 0);
+  const fields: Fields = { ...withoutOmitted(own, target), ...options };
   return `${body},${JSON.stringify(fields).slice(1)}`;
 }
 

@@ -35,7 +35,7 @@ export function runFacts(run: RecordedRun): RunFacts {
   };
 }
 
-const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize"]);
+const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize", "empty"]);
 
 /** True when loop or pattern says this again by itself; not a warning of the guard, which is off then. */
 export function isSaidByLoop(entry: UserEntry): boolean {

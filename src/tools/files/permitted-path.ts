@@ -8,6 +8,8 @@ export interface PathOptions {
   readonly cwd?: string;
   /** The folder `~` stands for in paths. Default: the home folder of the user. */
   readonly home?: string;
+  /** The folder that commands of the session see as `/tmp`. Default: they see that of the machine. */
+  readonly temporary?: (() => string | undefined) | undefined;
   /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
   readonly permitted?: PermittedPlaces;
 }

@@ -1,4 +1,5 @@
-import type { ShownCommand } from "./withheld-variables.ts";
+import type { ChildProcess } from "node:child_process";
+import type { Environment } from "./shell.ts";
 
 /** Confinement of commands. Made elsewhere; the shell only asks it how to start them. */
 export interface CommandSandbox {
@@ -6,22 +7,42 @@ export interface CommandSandbox {
   wrap(command: SandboxCommand): Promise<SandboxedCommand>;
 }
 
+/** Opens the sandbox of a session. `undefined`: it has none, and commands run outside. */
+export type OpenCommandSandbox = () => Promise<CommandSandbox | undefined>;
+
 /** A command to confine. */
 export interface SandboxCommand {
   readonly command: string;
-  /** Path of the shell that reads it. */
-  readonly shell: string;
   readonly cwd: string;
-  /** Folders of ours that the command must not change, also where it may write around them. */
-  readonly protect: readonly string[];
+  /** The variables it would see outside. */
+  readonly env: Environment;
+  /** True: with the network of the host. */
+  readonly network: boolean;
+  /** True: nothing that stays can be written. */
+  readonly readOnly: boolean;
 }
 
 /** A confined command. */
 export interface SandboxedCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Lines that name what it was kept from, and what would allow it. */
-  readonly notes: (shown: ShownCommand) => readonly string[];
-  /** Called once, when it has ended or could not be started. Must not throw. */
-  readonly release: () => void;
+  readonly env: Environment;
+  /** The folder to start `file` in. */
+  readonly cwd: string;
+  /** `stdio` of the process from descriptor 3 on. */
+  readonly descriptors: readonly (number | "ignore" | "pipe")[];
+  /** Called right after the start. Rejects when the command did not begin: then it never will. */
+  readonly begin: (child: ChildProcess) => Promise<void>;
+  /** Called once, when it has ended or could not be started. Must not reject. */
+  readonly settle: () => Promise<void>;
+  /** Lines for the result, asked for once it is settled. */
+  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
+}
+
+/** Where a command runs. */
+export interface CommandPlacement {
+  /** Confined, confined with the network of the host, or not confined. */
+  readonly runs: "inside" | "network" | "outside";
+  /** True when a confined command can write nothing that stays. */
+  readonly readOnly: boolean;
 }

@@ -46,7 +46,7 @@ export class JobTable {
   }
 
   async #watch({ id, running }: Job): Promise<void> {
-    await Promise.all([running.process.exited, running.process.closed]);
+    await Promise.all([running.settled, running.process.closed]);
     if ((await running.process.running()).length > 0) return;
     this.#ended.set(id, running.exit?.code ?? null);
     this.#onEnd();

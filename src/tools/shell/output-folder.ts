@@ -65,7 +65,11 @@ export class OutputFolder {
   }
 
   async #make(): Promise<string> {
-    if (this.#given === undefined) return mkdtemp(join(this.#temporary(), "nano-agent-"));
+    if (this.#given === undefined) {
+      const parent = this.#temporary();
+      makePrivateFolders(parent);
+      return mkdtemp(join(parent, "nano-agent-"));
+    }
     if (makePrivateFolders(this.#given).length > 0) chmodSync(this.#given, 0o700);
     return this.#given;
   }

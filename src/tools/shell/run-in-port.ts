@@ -4,6 +4,7 @@ import { truncateMiddle } from "../../core/base/text.ts";
 import { errorResult } from "../../core/tool/output.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { describeDuration, describeExit } from "./report.ts";
+import type { Environment } from "./shell.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-port.ts";
 import type { ShellSession } from "./shell-session.ts";
 
@@ -11,6 +12,8 @@ import type { ShellSession } from "./shell-session.ts";
 export interface PortRun {
   readonly port: ShellPort;
   readonly input: { readonly command: string };
+  /** The variables that the command sees. */
+  readonly env: Environment;
   readonly timeoutMs: number;
 }
 
@@ -48,14 +51,14 @@ interface StartFacts {
 
 async function start(
   session: ShellSession,
-  { port, input }: PortRun,
+  { port, input, env }: PortRun,
   { context, signal, metadata }: StartFacts,
 ): Promise<PortCommandEnd> {
   try {
     const running = port.run({
       command: input.command,
       cwd: context.cwd,
-      ...variablesOf(session, input),
+      ...variablesOf(session, env),
       maxOutputBytes: maxBytes(session),
       signal,
       onText: (text) => context.update(text),
@@ -112,8 +115,8 @@ function maxBytes({ limits }: ShellSession): number {
 }
 
 /** Variables the command sees, and what the editor's own environment must not add to that. */
-function variablesOf(session: ShellSession, input: object): Pick<PortCommand, "env" | "unset"> {
-  const env = Object.entries(session.environmentOf(input)).flatMap(([name, value]): [string, string][] =>
+function variablesOf(session: ShellSession, seen: Environment): Pick<PortCommand, "env" | "unset"> {
+  const env = Object.entries(seen).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );
   const names = new Set(env.map(([name]) => name));

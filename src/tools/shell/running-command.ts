@@ -1,3 +1,4 @@
+import type { SandboxedCommand } from "./command-sandbox.ts";
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { ShellExit, ShellProcess } from "./shell-process.ts";
 import type { ShownCommand } from "./withheld-variables.ts";
@@ -7,18 +8,21 @@ export class RunningCommand {
   readonly command: string;
   readonly process: ShellProcess;
   readonly output: OutputBuffer;
-  /** Lines that name what a sandbox kept it from. */
+  /** Lines that name what a sandbox held back or put back. */
   readonly notes: (shown: ShownCommand) => readonly string[];
+  /** Resolves when it has ended and its sandbox has looked after it. */
+  readonly settled: Promise<unknown>;
   readonly #startedAt = performance.now();
   #tookMs: number | undefined;
 
   constructor(
     command: string,
     process: ShellProcess,
-    { output, notes }: { readonly output: OutputBuffer; readonly notes: RunningCommand["notes"] },
+    { output, confined }: { readonly output: OutputBuffer; readonly confined: SandboxedCommand | undefined },
   ) {
     this.command = command;
-    this.notes = notes;
+    this.notes = confined?.notes ?? (() => []);
+    this.settled = process.exited.then(() => confined?.settle());
     this.process = process;
     this.output = output;
     void process.exited.then(() => {

@@ -10,7 +10,7 @@ import type { Environment } from "./shell.ts";
 
 /** Options of {@link startShell}. */
 export interface ShellStart {
-  /** The shell, or what confines it. */
+  /** The shell, or the program that confines it. */
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -19,6 +19,10 @@ export interface ShellStart {
   readonly mark: string;
   /** Ends the group when this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
+  /** `stdio` from descriptor 3 on. Default: none. */
+  readonly descriptors?: readonly (number | "ignore" | "pipe")[];
+  /** True for one that ends with all it started, so that nothing of it has to be looked for. */
+  readonly leavesNothing?: boolean;
   /** Where both outputs go; without it Node's own pipes are used. */
   readonly pipe: OutputPipe | undefined;
   /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
@@ -50,7 +54,7 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
       env: markedEnvironment(start.env, start.mark),
       detached: process.platform !== "win32",
       windowsHide: true,
-      stdio: pipe === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", pipe.writer, pipe.writer],
+      stdio: ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe", ...(start.descriptors ?? [])],
     });
   } catch (error) {
     pipe?.reader.destroy();
@@ -76,7 +80,9 @@ export class ShellProcess {
   readonly exited: Promise<ShellExit>;
   /** Resolves when all output was read and nobody holds the pipe any more, or after {@link close}. */
   readonly closed: Promise<void>;
-  readonly #child: ChildProcess;
+  /** The process itself, for the one who confines it. */
+  readonly child: ChildProcess;
+  readonly #leavesNothing: boolean;
   readonly #mark: string;
   readonly #readers: readonly Readable[];
   readonly #startedAt = performance.now();
@@ -94,7 +100,8 @@ export class ShellProcess {
     { readers, start }: { readonly readers: readonly Readable[]; readonly start: ShellStart },
   ) {
     this.pid = pid;
-    this.#child = child;
+    this.child = child;
+    this.#leavesNothing = start.leavesNothing === true;
     this.#mark = start.mark;
     this.#readers = readers;
     start.watcher?.add(pid);
@@ -125,7 +132,7 @@ export class ShellProcess {
 
   /** The processes of the command that still run, the shell included. */
   async running(): Promise<readonly ProcessInfo[]> {
-    if (this.#leftNothing()) return [];
+    if (this.#leftNothing() || (this.#leavesNothing && this.#exit !== undefined)) return [];
     const isFresh = performance.now() - this.#startedAt < FRESH_MS;
     const query = { mark: this.#mark, roots: this.roots() };
     this.#known = await findProcesses(isFresh ? { ...query, after: this.pid } : query);
@@ -160,7 +167,7 @@ export class ShellProcess {
 
   /** Keeps the program alive no longer. Output is still read, so that a writer does not fail. */
   unref(): void {
-    this.#child.unref();
+    this.child.unref();
     for (const reader of this.#readers)
       if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }

@@ -1,21 +1,25 @@
 import { tmpdir } from "node:os";
-import { systemClock } from "../../core/base/clock.ts";
-import { errorMessage, invalidConfig, NanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
-import type { CommandSandbox, SandboxedCommand } from "./command-sandbox.ts";
-import { coveredEnvironment } from "./covered-environment.ts";
+import type {
+  CommandPlacement,
+  CommandSandbox,
+  OpenCommandSandbox,
+  SandboxedCommand,
+} from "./command-sandbox.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import { type Job, JobTable } from "./job-table.ts";
+import { lookingEnvironment } from "./looking-environment.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { OutputFolder } from "./output-folder.ts";
 import { discardPipe, OutputPipes } from "./output-pipe.ts";
-import { findProcessesNow, type ProcessInfo } from "./process-table.ts";
+import { findProcessesNow } from "./process-table.ts";
 import { RunningCommand } from "./running-command.ts";
 import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
 import type { ShellPort } from "./shell-port.ts";
-import { startShell } from "./shell-process.ts";
+import { type ShellProcess, startShell } from "./shell-process.ts";
 import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
 
 /** Settings of the shell tools of one session. */
@@ -24,17 +28,18 @@ export interface ShellOptions {
   readonly env?: Environment;
   /** Variables that were held back: a command that seems to need one is told so. Default: none. */
   readonly withheld?: readonly string[];
-  /** Variables that the user set for commands, which stand in every environment. Default: none. */
-  readonly own?: Environment | undefined;
-  /** True: rules alone allowed the call, so it runs in a {@link coveredEnvironment}. Default: none. */
-  readonly isCovered?: (input: object) => boolean;
-  /** Why an allowed call must not run any more, asked right before it starts. Default: nothing. */
-  readonly refusal?: (input: object) => string | undefined;
+  /** True for a call that runs outside because it only looks: git runs no programs in it. Default: none. */
+  readonly looks?: (input: object) => boolean;
   /** Takes secrets out of output before any of it is cut, shown or kept. Default: it stays as it is. */
   readonly redact?: Redaction | undefined;
-  /** Confines every command. Default: commands can do all the user can. */
-  readonly sandbox?: CommandSandbox | undefined;
-  /** Runs commands instead of us, except in the background or in a sandbox. */
+  /**
+   * Confines commands; a function is called once, and commands wait for it. When it rejects nothing runs.
+   * Default: commands can do all the user can.
+   */
+  readonly sandbox?: CommandSandbox | OpenCommandSandbox | undefined;
+  /** Says where an allowed call runs, right when it starts. Default: in the sandbox, and nothing leaves it. */
+  readonly placement?: ((input: object) => CommandPlacement) | undefined;
+  /** Runs commands instead of us that are neither in the background nor in a sandbox. */
   readonly port?: ShellPort | undefined;
   /** The shell. Default: bash where the system has it, else `sh`. */
   readonly shell?: string;
@@ -44,6 +49,8 @@ export interface ShellOptions {
   readonly watcher?: ProcessWatcher | undefined;
   /** Folder for long outputs, kept at the end. Default: a temporary one, removed at the end. */
   readonly outputDir?: string;
+  /** Folder in which that temporary one is made. Default: the one for temporary files. */
+  readonly outputParent?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
   readonly graceMs?: number;
   /** Bytes of output one command may write before it is stopped. Default 256 MiB. */
@@ -54,21 +61,33 @@ export interface ShellOptions {
 export interface CommandStart {
   readonly command: string;
   readonly cwd: string;
-  /** The arguments of the call it stands in. */
-  readonly input?: object;
+  /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
+  readonly place?: CommandPlace;
+  /** Ends it while it starts. */
+  readonly signal?: AbortSignal;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
   /** Called once when the command wrote more than it may. */
   readonly onFull?: () => void;
 }
 
+/** Where a command runs, and what it sees there. */
+export interface CommandPlace extends CommandPlacement {
+  /** Absent outside. */
+  readonly sandbox?: CommandSandbox;
+  readonly env: Environment;
+}
+
+const INSIDE: CommandPlacement = { runs: "inside", readOnly: false };
+const OUTSIDE: CommandPlacement = { runs: "outside", readOnly: false };
+
 const DEFAULT_GRACE_MS = 2000;
 const MAX_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** All output files of a session together; the oldest go first. */
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
-/** The last pause in waiting for the processes of a sandbox that has ended. */
-const LONGEST_END_MS = 256;
+/** A sandbox may meet with something that is gone the next moment, as a socket that it closes. */
+const STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
 
@@ -76,12 +95,11 @@ const TAIL_BYTES = 32_000;
 export class ShellSession {
   readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
-  /** Where commands run instead, if they do. */
+  /** Where commands run instead that nothing confines. */
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
-  readonly #options: Pick<ShellOptions, "env" | "withheld" | "own" | "isCovered" | "refusal">;
-  readonly #sandbox: CommandSandbox | undefined;
+  readonly #options: Pick<ShellOptions, "env" | "withheld" | "looks" | "sandbox" | "placement">;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
   /** Part of every mark of this session, so that one look at the process table finds all its processes. */
@@ -89,7 +107,7 @@ export class ShellSession {
   readonly #watcher: ProcessWatcher | undefined;
   readonly #calls = new Set<RunningCommand>();
   #variables: Environment | undefined;
-  #covered: Environment | undefined;
+  #opening: Promise<CommandSandbox | undefined> | undefined;
   #shell: string | undefined;
   #count = 0;
   #disposed: Promise<void> | undefined;
@@ -98,9 +116,7 @@ export class ShellSession {
     // Not read yet: what the variables are may take time to find out, and is only needed by a command.
     this.#options = options;
     this.redact = options.redact;
-    this.#sandbox = options.sandbox;
-    // Nothing of ours could keep a command in there to its limits.
-    this.port = options.sandbox === undefined ? options.port : undefined;
+    this.port = options.port;
     this.#shell = options.shell;
     this.#mark = options.mark ?? newId("s");
     this.#watcher = options.watcher ?? createProcessWatcher();
@@ -110,7 +126,7 @@ export class ShellSession {
     this.#folder = new OutputFolder({
       path: options.outputDir,
       // Beside what its commands leave there, and gone with it.
-      temporary: () => this.env["TMPDIR"] || tmpdir(),
+      temporary: () => options.outputParent ?? (this.env["TMPDIR"] || tmpdir()),
       maxBytes: MAX_FOLDER_BYTES,
     });
     this.#pipes = new OutputPipes(() => this.#folder.path());
@@ -121,24 +137,35 @@ export class ShellSession {
     return this.#variables;
   }
 
-  /** Why a call must not run any more. */
-  refusal(input: object): string | undefined {
-    return this.#options.refusal?.(input);
+  /**
+   * Where a call runs. Throws `invalid_argument` for one that may not leave a sandbox, and what opening the
+   * sandbox throws: nothing of it runs outside then.
+   */
+  async placeOf(input: { readonly access?: unknown }): Promise<CommandPlace> {
+    const sandbox = await this.#openSandbox();
+    const { placement, looks } = this.#options;
+    if (placement === undefined && sandbox !== undefined && input.access !== undefined)
+      throw misuse("This session has no way out of its sandbox. Make the call without access.");
+    const placed = placement?.(input) ?? (sandbox === undefined ? OUTSIDE : INSIDE);
+    if (placed.runs === "outside")
+      return { ...placed, env: looks?.(input) === true ? lookingEnvironment(this.env) : this.env };
+    if (sandbox !== undefined) return { ...placed, sandbox, env: this.env };
+    throw misuse("This call is to run in a sandbox, and there is none. Nothing was run.");
   }
 
-  /** The variables that one command sees, by the arguments of its call. */
-  environmentOf(input: object | undefined): Environment {
-    const { own, isCovered } = this.#options;
-    if (input === undefined || isCovered?.(input) !== true) return this.env;
-    this.#covered ??= unattendedEnvironment(coveredEnvironment(this.env, own));
-    return this.#covered;
+  #openSandbox(): Promise<CommandSandbox | undefined> {
+    const { sandbox } = this.#options;
+    this.#opening ??= typeof sandbox === "function" ? sandbox() : Promise.resolve(sandbox);
+    return this.#opening;
   }
 
   /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
   async prepare(): Promise<void> {
     if (this.#disposed !== undefined) return;
     this.#watcher?.add(this.#mark);
-    await this.#pipes.prepare();
+    // A call that needs it says what is wrong.
+    const opened = this.#openSandbox().catch(() => undefined);
+    await Promise.all([this.#pipes.prepare(), opened]);
   }
 
   /** The shell that runs commands; throws `invalid_config` when there is none. */
@@ -154,34 +181,48 @@ export class ShellSession {
 
   /** Starts a command. Rejects with the system's error, or `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
-    const confined = await this.#confine(options);
+    const { sandbox } = options.place ?? {};
+    if (sandbox === undefined) return (await this.#run(options, undefined)).running;
+    for (let count = 1; ; count++) {
+      const { running, problem } = await this.#startInside(sandbox, options);
+      if (problem === undefined) return running;
+      await this.finish(running);
+      const said = (await running.look()).text.trim();
+      if (count === STARTS || options.signal?.aborted === true) throw refused(said === "" ? problem : said);
+    }
+  }
+
+  async #startInside(sandbox: CommandSandbox, options: CommandStart): Promise<Started> {
+    const { command, cwd, place } = options;
+    const [network, readOnly] = [place?.runs === "network", place?.readOnly === true];
+    const asked = { command, cwd, env: place?.env ?? this.env, network, readOnly };
+    const confined = await sandbox.wrap(asked).catch((error: unknown) => {
+      throw refused(errorMessage(error));
+    });
+    let started: Started;
     try {
-      return await this.#startConfined(options, confined);
+      started = await this.#run(options, confined);
     } catch (error) {
-      confined.release();
+      await confined.settle();
       throw error;
     }
-  }
-
-  /** A command that cannot be confined is not run. */
-  async #confine({ command, cwd }: CommandStart): Promise<SandboxedCommand> {
-    const shell = this.shell();
-    if (this.#sandbox === undefined)
-      return { file: shell, args: ["-c", command], notes: () => [], release: () => undefined };
+    const { process } = started.running;
+    const stop = (): void => process.killNow();
+    options.signal?.addEventListener("abort", stop);
     try {
-      // Later outputs are written there: a command that could change the folder would choose where they go.
-      const protect = [await this.#folder.path()];
-      return await this.#sandbox.wrap({ command, shell, cwd, protect });
+      await confined.begin(process.child);
+      return started;
     } catch (error) {
-      throw new NanoAgentError(
-        "internal",
-        `The sandbox could not take the command, and nothing was run: ${errorMessage(error)}. Try a simpler command.`,
-        { cause: error },
-      );
+      process.killNow();
+      await Promise.all([process.closed, started.running.settled]);
+      return { ...started, problem: errorMessage(error) };
+    } finally {
+      options.signal?.removeEventListener("abort", stop);
     }
   }
 
-  async #startConfined(options: CommandStart, confined: SandboxedCommand): Promise<RunningCommand> {
+  async #run(options: CommandStart, confined: SandboxedCommand | undefined): Promise<Started> {
+    const shell = this.shell();
     const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
     if (this.#disposed !== undefined) {
       if (pipe !== undefined) discardPipe(pipe);
@@ -198,36 +239,27 @@ export class ShellSession {
       }
       return stored;
     };
-    const { file, args, notes, release } = confined;
+    const outside = { file: shell, args: ["-c", options.command], cwd: options.cwd };
     this.#watcher?.add(this.#mark);
-    const process = await startShell({
-      file,
-      args,
-      cwd: options.cwd,
-      env: this.environmentOf(options.input),
+    const process: ShellProcess = await startShell({
+      ...outside,
+      env: options.place?.env ?? this.env,
+      ...confined,
+      leavesNothing: confined !== undefined,
       mark: `${this.#mark}.${++this.#count}.`,
       watcher: this.#watcher,
       pipe,
       onOutput,
     });
-    void process.exited.then(release);
-    const running = new RunningCommand(options.command, process, { output, notes });
+    const running = new RunningCommand(options.command, process, { output, confined });
     this.#calls.add(running);
     this.#pipes.refill();
-    return running;
+    return { running };
   }
 
-  /** The processes that a command left running. Of a confined one everything ends, after a moment. */
-  async leftovers(running: RunningCommand): Promise<readonly ProcessInfo[]> {
-    for (let pause = 2; ; pause *= 2) {
-      const left = await running.process.running();
-      if (left.length === 0 || this.#sandbox === undefined || pause > LONGEST_END_MS) return left;
-      await systemClock.sleep(pause);
-    }
-  }
-
-  /** Lines for the result of a command: what it was kept from, and what it did not get and seems to need. */
-  notes(running: RunningCommand, output: string): readonly string[] {
+  /** Lines for the result of a command that has ended: what was held back, and what it seems to need. */
+  async notes(running: RunningCommand, output: string): Promise<readonly string[]> {
+    await running.settled;
     const { command, exit } = running;
     const shown = { command, output, failed: exit?.code !== 0 };
     const missed = missedVariables(new Set(this.#options.withheld), shown);
@@ -282,4 +314,17 @@ export class ShellSession {
   #all(): readonly RunningCommand[] {
     return [...this.#calls, ...this.jobs.all().map((job) => job.running)];
   }
+}
+
+interface Started {
+  readonly running: RunningCommand;
+  /** Why it did not begin: nothing of it has run. */
+  readonly problem?: string;
+}
+
+function refused(why: string): NanoAgentError {
+  return new NanoAgentError(
+    "internal",
+    `The sandbox could not take the command, and nothing was run: ${why}.`,
+  );
 }

@@ -25,11 +25,6 @@ export function findShell(
   return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
 }
 
-/** True for Bash, by its name; without a shell nothing is read otherwise. */
-export function isBash(shell: string | undefined): boolean {
-  return shell === undefined || /[\\/]bash(?:\.exe)?$/.test(shell);
-}
-
 /** For callers that pass no environment: enough to find programs and the home folder, nothing else. */
 export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };

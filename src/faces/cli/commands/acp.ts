@@ -6,6 +6,7 @@ import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { withPromptFiles, withServerFiles } from "../session-options.ts";
+import { ownStandardOutput } from "../standard-output.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -29,7 +30,7 @@ export async function acp(context: CommandContext, call: CommandCall): Promise<n
   };
   using _caught = strays.listen();
   return await withSignals(async ({ signal }) => {
-    await serveAcp(options, { input: process.stdin, output: process.stdout, signal });
+    await serveAcp(options, { input: process.stdin, output: ownStandardOutput(), signal });
     return EXIT.done;
   });
 }

@@ -6,7 +6,7 @@ import { PLACED_SETTINGS } from "../../../app/config/setting-table.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { chooseModel } from "../../../app/model-choice.ts";
 import { openModel } from "../../../app/open-model.ts";
-import { tryOpen } from "../../../app/open-sandbox.ts";
+import { openSettingsSandbox, sandboxMode } from "../../../app/open-sandbox.ts";
 import { sessionStore } from "../../../app/open-session.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { shellEnvironment } from "../../../app/secrets.ts";
@@ -97,16 +97,16 @@ function sessionsCheck(root: string): Check {
 
 /** Tries the sandbox, also where the settings do not ask for it. */
 async function sandboxCheck(settings: Settings): Promise<Check> {
-  const mode = settings.config.values.sandbox?.mode ?? "off";
-  const opened = await tryOpen(settings, [settings.cwd]);
+  const mode = sandboxMode(settings);
+  const opened = await openSettingsSandbox(settings, [settings.cwd]);
   const name = "Sandbox";
   if ("problem" in opened) {
     const states = { on: "bad", auto: "warn", off: "ok" } as const;
-    return { name, state: states[mode], message: `${mode}; it does not work here. ${opened.problem}` };
+    return { name, state: states[mode], message: `${mode}: ${opened.problem}` };
   }
   const limits = opened.sandbox.describe();
   await opened.sandbox.dispose();
-  const isOff = "off: commands can do all you can. It works here: --sandbox on";
+  const isOff = "off: commands can do all you can. It works here: --sandbox auto";
   return { name, state: "ok", message: mode === "off" ? isOff : `${mode}, and it works: ${limits}` };
 }
 

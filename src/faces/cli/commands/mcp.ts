@@ -105,8 +105,15 @@ async function testServer(place: Place): Promise<number> {
       stdout.write(`${definition.name} works: ${counted(status.tools.length, "tool")}.\n`);
       return EXIT.done;
     }
+    const names = [...status.tools, ...status.dropped].map(({ name }) => name);
+    const known = status.tools.find((each) => each.as === tool)?.name ?? tool;
+    if (!names.includes(known)) {
+      const has = `${definition.name} has no tool ${JSON.stringify(tool)}.${didYouMean(tool, names)}`;
+      say(context, `${has} Its tools: ${names.join(", ") || "none"}.`);
+      return EXIT.failed;
+    }
     try {
-      const answer = await hub.call(definition.name, tool, input, new AbortController().signal);
+      const answer = await hub.call(definition.name, known, input, new AbortController().signal);
       const { content, isError = false } = toMcpResult(answer);
       const redact = redactionFor(settings.environment, settings.config.values, [definition]);
       const text =

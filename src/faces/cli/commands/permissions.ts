@@ -13,7 +13,7 @@ import { inputLines } from "../stream-json-input.ts";
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,
  * in words. Exit 3 where it would not simply run. Without a command: reads JSON lines `{ tool, input, rules?,
- * defaults?, cwd?, workspace?, home?, mode? }` and answers each with one line `{ decision, part?, parts?,
+ * defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each with one line `{ decision, part?,
  * rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`,
  * and the exit code is 2 once all are answered.
  * `nano-agent permissions defaults` lists the built-in rules.
@@ -54,18 +54,16 @@ async function checkCommand(context: CommandContext, call: CommandCall, command:
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
 
 /** A decision in words, one fact a line. */
-function decisionLines(command: string, answer: PolicyDecision): readonly string[] {
-  const { decision, part, parts = [], rule, reason, suggestion, runs } = answer;
+function decisionLines(command: string, answer: Omit<PolicyDecision, "code" | "looks">): readonly string[] {
+  const { decision, part, rule, reason, suggestion, runs } = answer;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["command", command],
     ["decision", DECISIONS[decision]],
-    ...(parts.length > 1 ? parts : [part]).map(
-      (each, index) => [index === 0 ? "because of" : "and", each === command ? undefined : each] as const,
-    ),
+    ["because of", part === command ? undefined : part],
     ["rule", rule],
     ["reason", reason],
-    ["runs as", runs === command ? undefined : runs],
-    [parts.length > 1 ? "for the first" : "would allow it", decision === "ask" ? suggestion : undefined],
+    ["runs", runs],
+    ["would allow it", decision === "ask" ? suggestion : undefined],
   ];
   return facts.flatMap(([name, value]) =>
     value === undefined ? [] : [`${`${name}:`.padEnd(16)}${terminalLine(value, 2_000)}`],

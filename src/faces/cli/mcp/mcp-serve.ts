@@ -5,6 +5,7 @@ import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts
 import { type CommandContext, say } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
 import { withPromptFiles, withServerFiles } from "../session-options.ts";
+import { ownStandardOutput } from "../standard-output.ts";
 import { StrayErrors } from "../stray-errors.ts";
 
 declare const NANO_AGENT_VERSION: string;
@@ -40,7 +41,7 @@ export async function mcpServe(
     });
   const serve = async (signal: AbortSignal, forced: Promise<unknown>): Promise<number> => {
     if (port === undefined) {
-      const served = serveStdio(newServer(), { input: process.stdin, output: process.stdout, signal });
+      const served = serveStdio(newServer(), { input: process.stdin, output: ownStandardOutput(), signal });
       await Promise.race([served, forced]);
     } else {
       const serving = await serveHttp(port, newServer);

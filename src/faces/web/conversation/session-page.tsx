@@ -125,6 +125,7 @@ function Heading({ session, actions }: HeadingProps): VNode {
           </>
         )}
       </p>
+      {detail?.damaged !== undefined && <p class="bad">{words.damaged(linesOf(detail.damaged))}</p>}
       {detail?.readOnly === true && <p class="soft">{words.readOnly}</p>}
       {detail?.goOn !== undefined && (
         <p class="soft">
@@ -133,6 +134,12 @@ function Heading({ session, actions }: HeadingProps): VNode {
       )}
     </header>
   );
+}
+
+/** The numbers of the first few lines. */
+function linesOf(damaged: readonly { readonly line: number }[]): string {
+  const first = damaged.slice(0, 5).map(({ line }) => line);
+  return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
 }
 
 function Figures({ session: { view } }: { readonly session: OpenSession }): VNode {

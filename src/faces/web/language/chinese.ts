@@ -55,6 +55,7 @@ export const CHINESE: Words = {
   sessionViews: "本会话的视图",
   backToSessions: "全部会话",
   conversation: "对话",
+  damaged: (lines) => `会话文件中已损坏的行未显示：${lines}。`,
   readOnly: "另一个进程正在写入本会话，或服务器为只读。你可以阅读和分叉。",
   goOn: "在终端中继续：",
   you: "你",

@@ -1,0 +1,68 @@
+import { isRecord, safeParse } from "../base/json.ts";
+
+/**
+ * The name of the tool that an answer plainly calls in its text, in the markup of its model: Hermes, Qwen,
+ * GLM, Mistral, Kimi, DeepSeek, Llama and their like. `undefined` for everything else, also for prose and
+ * code that only show such markup. `tools`: the names a call may have.
+ */
+export function calledInText(text: string, tools: readonly string[]): string | undefined {
+  const answer = text.trim();
+  return calledInJson(answer, tools) ?? calledInMarkup(answer, tools);
+}
+
+/** The beginnings of calls, at the beginning of a line or of a sentence. */
+const OPENING: RegExp = new RegExp(
+  [
+    // Hermes, Qwen, GLM · Qwen Coder and Llama · MiniMax and models that write as Claude once did.
+    "<tool_call>",
+    "<function=",
+    "<(?:\\w+:)?(?:function_calls|tool_calls?|invoke)\\b[^>\\n]*>",
+    // Kimi, Granite, Phi, Llama, gpt-oss.
+    "<\\|tool_calls?(?:_section)?(?:_begin)?\\|>",
+    "<\\|python_tag\\|>",
+    "<\\|channel\\|>commentary to=",
+    // DeepSeek.
+    "<｜[^｜]*tool▁calls?▁begin｜>",
+    "<｜DSML｜(?:function_calls|tool_calls|invoke)",
+    // Mistral.
+    "\\[TOOL_CALLS\\]",
+  ].join("|"),
+  "g",
+);
+
+/** Characters between the opening of a call and the name of its tool. */
+const MAX_BEFORE_NAME = 160;
+
+function calledInMarkup(answer: string, tools: readonly string[]): string | undefined {
+  // Prose after it, or a fence around it, only shows it.
+  if (!/(?:<\/[^<>\n]+>|[|｜]>|\}\s*\]?)$/.test(answer)) return undefined;
+  for (const { index, 0: opening } of answer.matchAll(OPENING)) {
+    if (!beginsSentence(answer.slice(0, index))) continue;
+    const begun = answer.slice(index, index + opening.length + MAX_BEFORE_NAME);
+    const words: readonly string[] = begun.match(/[\w-]+/g) ?? [];
+    const name = tools.find((tool) => words.includes(tool));
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
+/** True outside of code, where a line, a sentence or a mark of the format ended before. */
+function beginsSentence(before: string): boolean {
+  const isFenced = before.split("```").length % 2 === 0;
+  return !isFenced && /(?:^|\n|[.!?…。！？>\])])[ \t]*$/.test(before);
+}
+
+/** An answer that is nothing but a call, or a list of them, in the JSON of Llama and others. */
+function calledInJson(answer: string, tools: readonly string[]): string | undefined {
+  if (!/^[{[]/.test(answer)) return undefined;
+  const parsed = safeParse(answer);
+  if (!parsed.ok) return undefined;
+  const [call] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+  if (!isRecord(call)) return undefined;
+  const made = isRecord(call["function"]) ? call["function"] : call;
+  const { name, arguments: args = made["parameters"] } = made;
+  const isCall = Object.keys(call).every((key) => CALL_KEYS.has(key)) && args !== undefined;
+  return isCall && typeof name === "string" && tools.includes(name) ? name : undefined;
+}
+
+const CALL_KEYS: ReadonlySet<string> = new Set(["type", "id", "name", "function", "arguments", "parameters"]);

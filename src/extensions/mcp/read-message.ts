@@ -1,0 +1,94 @@
+import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
+import { errorMessage } from "../../core/base/errors.ts";
+import { type Fields, isRecord } from "../../core/base/json.ts";
+
+/** The id of a request. */
+export type RequestId = string | number;
+
+/**
+ * The messages in a text of a server, as the protocol's library takes them; none where it holds no message.
+ * `null` counts as absent where the protocol has no such value. An answer that cannot be read becomes an error
+ * for its call, which would wait for ever otherwise. `openId`: the request that the text answers, where known.
+ */
+export function readMessages(text: string, openId?: RequestId): readonly object[] {
+  const json = text.replace(/^\uFEFF/, "");
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? (idAtEdge(json) ?? openId) : undefined;
+    return id === undefined ? [] : [unreadable(id, errorMessage(error))];
+  }
+  return (Array.isArray(value) ? value : [value]).flatMap(readMessage);
+}
+
+function readMessage(value: unknown): readonly object[] {
+  if (!isRecord(value)) return [];
+  const message = withoutNulls(value) as Fields;
+  if (typeof message["method"] === "string") return message["jsonrpc"] === "2.0" ? [message] : [];
+  const { id, result, error } = message;
+  if (!isRequestId(id)) return message["jsonrpc"] === "2.0" ? [message] : [];
+  if (isRecord(error)) return [{ jsonrpc: "2.0", id, error: asError(error) }];
+  if (!isRecord(result)) return [refused(id, "The server's answer is not a result.")];
+  const answer = { jsonrpc: "2.0", id, result };
+  try {
+    parseJSONRPCMessage(answer);
+    return [answer];
+  } catch (problem) {
+    return [unreadable(id, errorMessage(problem))];
+  }
+}
+
+/** Members that hold data of a server's own, where `null` is a value. */
+const DATA: ReadonlySet<string> = new Set([
+  "_meta",
+  "arguments",
+  "data",
+  "default",
+  "inputSchema",
+  "outputSchema",
+  "requestedSchema",
+  "structuredContent",
+]);
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) =>
+      each === null ? [] : [[key, DATA.has(key) ? each : withoutNulls(each)] as const],
+    ),
+  );
+}
+
+function asError(error: Fields): object {
+  const { code, message } = error;
+  return {
+    ...error,
+    code: Number.isSafeInteger(code) ? code : INTERNAL_ERROR,
+    message: typeof message === "string" ? message : JSON.stringify(error),
+  };
+}
+
+const INTERNAL_ERROR = -32_603;
+
+function refused(id: RequestId, message: string): object {
+  return { jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } };
+}
+
+function unreadable(id: RequestId, reason: string): object {
+  return refused(id, `The server's answer cannot be read: ${reason.slice(0, 500)}`);
+}
+
+function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "number" || typeof value === "string";
+}
+
+/** The id of a broken message: beside its first or its last brace, where no text of its content can stand. */
+function idAtEdge(text: string): RequestId | undefined {
+  const [, first] = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/.exec(text) ?? [];
+  const [, last] =
+    /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(text.slice(-200)) ?? [];
+  const id = first ?? last;
+  return id === undefined ? undefined : Number(id);
+}

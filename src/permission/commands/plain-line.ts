@@ -1,0 +1,129 @@
+/** A word of a plain line, quotes removed. */
+export interface PlainWord {
+  readonly text: string;
+  /** It holds `*`, `?` or `[` outside quotes, which Bash replaces by names of files. */
+  readonly isGlob: boolean;
+  /** It begins with an unquoted `~/`. */
+  readonly isHome: boolean;
+}
+
+/** The operator in front of a simple command; empty for the first one. */
+export type Joiner = "" | "&&" | "||" | ";" | "|";
+
+/** One simple command of a plain line: a name and its arguments. */
+export interface PlainCommand {
+  readonly joiner: Joiner;
+  readonly words: readonly [PlainWord, ...PlainWord[]];
+}
+
+/** A plain line in its simple commands, or what in it is not plain. */
+export type PlainLine = { readonly commands: readonly PlainCommand[] } | { readonly problem: string };
+
+/**
+ * Reads a line that Bash runs exactly as it is written: words without expansions (but `~/` in front and
+ * `* ? [ ]` after the first character), joined by `&& || ; |`, redirected only from or to `/dev/null` and
+ * between descriptors. Everything else has a `problem`.
+ */
+export function readPlainLine(line: string): PlainLine {
+  const commands: PlainCommand[] = [];
+  let joiner: Joiner = "";
+  let words: PlainWord[] = [];
+  /** Ends a simple command; returns what is wrong with it. */
+  const end = (): string | undefined => {
+    const [name, ...rest] = words;
+    if (name === undefined) return "a command is missing in it";
+    const problem = problemOfName(name);
+    commands.push({ joiner, words: [name, ...rest] });
+    words = [];
+    return problem;
+  };
+  const text = line.replace(/[ \t\n]+$/, "");
+  for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
+    const redirection = matchAt(REDIRECTION, text, at);
+    const operator = matchAt(OPERATOR, text, at);
+    if (redirection !== undefined) at += redirection.length;
+    else if (operator !== undefined) {
+      const problem = end();
+      if (problem !== undefined) return { problem };
+      joiner = operator as Joiner;
+      at += operator.length;
+      if (operator === ";" && at === text.length) return { commands };
+    } else {
+      const read = readWord(text, at);
+      if (typeof read === "string") return { problem: read };
+      words.push(read.word);
+      at = read.end;
+    }
+  }
+  const problem = end();
+  return problem === undefined ? { commands } : { problem };
+}
+
+/** A simple command as rules compare it: its words, joined by one blank. */
+export function commandText({ words }: Pick<PlainCommand, "words">): string {
+  return words.map(({ text }) => text).join(" ");
+}
+
+const REDIRECTION = /(?:(?:\d?(?:>>?|<)|&>>?)[ \t]*\/dev\/null|\d?[<>]&\d)(?=$|[ \t;|&<>])/y;
+const OPERATOR = /&&|\|\||;|\|/y;
+const BARE = /[\w@%+=:,./^-]+/y;
+const SINGLE_QUOTED = /'[^']*'/y;
+const DOUBLE_QUOTED = /"[^"$`\\!]*"/y;
+const GLOB = /[*?[\]]/y;
+const RESERVED = new Set(
+  "if then elif else fi for in do done while until case esac select function time coproc".split(" "),
+);
+
+/** Reads the word at a place, or says why it is not plain. */
+function readWord(line: string, start: number): { readonly word: PlainWord; readonly end: number } | string {
+  const isHome = line.startsWith("~/", start);
+  let text = isHome ? "~/" : "";
+  let isGlob = false;
+  let at = start + text.length;
+  for (let part = partAt(line, at); part !== undefined; part = partAt(line, at)) {
+    if (part.isGlob && text === "") break;
+    text += part.text;
+    isGlob ||= part.isGlob;
+    at += part.length;
+  }
+  const next = line.charAt(at);
+  // Redirections to files and a lone & begin here, too. And shells disagree about which numbers in front of
+  // a redirection are descriptors.
+  const isWord = at > start && /^(?:$|[ \t;|&<>])/.test(next);
+  if (!isWord || (/[<>]/.test(next) && /^\d+$/.test(line.slice(start, at))))
+    return `${next === "\n" ? "a line break" : next} is not plain text`;
+  return { word: { text, isGlob, isHome }, end: at };
+}
+
+interface WordPart {
+  readonly text: string;
+  readonly isGlob: boolean;
+  /** As it stands in the line, quotes included. */
+  readonly length: number;
+}
+
+function partAt(line: string, at: number): WordPart | undefined {
+  const bare = matchAt(BARE, line, at);
+  if (bare !== undefined) return { text: bare, isGlob: false, length: bare.length };
+  const quoted = matchAt(SINGLE_QUOTED, line, at) ?? matchAt(DOUBLE_QUOTED, line, at);
+  if (quoted !== undefined) return { text: quoted.slice(1, -1), isGlob: false, length: quoted.length };
+  const glob = matchAt(GLOB, line, at);
+  return glob === undefined ? undefined : { text: glob, isGlob: true, length: 1 };
+}
+
+function problemOfName({ text, isGlob }: PlainWord): string | undefined {
+  if (RESERVED.has(text)) return `${text} is a word of the shell`;
+  if (text.includes("=")) return "it sets a variable";
+  return isGlob || text === "" ? "the name of a program in it is not plain text" : undefined;
+}
+
+function skipBlanks(line: string, from: number): number {
+  let at = from;
+  while (line.charAt(at) === " " || line.charAt(at) === "\t") at++;
+  return at;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}

@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
+import { isWrittenByGit, linesBeyondGit } from "./git-config-lines.ts";
+
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+
+test.skipIf(!hasGit)("what git itself writes into a config is known as such (needs git)", () => {
+  const root = tempFolder();
+  const clone = join(root, "clone");
+  const git = (cwd: string, ...args: readonly string[]): void => {
+    const env = { PATH: process.env["PATH"], HOME: root, GIT_CONFIG_NOSYSTEM: "1" };
+    const { status, stderr } = spawnSync("git", args, { cwd, env, encoding: "utf8" });
+    if (status !== 0) throw new Error(stderr);
+  };
+  mkdirSync(join(root, "origin"));
+  git(join(root, "origin"), "init", "-q", "-b", "main");
+  git(join(root, "origin"), "config", "user.name", "Jane O'Neil (work)");
+  git(join(root, "origin"), "config", "user.email", "jane@example.com");
+  git(join(root, "origin"), "commit", "-q", "--allow-empty", "-m", "first");
+  git(root, "clone", "-q", "origin", "clone");
+  git(clone, "checkout", "-q", "-b", "side/one", "--track", "origin/main");
+  git(clone, "remote", "add", "fork", "git@example.com:me/x.git");
+  git(clone, "worktree", "add", "-q", join(root, "tree"));
+  const texts = ["origin", "clone"].map((name) => readFileSync(join(root, name, ".git/config"), "utf8"));
+  expect(texts.map(linesBeyondGit)).toEqual([[], []]);
+  expect(texts[1]).toContain('[branch "side/one"]');
+});
+
+test("what makes git run something, or leads it elsewhere, is more than git writes, however it is spelled", () => {
+  const more = [
+    "[core]\n\tfsmonitor = ./evil",
+    "[core]\n\thooksPath = .hooks",
+    "[core]\n\tworktree = /",
+    "[core] fsmonitor = ./evil",
+    "[core]\n\tbare = false\n fsmonitor = ./evil",
+    "[core]\n\tbare = \\\nfsmonitor = ./evil",
+    "[core]\n\tbare = false # x\n\tpager = ./evil",
+    "[CORE]\n\tpager = ./evil",
+    '[core ""]\n\tbare = false',
+    "[user]\n\tname = a\r[core]\r\tpager = ./evil",
+    "[include]\n\tpath = ../evil",
+    '[includeIf "gitdir:/"]\n\tpath = ../evil',
+    "[alias]\n\tst = !./evil",
+    '[diff "x"]\n\ttextconv = ./evil',
+    '[filter "x"]\n\tclean = ./evil',
+    '[remote "origin"]\n\turl = ext::./evil',
+    '[remote "origin"]\n\tuploadpack = ./evil',
+    '[remote "origin"]\n\turl = --upload-pack=./evil',
+    '[branch "a"]\n\tremote = ext::./evil',
+    '[submodule "a"]\n\tupdate = !./evil',
+    "\tbare = false",
+    "[credential]\n\thelper = ./evil",
+    "[extensions]\n\tworktreeConfig",
+    "\ufeff[core]",
+  ];
+  expect(more.filter(isWrittenByGit)).toEqual([]);
+  expect(linesBeyondGit("[core]\n\tbare = false\n\tfsmonitor = ./evil\n[alias]\n\tst = status\n")).toEqual([
+    "core fsmonitor = ./evil",
+    "[alias]",
+    "alias st = status",
+  ]);
+  expect(isWrittenByGit("")).toBe(true);
+});
