@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JournalEntry } from "../core/agent/entry.ts";
 import { defined } from "../core/base/defined.ts";
@@ -97,14 +98,22 @@ async function resumed(
 ): Promise<OpenSession> {
   const rewindTo = await recordBefore(origin, choice);
   const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
-  const journal = await store.resume(origin);
+  const isMoved = !isOfFolder && (await isFolderGone(origin));
+  const journal = await store.resume(isMoved ? await store.move(origin, cwd) : origin);
   try {
     if (rewindTo !== undefined) await journal.rewind(rewindTo);
   } catch (error) {
     await journal.close();
     throw error;
   }
-  return opened(journal, isOfFolder ? "-c" : `-r ${origin.sessionId}`);
+  return opened(journal, isOfFolder || isMoved ? "-c" : `-r ${origin.sessionId}`);
+}
+
+/** True for a session whose working folder was renamed or removed: it becomes one of where it is taken up. */
+async function isFolderGone({ path }: SessionFile): Promise<boolean> {
+  const { summarizeSession } = await import("../session/read-session.ts");
+  const { cwd } = summarizeSession(path);
+  return cwd !== undefined && !existsSync(cwd);
 }
 
 function opened(journal: JsonlJournal, goOn: string): OpenSession {

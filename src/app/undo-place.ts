@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { checkpointHistory } from "../session/checkpoints/checkpoint-history.ts";
 import { forgetSession } from "../session/checkpoints/collect-unused.ts";
 import { type ChangedRun, listTurns } from "../session/checkpoints/list-turns.ts";
@@ -30,7 +31,7 @@ export async function withRollbackPlace<T>(
   const { header } = readSession(session.path);
   const journal = await store.resume(session);
   try {
-    const cwd = header?.cwd ?? currentFolder();
+    const cwd = header !== undefined && existsSync(header.cwd) ? header.cwd : currentFolder();
     const folder = checkpointsFolder(paths);
     using place = rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) });
     return await work(place);

@@ -62,6 +62,24 @@ describe("SessionStore", () => {
     expect(store.list()).toEqual([]);
   });
 
+  it("moves a session to another working folder, unless a process works on it or its id is taken", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    for (const cwd of ["/one", "/two"]) await kept(await store.start(cwd, { sessionId: "a" }));
+    await kept(await store.start("/one", { sessionId: "b" }));
+    const [b, a] = ["b", "a"].map((id) => store.find(id, "/one"));
+    if (a === undefined || b === undefined) throw new Error("no sessions");
+    const journal = await store.resume(b);
+    await expect(store.move(b, "/two")).rejects.toThrow("in use by process");
+    await journal.close();
+    await expect(store.move(a, "/two")).rejects.toThrow("There is a session a of /two already");
+    const moved = await store.move(b, "/two");
+    expect([moved, idsOf(store.list("/one")), readdirSync(dirname(moved.path)).toSorted()]).toEqual([
+      store.find("b", "/two"),
+      ["a"],
+      ["a.jsonl", "b.jsonl", "newest"],
+    ]);
+  });
+
   it("keeps the sessions of working folders apart and lists the one worked on last first", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     await kept(await store.start("/one", { sessionId: "a" }));

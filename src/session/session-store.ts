@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, readFileSync, rmSync, type Stats } from "node:fs";
+import { closeSync, lstatSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { assertIs } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
@@ -97,6 +97,32 @@ export class SessionStore {
     const journal = await JsonlJournal.open(path, options);
     markNewest(folder, sessionId);
     return journal;
+  }
+
+  /**
+   * Gives a session to another working folder and resolves to where it is then. Throws `journal` while a
+   * process works on it, and where that folder has one of the same id.
+   */
+  async move({ path, sessionId, ...facts }: SessionFile, cwd: string): Promise<SessionFile> {
+    this.#assertFolders(join(path, ".."));
+    const folder = this.#folderOf(cwd);
+    const moved = join(folder, basename(path));
+    makeSessionFolder(folder);
+    const lock = await takeLock(lockPath(path));
+    try {
+      if (lstatSync(moved, { throwIfNoEntry: false }) !== undefined)
+        throw sessionError(`There is a session ${sessionId} of ${cwd} already (${moved}).`);
+      renameSync(path, moved);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      const reason = systemReason(error);
+      throw sessionError(`The session file ${path} cannot be moved to ${moved}: ${reason}.`, {
+        cause: error,
+      });
+    } finally {
+      lock.release();
+    }
+    return { ...facts, sessionId, path: moved };
   }
 
   /**

@@ -179,12 +179,13 @@ describe("what is refused", () => {
   });
 
   test.each([
-    ["Latin-1", Buffer.from("old caf\xe9", "latin1")],
-    ["UTF-16", Buffer.from("\uFEFFold", "utf16le")],
+    ["a binary file", Buffer.from([0, 1, 2, 3, 0xff, 0xfe])],
+    ["UTF-8 with stray bytes", Buffer.concat([Buffer.from("old 中文 "), Buffer.from("\xe9", "latin1")])],
+    ["half of UTF-16", Buffer.from([0xff, 0xfe, 0x6f])],
   ])("%s, whose bytes would not survive", async (_name, content) => {
     const { text, bytes } = await edited(content, change);
     expect([text, bytes.equals(content)]).toEqual([
-      "Error: a is not UTF-8: editing it would damage it. Convert it first, or change it with a program.",
+      "Error: a is binary, or UTF-8 with damaged bytes: changing it as text would lose some. Change it with a program, or remove it first to write a new one.",
       true,
     ]);
   });
@@ -215,7 +216,7 @@ describe("what is refused", () => {
     const { read, edit } = tools(root);
     await read("a");
     expect(await edit("a", change)).toBe(
-      "Error: a is larger than 67108864 bytes: change it with a program, not with edit.",
+      "Error: a is larger than 67108864 bytes: change it with a program, or remove it first to write a new one.",
     );
   });
 });

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -15,8 +14,8 @@ import { resolvePath } from "./resolve-path.ts";
 
 /**
  * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or
- * none, as {@link applyEdits} does. Written like the `write` tool: atomic, through links, mode kept. Files
- * that are not UTF-8, or larger than 64 MB, are refused. The model sees the changed lines with numbers; the
+ * none, as {@link applyEdits} does. Written like the `write` tool: atomic, through links, encoding and mode
+ * kept. The model sees the changed lines with numbers; the
  * unified diff is in the metadata.
  */
 export function createEditTool(options: FileToolOptions = {}): Tool {
@@ -58,20 +57,18 @@ const PARAMETERS = {
   required: ["path", "edits"],
 } as const;
 
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
 async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolResult> {
   const { path, shown } = target;
   for (const { old_string, new_string } of edits) {
     const redacted = redactedInput("old_string", old_string) ?? redactedInput("new_string", new_string);
     if (redacted !== undefined) throw new FileRefusal(redacted);
   }
-  const before = await openForChange(target, MAX_FILE_BYTES);
+  const before = await openForChange(target);
   if (before === undefined) {
     const names = await describeNearestNames(path);
     throw new FileRefusal(`${shown}: there is no such file.${names} To create it, use write.`);
   }
-  const text = textOf(before.content, shown);
+  const { text } = before.content;
   const plan = planEdits(text, edits);
   if ("error" in plan) {
     throw new FileRefusal(`${shown} was not changed (${plan.error.kind}). ${plan.error.message}`);
@@ -90,17 +87,4 @@ async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolR
     title,
     metadata: { path, replacements: count, ...(await diffFile(shown, text, after)) },
   };
-}
-
-/** The text of a file whose bytes come out the same when it is encoded again. */
-function textOf(content: Buffer | undefined, shown: string): string {
-  if (content === undefined) {
-    throw new FileRefusal(
-      `${shown} is larger than ${MAX_FILE_BYTES} bytes: change it with a program, not with edit.`,
-    );
-  }
-  if (isUtf8(content)) return content.toString("utf8");
-  throw new FileRefusal(
-    `${shown} is not UTF-8: editing it would damage it. Convert it first, or change it with a program.`,
-  );
 }

@@ -46,6 +46,16 @@ describe.each<readonly [string, Engine]>([
     expect((await find(tempFolder(TREE), { pattern }, engine)).toSorted()).toEqual(expected.toSorted());
   });
 
+  test("folders whose names look like patterns, and names in another spelling", async () => {
+    const names = ["[id]", "(group)", "{a,b}", "[...rest]", "cafe\u0301"];
+    const root = tempFolder(Object.fromEntries(names.map((name) => [`app/${name}/page.{x,y}`, ""])));
+    const asked = [...names.slice(0, -1), "caf\u00e9"];
+    const found = await Promise.all(
+      asked.map((name) => find(root, { pattern: `app/${name}/page.{x,y}` }, engine)),
+    );
+    expect(found).toEqual(names.map((name) => [`app/${name}/page.{x,y}`]));
+  });
+
   test("the newest come first, then names decide", async () => {
     const root = tempFolder({ a: "", b: "", c: "", d: "" });
     for (const [name, time] of [

@@ -42,6 +42,17 @@ describe.each<readonly [string, SearchToolOptions]>([
     );
   });
 
+  test("a glob finds folders and files whose names look like patterns", async () => {
+    const root = tempFolder({ "app/[id]/{a,b}.ts": "needle\n", "app/i/c.ts": "needle\n" });
+    const globs = ["app/[id]/{a,b}.ts", "app/[id]/*.ts", "{a,b}.ts"];
+    const found = await Promise.all(globs.map((glob) => grep(root, { pattern: "needle", glob }, options)));
+    expect(found.map((text) => text.split("\n").toSorted())).toEqual([
+      ["app/[id]/{a,b}.ts"],
+      ["app/[id]/{a,b}.ts", "app/i/c.ts"],
+      ["app/[id]/{a,b}.ts"],
+    ]);
+  });
+
   test("lines stand under their file, with numbers", async () => {
     expect(await grep(tree(), { pattern: "needle", mode: "content", glob: "*.{ts,js}" }, options)).toBe(
       ".hidden/c.ts\n1:needle\n\na.ts\n2:two needle\n6:six needle\n\nsub/b.js\n2:needle needle",

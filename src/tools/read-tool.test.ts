@@ -54,8 +54,10 @@ describe("text", () => {
     });
   });
 
-  test("CR LF and a byte order mark are not shown", async () => {
-    expect(await read(withFile("a.txt", "\uFEFFone\r\ntwo\r\n"), "a.txt")).toBe("     1\tone\n     2\ttwo");
+  test("CR LF and a byte order mark are named, not shown", async () => {
+    expect(await read(withFile("a.txt", "\uFEFFone\r\ntwo\r\n"), "a.txt")).toBe(
+      "     1\tone\n     2\ttwo\n\n[The file is UTF-8 with a byte order mark, CR LF line ends; edit and write keep that.]",
+    );
   });
 
   test("names and text in Chinese are read", async () => {
@@ -67,19 +69,19 @@ describe("text", () => {
     const big = Buffer.from(little).swap16();
     const texts = [await read(withFile("a", little), "a"), await read(withFile("a", big), "a")];
     expect(texts).toEqual([
-      "     1\tAĊ中\n     2\tB\n\n[The file is UTF-16LE; edit and write keep UTF-8 only.]",
-      "     1\tAĊ中\n     2\tB\n\n[The file is UTF-16BE; edit and write keep UTF-8 only.]",
+      "     1\tAĊ中\n     2\tB\n\n[The file is UTF-16LE, LF line ends; edit and write keep that.]",
+      "     1\tAĊ中\n     2\tB\n\n[The file is UTF-16BE, LF line ends; edit and write keep that.]",
     ]);
   });
 
   test("bytes that are not UTF-8 and stray NULs are marked", async () => {
     const bytes = Buffer.concat([
-      Buffer.from("plain text\ncaf"),
+      Buffer.from("中文 text\ncaf"),
       Buffer.from([0xe9]),
       Buffer.from("\na\0b\n"),
     ]);
     expect(await read(withFile("a", bytes), "a")).toBe(
-      "     1\tplain text\n     2\tcaf\uFFFD\n     3\ta\u2400b\n\n[Bytes that are not UTF-8 are shown as \uFFFD. NUL characters are shown as \u2400.]",
+      "     1\t中文 text\n     2\tcaf\uFFFD\n     3\ta\u2400b\n\n[Bytes that are not UTF-8 are shown as \uFFFD. NUL characters are shown as \u2400.]",
     );
   });
 

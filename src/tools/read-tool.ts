@@ -15,6 +15,7 @@ import { pinFolder } from "./files/pinned-folder.ts";
 import { FileState, stampOf } from "./files/read-files.ts";
 import { type Page, readPage } from "./files/read-page.ts";
 import { imageTypeOf } from "./files/text-encoding.ts";
+import { describeForm } from "./files/text-form.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -202,7 +203,10 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   };
 }
 
-function notesOf(page: Page): readonly string[] {
-  if (page.encoding === "utf-8") return [];
-  return [`The file is ${page.encoding.toUpperCase()}; edit and write keep UTF-8 only.`];
+/** Notes on what the lines do not show. Nothing is said of UTF-8 whose lines end in LF. */
+function notesOf({ encoding, form }: Page): readonly string[] {
+  if (encoding === "binary") return [];
+  if (encoding === "damaged") return ["Bytes that are not UTF-8 are shown as \uFFFD."];
+  if (encoding === "utf-8" && !form.hasMark && form.crLf === "none") return [];
+  return [`The file is ${describeForm({ encoding, ...form })}; edit and write keep that.`];
 }

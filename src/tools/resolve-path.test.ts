@@ -37,3 +37,11 @@ test("the working folder's own links are followed", () => {
   const root = folderWithLinks();
   expect(resolvePath("a.txt", { cwd: join(root, "link") })).toBe(join(root, "real/deep/a.txt"));
 });
+
+test("a name is found by another spelling that Unicode holds for the same, and kept where it is there", () => {
+  const root = realpathSync(tempFolder({ "cafe\u0301/re\u0301.txt": "", "u\u0308": "", "\u00fc": "" }));
+  const resolved = ["caf\u00e9/r\u00e9.txt", "caf\u00e9/new \u00e9", "\u00fc", "u\u0308"].map((path) =>
+    resolvePath(path, { cwd: root }).slice(root.length + 1),
+  );
+  expect(resolved).toEqual(["cafe\u0301/re\u0301.txt", "cafe\u0301/new \u00e9", "\u00fc", "u\u0308"]);
+});

@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, resolve, sep } from "node:path";
 import { sessionPlace } from "../system/session-temporary.ts";
+import { spelledPath } from "../system/spelled-path.ts";
 
 /** Where paths start. */
 export interface PathBase {
@@ -15,15 +16,18 @@ export interface PathBase {
 
 /**
  * The place on disk that the system would open for `path`: every link followed, also one whose target is not
- * there yet, and `..` taken after following. The part of a path that does not exist is kept as written. Never
- * throws: where the system would refuse (no permission, a file used as a folder, links in a circle) the rest
- * is kept as written, and opening it will be refused.
+ * there yet, and `..` taken after following. A name that is not there stands for one that is there and that
+ * Unicode holds for the same (`é` as one character or two). The part of a path that does not exist is kept as
+ * written. Never throws: where the system would refuse (no permission, a file used as a folder, links in a
+ * circle) the rest is kept as written, and opening it will be refused.
  */
 export function resolvePath(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);
-  const absolute = isAbsolute(expanded)
-    ? sessionPlace(expanded, base.temporary?.())
-    : `${resolve(base.cwd)}${sep}${expanded}`;
+  const absolute = spelledPath(
+    isAbsolute(expanded)
+      ? sessionPlace(expanded, base.temporary?.())
+      : `${resolve(base.cwd)}${sep}${expanded}`,
+  );
   const { root } = parse(absolute);
   const pending = partsOf(absolute.slice(root.length));
   let current = root;

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { counted } from "../core/base/text.ts";
 import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
@@ -7,13 +6,14 @@ import type { FileToolOptions } from "./files/file-port.ts";
 import { type ChangeTarget, commitChange, diffFile, openForChange } from "./files/file-under-change.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { FileState } from "./files/read-files.ts";
+import { describeForm, formOf, inFormOf } from "./files/text-form.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
  * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
  * that is unchanged since. Links are followed, and the target is what is written. Replacing is atomic and
- * keeps the mode and, where permitted, the owner; a file without a write bit and anything but a regular file
- * is refused. The unified diff is in the result's metadata.
+ * keeps encoding, byte order mark, line ends, mode and, where permitted, the owner; a file without a write
+ * bit and anything but a regular file of text is refused. The unified diff is in the result's metadata.
  */
 export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -40,9 +40,6 @@ const PARAMETERS = {
   required: ["path", "content"],
 } as const;
 
-/** Larger files are replaced without a diff. */
-const MAX_COMPARED_BYTES = 1_000_000;
-
 async function write(target: ChangeTarget, content: string): Promise<ToolResult> {
   const { shown, path } = target;
   const redacted = redactedInput("content", content);
@@ -52,25 +49,26 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
       "content holds half a surrogate pair, which no file in UTF-8 can hold. Write the whole character.",
     );
   }
-  const before = await openForChange(target, MAX_COMPARED_BYTES);
-  await commitChange(target, { before, text: content });
-  const lines = countLines(content);
+  const before = await openForChange(target);
+  const text = before === undefined ? content : await inFormOf(before.content.text, content);
+  await commitChange(target, { before, text });
+  const lines = countLines(text);
   const metadata = { path, created: before === undefined, lines };
+  const diff = await diffFile(shown, before?.content.text ?? "", text);
   if (before === undefined) {
-    const diff = await diffFile(shown, "", content);
     return {
       content: `Created ${shown} (${counted(lines, "line")}).`,
       title: counted(lines, "line"),
       metadata: { ...metadata, ...diff },
     };
   }
-  const old =
-    before.content !== undefined && isUtf8(before.content) ? before.content.toString("utf8") : undefined;
-  const diff = old === undefined ? {} : await diffFile(shown, old, content);
+  const old = before.content.text;
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
-  const was = old === undefined ? `, was ${before.stamp.size} bytes` : `, was ${countLines(old)}`;
+  const form = describeForm({ encoding: before.content.encoding, ...formOf(text) });
+  // Only what is not as the model wrote it: as a rule nothing.
+  const kept = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
   return {
-    content: `Updated ${shown} (${counted(lines, "line")}${was}${changes}).`,
+    content: `Updated ${shown} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${kept}`,
     title: `${counted(lines, "line")}${changes}`,
     metadata: { ...metadata, ...diff },
   };

@@ -153,14 +153,14 @@ test("a path with line feeds adds nothing to the diff of its change", async () =
   expect(await diffsAsked(session)).toEqual([["+evil()"]]);
 });
 
-test("a diff shows that a byte order mark goes", async () => {
-  const { open } = place({ "a.txt": "\uFEFFone\n" });
+test("a diff shows a change as it is made: byte order mark and line ends stay", async () => {
+  const { open } = place({ "a.txt": "\uFEFFone\r\nend\r\n" });
   await using session = await open([
     calls("read", { path: "a.txt" }),
-    calls("write", { path: "a.txt", content: "one\n" }),
+    calls("write", { path: "a.txt", content: "two\nend\n" }),
     says("Done."),
   ]);
-  expect(await diffsAsked(session)).toEqual([["-\uFEFFone", "+one"]]);
+  expect(await diffsAsked(session)).toEqual([["-\uFEFFone\r", "+\uFEFFtwo\r", " end\r"]]);
 });
 
 /** The lines of the diffs that a run asks about; each is refused. */

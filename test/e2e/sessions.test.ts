@@ -86,6 +86,26 @@ test("-r takes an id or the beginning of one, and refuses what is not there or n
   expect(server.requests).toHaveLength(4);
 });
 
+test("-r moves a session whose folder was renamed: then -c and undo find it", async () => {
+  const place = sessionPlace({ "old/a.txt": "one\n" });
+  const [old, renamed] = [join(place.cwd, "old"), join(place.cwd, "renamed")];
+  const server = await modelServer([
+    says("one"),
+    calls("read", { path: "a.txt" }),
+    calls("write", { path: "a.txt", content: "two\n" }),
+    says("two"),
+    says("three"),
+  ]);
+  const run = (...args: string[]) =>
+    place.run(["-p", "-C", renamed, "--permission-mode", "acceptEdits", ...args], server);
+  await place.run(["-p", "-C", old, "--session-id", "abc", "first"], server);
+  renameSync(old, renamed);
+  const codes = [(await run("-r", "abc", "second")).code, (await run("-c", "third")).code];
+  expect([codes, lastMessages(server)[0], place.files().length]).toEqual([[0, 0], "user: first", 1]);
+  const undone = await runCommand(["undo"], { cwd: renamed, env: { XDG_STATE_HOME: place.state } });
+  expect([undone.code, readFileSync(join(renamed, "a.txt"), "utf8")]).toEqual([0, "one\n"]);
+});
+
 test("--fork-session goes on in a copy and leaves the session as it is", async () => {
   const place = sessionPlace();
   const server = await modelServer([says("one"), says("two")]);

@@ -43,6 +43,13 @@ export class ItemFold {
       this.list.change<ToolItem>(place, { state: "asking" });
   }
 
+  /** The question about a call is closed. With a yes it has yet to begin: others are asked about first. */
+  answered(callId: string): void {
+    const place = this.#calls.get(callId);
+    if (place !== undefined && this.list.call(place)?.state === "asking")
+      this.list.change<ToolItem>(place, { state: "writing" });
+  }
+
   apply(event: AgentEvent): void {
     if ("time" in event) this.#now = event.time;
     switch (event.type) {

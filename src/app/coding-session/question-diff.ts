@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { systemClock } from "../../core/base/clock.ts";
 import { inTime } from "../../core/base/in-time.ts";
@@ -6,7 +5,9 @@ import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { applyEdits } from "../../tools/apply-edits.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
+import { decodeFile } from "../../tools/files/file-text.ts";
 import { diffFile, MAX_BOUND_BYTES } from "../../tools/files/file-under-change.ts";
+import { inFormOf } from "../../tools/files/text-form.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type { Settings } from "../settings.ts";
 import { type FileDiff, parseUnifiedDiff } from "./file-diff.ts";
@@ -63,10 +64,11 @@ async function diffOf(
   path: string,
   bytes: Uint8Array | undefined,
 ): Promise<FileDiff | undefined> {
-  if ((bytes?.length ?? 0) > MAX_BYTES || (bytes !== undefined && !isUtf8(bytes))) return undefined;
-  const before = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  const after = tool === "write" ? input["content"] : edited(before, input["edits"]);
-  if (typeof after !== "string") return undefined;
+  if ((bytes?.length ?? 0) > MAX_BYTES) return undefined;
+  const before = bytes && decodeFile(bytes)?.text;
+  if (bytes !== undefined && before === undefined) return undefined;
+  const after = tool === "write" ? await written(before, input["content"]) : edited(before, input["edits"]);
+  if (after === undefined) return undefined;
   const { diff } = await diffFile(path, before ?? "", after);
   return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
 }
@@ -83,6 +85,11 @@ async function contentAt(
   if (stats === undefined) return undefined;
   if (!stats.isFile()) throw new Error("no file to compare");
   return stats.size > MAX_BOUND_BYTES ? stats.size : readFileSync(place);
+}
+
+async function written(before: string | undefined, content: unknown): Promise<string | undefined> {
+  if (typeof content !== "string") return undefined;
+  return before === undefined ? content : inFormOf(before, content);
 }
 
 function edited(before: string | undefined, edits: unknown): string | undefined {

@@ -238,6 +238,35 @@ test("a call that waits for an answer is asking, also when the run has ended for
   expect(view.items[0]).toMatchObject({ type: "tool", state: "asking", title: "make" });
 });
 
+test("of parallel calls, one that was answered no longer waits for an answer", () => {
+  const base = { parent: null, time: 1, reason: "No rule allows it." } as const;
+  const asked = ["c1", "c2"].map((callId) => ({ callId, name: "bash", input: { command: callId } }));
+  const questions = asked.map(({ callId, name, input }) => ({
+    id: `q_${callId}`,
+    type: "permission" as const,
+    time: 1,
+    callId,
+    tool: name,
+    input,
+    reason: base.reason,
+    choices: [],
+    parts: [],
+  }));
+  const fold = new ViewFold(HOST);
+  fold.apply({ ...base, id: "e0", type: "run_start", sessionId: "s", model: "scripted/scripted", tools: [] });
+  for (const [at, call] of asked.entries())
+    fold.apply({ ...base, ...call, id: `e${at + 1}`, type: "approval_request" });
+  const states = [questions, questions.slice(1), []].map((open) => {
+    fold.host({ ...HOST, questions: open });
+    return fold.view.items.map((item) => "state" in item && item.state);
+  });
+  expect(states).toEqual([
+    ["asking", "asking"],
+    ["writing", "asking"],
+    ["writing", "writing"],
+  ]);
+});
+
 test("a run that goes on has what it spent, its requests and its time behind it, the wait left out", () => {
   const base = { parent: null, sessionId: "s", model: "scripted/scripted", tools: [] } as const;
   const usage = { inputTokens: 1, outputTokens: 10 };

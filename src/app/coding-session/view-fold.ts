@@ -84,8 +84,13 @@ export class ViewFold {
   host(host: HostView): void {
     if (host.windowTokens !== this.#host.windowTokens)
       this.#context = contextOf(this.#context.usedTokens, host.windowTokens);
+    const open = new Set(host.questions.map(({ callId }) => callId));
+    const closed = this.#host.questions.filter(({ callId }) => !open.has(callId));
     this.#host = host;
     for (const { callId } of host.questions) if (callId !== undefined) this.#main.asks(callId);
+    // A run that has ended to wait for an answer leaves its calls as they are.
+    if (this.#run !== undefined)
+      for (const { callId } of closed) if (callId !== undefined) this.#main.answered(callId);
     this.#changed();
   }
 

@@ -103,6 +103,7 @@ export interface ToolItem extends ItemBase {
   readonly input: ToolInput;
   /** One line: what it does. */
   readonly title: string;
+  /** `writing`: it has not begun and nothing is asked about it, or no longer. */
   readonly state: "writing" | "asking" | "running" | ToolStatus;
   /** Its result in a few words. */
   readonly brief?: string;

@@ -46,8 +46,7 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   const bytes = readSettingsFile(path, MAX_BYTES);
   if (bytes === undefined) return undefined;
   if (bytes.includes(0)) throw invalid(path, "is not UTF-8 text (UTF-16?). Save it as UTF-8.");
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
-  return { path, config: await checkConfigText(text, path) };
+  return { path, config: await checkConfigText(bytes.toString("utf8"), path) };
 }
 
 /** The config a text holds; `path` names it in errors. Throws `invalid_config` with file and line. */

@@ -9,6 +9,9 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 
+/** A byte order mark, as some editors write it. */
+const MARK = /^\uFEFF/;
+
 /** A config text as data, with the line (from 1) of each key or list item; or its fault and line. */
 export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
@@ -16,10 +19,12 @@ export type ParsedConfig =
 
 /**
  * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for
- * readers disagree on which one counts, and so is `__proto__`. An empty text is an empty object.
+ * readers disagree on which one counts, and so is `__proto__`. An empty text is an empty object. A byte order
+ * mark is read past.
  */
-export function parseConfigText(text: string): ParsedConfig {
+export function parseConfigText(given: string): ParsedConfig {
   const errors: ParseError[] = [];
+  const text = given.replace(MARK, "");
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
   const [error] = errors;
@@ -67,12 +72,14 @@ function badKeyReason(key: Node): string {
 
 /**
  * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without
- * what is there (`undefined`). Comments and layout stay; an empty text becomes an object.
+ * what is there (`undefined`). Comments, layout and a byte order mark stay; an empty text becomes an object.
  */
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const source = text.trim() === "" ? `{}${eol}` : text;
+  // `trim` takes a byte order mark away too.
+  const source = text.trim() === "" ? `{}${eol}` : text.replace(MARK, "");
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
   const isArrayInsertion = path.at(-1) === -1;
-  return applyEdits(source, modify(source, [...path], value, { formattingOptions, isArrayInsertion }));
+  const edits = modify(source, [...path], value, { formattingOptions, isArrayInsertion });
+  return (MARK.exec(text)?.[0] ?? "") + applyEdits(source, edits);
 }

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
+import { saveServer } from "../mcp/saved-servers.ts";
 import { findActingFiles, findProjectServers } from "./acting-files.ts";
 
 async function found(root: string) {
@@ -133,4 +134,13 @@ test("a .mcp.json that cannot be used is a fault, and one that is not there is n
     faults((file) => writeFileSync(file, '{"mcpServers":[]}')),
     faults(() => undefined),
   ]).toEqual([[fault], [fault], [fault], [fault], []]);
+});
+
+test("a byte order mark changes no server, and stays when one is added", async () => {
+  const root = tempFolder({ ".mcp.json": '\uFEFF{\n  // kept\n  "mcpServers": {}\n}\n' });
+  await saveServer(join(root, ".mcp.json"), "db", { command: "db" });
+  const text = readFileSync(join(root, ".mcp.json"), "utf8");
+  writeFileSync(join(root, ".mcp.json"), text.replace("// kept", ""));
+  const names = findProjectServers(root, [root]).map((found) => ("name" in found ? found.name : found.fault));
+  expect([text.startsWith("\uFEFF{\n  // kept"), names]).toEqual([true, ["db"]]);
 });

@@ -8,10 +8,13 @@ export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
 
-/** `JSON.parse` that never throws. Values deeper than {@link MAX_JSON_DEPTH} are refused. */
+/**
+ * `JSON.parse` that never throws and reads past a byte order mark. Values deeper than {@link MAX_JSON_DEPTH}
+ * are refused.
+ */
 export function safeParse(text: string): ParsedJson {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
     if (isDeeperThan(value, MAX_JSON_DEPTH))
       return { ok: false, error: `nested deeper than ${MAX_JSON_DEPTH} levels` };
     return { ok: true, value };

@@ -90,13 +90,14 @@ test("an answer that begins anew after a failed attempt is sent whole", () => {
 
 test("a call is announced once, then updated, with absolute places and an end that says what became of it", () => {
   const { publish, sent } = publisher();
-  publish.item(call({ state: "writing", input: {}, title: "read" }));
+  publish.item(call({ state: "writing", input: {}, title: "" }));
   publish.item(call({ version: 2, state: "running" }));
   publish.item(call({ version: 3, state: "denied", tail: "Refused." }));
   expect(sent).toEqual([
     expect.objectContaining({
       sessionUpdate: "tool_call",
       toolCallId: "c1",
+      title: "read",
       status: "pending",
       locations: [],
     }),

@@ -125,9 +125,11 @@ export class ViewPublisher {
     const isKnown = this.#sent.has(item.id);
     this.#note(item, "");
     const { send, cwd } = this.#options;
+    // While its arguments are on their way, and without any, a call is called by its tool.
+    const title = item.title === "" ? item.name : item.title;
     const call = {
       toolCallId: item.id,
-      title: agent === undefined ? item.title : `${agent}: ${item.title}`,
+      title: agent === undefined ? title : `${agent}: ${title}`,
       status: toolStatus(item.state),
       rawInput: item.input,
       ...toolFacts(item.name, item.input, cwd),
@@ -140,7 +142,7 @@ export class ViewPublisher {
     const { cwd, terminalOf } = this.#options;
     const terminalId = terminalOf(item.callId);
     if (terminalId !== undefined) return [{ type: "terminal", terminalId }];
-    const diffs = item.state === "writing" ? [] : diffContent(item, cwd);
+    const diffs = diffContent(item, cwd);
     const text = item.tail ?? item.brief ?? "";
     // A change that was made is its diff; what it says beside that is for failures.
     if (text === "" || (diffs.length > 0 && item.state === "ok")) return diffs;

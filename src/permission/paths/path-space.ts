@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { sessionPlace } from "../../system/session-temporary.ts";
+import { spelledPath } from "../../system/spelled-path.ts";
 import { fold } from "./match-path.ts";
 
 /** Where paths start and how they are spelled. */
@@ -95,7 +96,7 @@ export class PathSpace {
       : `${base}${system.sep}${rooted}`;
     const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
     // Where the links of such a path lead is not looked up: it is nowhere that a rule for a folder describes.
-    return { given, written, resolved: isTooLong ? "/" : this.#spell(this.#resolve(absolute)), odd };
+    return { given, written, resolved: isTooLong ? "/" : this.#spell(this.#resolve(spelledPath(absolute))), odd };
   }
 
   /** True when a resolved path lies in the workspace or among the session's temporary files. */

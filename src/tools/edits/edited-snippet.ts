@@ -3,7 +3,7 @@ import { linesAt, type Replacement } from "./plan-edits.ts";
 
 /** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
 export function editedSnippet(after: string, replacements: readonly Replacement[]): string {
-  const lines = after.split(/\r?\n/u);
+  const lines = after.replace(/^\uFEFF/u, "").split(/\r?\n/u);
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
   const shown: string[] = [];
   let next = 1;

@@ -1,3 +1,5 @@
+import { BOM } from "../files/file-text.ts";
+import { inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/line-ends.ts";
 import { describeNearestLines } from "./describe-nearest-lines.ts";
 import { type FoldedText, foldText, isBlank } from "./fold-text.ts";
 
@@ -49,7 +51,6 @@ export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   return error === undefined ? { replacements: planned } : { error };
 }
 
-const BOM = "\uFEFF";
 const MAX_LISTED_MATCHES = 10;
 const MAX_COUNTED_MATCHES = 1000;
 
@@ -259,31 +260,11 @@ function atEdit(error: EditError, index: number, count: number): EditError {
   return count === 1 ? error : { kind: error.kind, message: `edits[${index}]: ${error.message}` };
 }
 
-type LineEnding = "\n" | "\r\n";
-
-/** The line ending of a text that has only one kind; `undefined` for a text with both or with none. */
-function uniformLineEnding(text: string): LineEnding | undefined {
-  const first = endingAt(text, text.indexOf("\n"));
-  if (first === undefined) return undefined;
-  const isOther = first === "\n" ? text.includes("\r\n") : /(?<!\r)\n/u.test(text);
-  return isOther ? undefined : first;
-}
-
 /** The line ending nearest to a range: the first inside, else the next after, else the last before. */
 function lineEndingAround(
   text: string,
   range: { readonly start: number; readonly end: number },
 ): LineEnding | undefined {
   const after = text.indexOf("\n", range.start);
-  return endingAt(text, after === -1 ? text.lastIndexOf("\n", range.start) : after);
-}
-
-/** `text` with all its line ends written as `ending`. A CR on its own is no line end. */
-function inLineEnding(text: string, ending: LineEnding): string {
-  return text.replace(/\r?\n/gu, () => ending);
-}
-
-function endingAt(text: string, newline: number): LineEnding | undefined {
-  if (newline === -1) return undefined;
-  return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
+  return lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", range.start) : after);
 }

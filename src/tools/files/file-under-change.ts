@@ -3,7 +3,7 @@ import { lstat, open, stat } from "node:fs/promises";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
 import { type AgreedChanges, type FileContent, type FilePort, PortText, readPort } from "./file-port.ts";
-import type { OpenFile } from "./open-file.ts";
+import { decodeFile, ENCODING_NAMES, encodeText, type FileEncoding, type FileText } from "./file-text.ts";
 import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
 import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
 import { writeAtomically } from "./write-atomically.ts";
@@ -27,19 +27,15 @@ interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
   readonly stats: Stats | undefined;
   readonly stamp: FileStamp;
-  /** All bytes; absent when the file is larger than was asked for. */
-  readonly content: Buffer | undefined;
+  readonly content: FileText;
 }
 
 /**
  * Looks at a file that is to be changed; `undefined` when there is none. Throws a {@link FileRefusal} unless
- * it is a regular file with a write bit that the session has read and that is unchanged since. Content up to
- * `maxBytes` is read.
+ * it is a regular file with a write bit, of text that survives a change, that the session has read and that
+ * is unchanged since.
  */
-export async function openForChange(
-  target: ChangeTarget,
-  maxBytes: number,
-): Promise<FileUnderChange | undefined> {
+export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
   const stats = await statIfThere(path);
   const open = await readPort(portOf(target), path, target.signal);
@@ -56,17 +52,21 @@ export async function openForChange(
     const { stamp, content } = open;
     assertUnchanged(known, stamp, shown);
     assertAsShown(target, content);
-    return { stats, stamp, content };
+    return { stats, stamp, content: textOf(content, shown) };
   }
   const file = openRegularFile(path, shown);
   try {
     const now = file.stat();
-    const needed = known?.sha256 !== undefined && known.size === now.size ? Number(now.size) : maxBytes;
-    const content = await contentOf(file, now, Math.max(needed, maxBytes));
+    if (now.size > BigInt(MAX_BOUND_BYTES)) {
+      throw new FileRefusal(
+        `${shown} is larger than ${MAX_BOUND_BYTES} bytes: change it with a program, or remove it first to write a new one.`,
+      );
+    }
+    const content = await file.readAll();
     const stamp = stampOf(now, content);
     assertUnchanged(known, stamp, shown);
-    assertAsShown(target, content ?? (target.agreed && (await shownContent(file, now))));
-    return { stats, stamp, content };
+    assertAsShown(target, content);
+    return { stats, stamp, content: textOf(content, shown) };
   } finally {
     file.close();
   }
@@ -88,11 +88,16 @@ function stampAsRead({
   );
 }
 
-/** A larger file is not read for the sake of a yes to its change. */
+/** Larger files are not changed. */
 export const MAX_BOUND_BYTES: number = 64 * 1024 * 1024;
 
-async function shownContent(file: OpenFile, { size }: BigIntStats): Promise<FileContent> {
-  return size > BigInt(MAX_BOUND_BYTES) ? "too large" : file.readAll();
+/** The text of a file whose bytes come out the same when it is encoded again. */
+function textOf(bytes: Uint8Array, shown: string): FileText {
+  const text = decodeFile(bytes);
+  if (text !== undefined) return text;
+  throw new FileRefusal(
+    `${shown} is binary, or UTF-8 with damaged bytes: changing it as text would lose some. Change it with a program, or remove it first to write a new one.`,
+  );
 }
 
 /** Another call of the same answer may have changed it after a person agreed to this one. */
@@ -110,7 +115,10 @@ function assertUnchanged(known: FileStamp | undefined, now: FileStamp, shown: st
   );
 }
 
-/** Replaces the file's content, or creates it, and notes the outcome as known to the session. */
+/**
+ * Replaces the file's content in its own encoding, or creates it in UTF-8, and notes the outcome as known to
+ * the session. Throws a {@link FileRefusal} for a text that the encoding cannot express.
+ */
 export async function commitChange(
   target: ChangeTarget,
   change: { readonly before: FileUnderChange | undefined; readonly text: string },
@@ -121,7 +129,7 @@ export async function commitChange(
     await writeThrough(target, port, change);
     return;
   }
-  const data = Buffer.from(text);
+  const data = bytesOf(text, before?.content.encoding ?? "utf-8", target.shown);
   const stats = await writeAtomically(target.path, data, {
     replaced: before?.stats,
     shown: target.shown,
@@ -131,6 +139,17 @@ export async function commitChange(
     },
   });
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
+}
+
+function bytesOf(text: string, encoding: FileEncoding, shown: string): Buffer {
+  const bytes = encodeText({ text, encoding });
+  if (bytes instanceof Uint8Array) return bytes;
+  const { missing } = bytes;
+  const line = text.slice(0, text.indexOf(missing)).split("\n").length;
+  const code = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  throw new FileRefusal(
+    `${shown} was not changed: it is ${ENCODING_NAMES[encoding]}, which has no "${missing}" (U+${code}, line ${line} of the new text). Use other characters, or convert the file first.`,
+  );
 }
 
 /** A port for changes: it must read too, or what an editor has not saved would be lost. */
@@ -178,10 +197,6 @@ async function assertWritable(path: string, shown: string, stats: Stats): Promis
     constants.O_WRONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
   );
   await file.close();
-}
-
-async function contentOf(file: OpenFile, stats: BigIntStats, maxBytes: number): Promise<Buffer | undefined> {
-  return stats.size > BigInt(maxBytes) ? undefined : file.readAll();
 }
 
 /** `place` leads to the file, whatever has become of its folders meanwhile. */

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
+import { BOM, encodingOf, type FileEncoding } from "./file-text.ts";
 import type { OpenFile } from "./open-file.ts";
-import { detectEncoding, type TextEncoding } from "./text-encoding.ts";
+import { detectEncoding } from "./text-encoding.ts";
+import type { TextForm } from "./text-form.ts";
 
 /** Which part of a text file to read. */
 export interface PageOptions {
@@ -14,7 +16,10 @@ export interface PageOptions {
 
 /** A part of a text file, its lines numbered, or word that the file is not text. */
 export interface Page {
-  readonly encoding: TextEncoding;
+  /** How it is read; `damaged`: as UTF-8, in which some bytes are wrong. */
+  readonly encoding: FileEncoding | "damaged" | "binary";
+  /** The facts that the lines of the page do not show, in the order they came. */
+  readonly form: TextForm;
   /** Lines as the model sees them: the number, six wide, a tab, the text. */
   readonly lines: readonly string[];
   /** Line to go on with when the file has more. */
@@ -32,20 +37,33 @@ export async function readPage(file: Pick<OpenFile, "read">, options: PageOption
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const first = await fill(file, buffer);
   const content = first.length < buffer.length ? Uint8Array.from(first) : undefined;
-  const encoding = detectEncoding(first);
   const builder = new PageBuilder(options);
-  if (encoding === "binary") return { ...builder.page(false), encoding, lineCount: undefined, content };
-  const decoder = encoding === "utf-8" ? undefined : new TextDecoder(encoding);
+  if (detectEncoding(first) === "binary")
+    return { ...builder.page(false), encoding: "binary", lineCount: undefined, content };
+  const encoding = encodingOf(content ?? wholeLines(first)) ?? "damaged";
+  const decoder =
+    encoding === "utf-8" || encoding === "damaged"
+      ? undefined
+      : new TextDecoder(encoding, { ignoreBOM: true });
   let chunk = first;
   while (chunk.length > 0) {
     options.signal.throwIfAborted();
     const bytes = decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
-    if (builder.add(bytes)) return { ...builder.page(true), encoding, content };
+    if (builder.add(bytes)) return { ...builder.page(true), encoding: builder.encoding(encoding), content };
     const bytesRead = await file.read(buffer, 0, buffer.length, null);
     chunk = buffer.subarray(0, bytesRead);
   }
   builder.end();
-  return { ...builder.page(false), encoding, content };
+  return { ...builder.page(false), encoding: builder.encoding(encoding), content };
+}
+
+/** The beginning of a file without the character that may be cut at its end. */
+function wholeLines(bytes: Buffer): Buffer {
+  const lines = bytes.lastIndexOf(LF) + 1;
+  let end = bytes.length;
+  if (lines > 0) end = lines;
+  else while (end > bytes.length - 3 && (bytes[end - 1] ?? 0) >= 0x80) end--;
+  return bytes.subarray(0, end);
 }
 
 const CHUNK_BYTES = 256 * 1024;
@@ -55,6 +73,8 @@ const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
 /** A line of the page that is longer ends the page, so that no line makes a tool read gigabytes. */
 const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
+const CR = 13;
+const MARK = Buffer.from(BOM);
 const NOTHING = Buffer.alloc(0);
 
 async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
@@ -78,6 +98,11 @@ class PageBuilder {
   #pageBytes = 0;
   #isFull = false;
   #atStart = true;
+  #hasMark = false;
+  #lastByte: number | undefined;
+  #crLfLines = 0;
+  #lfLines = 0;
+  #isDamaged = false;
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -86,7 +111,10 @@ class PageBuilder {
   /** Takes the next chunk; true when the page is full and the file goes on. */
   add(chunk: Buffer): boolean {
     let at = 0;
-    if (this.#atStart && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) at = 3;
+    if (this.#atStart && chunk.subarray(0, 3).equals(MARK)) {
+      at = 3;
+      this.#hasMark = true;
+    }
     this.#atStart = false;
     while (at < chunk.length) {
       if (this.#isFull || this.#lines.length === this.#options.maxLines) return true;
@@ -112,12 +140,22 @@ class PageBuilder {
       nextLine: more ? this.#lineNumber : undefined,
       lineCount: more ? undefined : this.#lineNumber - 1,
       notes: [...this.#notes],
+      form: {
+        hasMark: this.#hasMark,
+        crLf: this.#crLfLines === 0 ? "none" : this.#lfLines === 0 ? "all" : "some",
+      },
     };
+  }
+
+  /** The encoding that was taken for the file's, unless a line of the page showed otherwise. */
+  encoding(assumed: Page["encoding"]): Page["encoding"] {
+    return this.#isDamaged ? "damaged" : assumed;
   }
 
   /** Copies the beginning of a line that goes on in the next chunk, which takes the place of this one. */
   #keep(bytes: Buffer): void {
     this.#lineBytes += bytes.length;
+    this.#lastByte = bytes.at(-1);
     if (this.#lineNumber < this.#options.firstLine || this.#keptBytes >= MAX_KEPT_BYTES) return;
     const kept = Buffer.from(bytes.subarray(0, MAX_KEPT_BYTES - this.#keptBytes));
     this.#kept.push(kept);
@@ -143,9 +181,14 @@ class PageBuilder {
       }
       this.#pageBytes += bytes;
       this.#lines.push(line);
+      if (chunk !== NOTHING) {
+        if ((end > start ? chunk[end - 1] : this.#lastByte) === CR) this.#crLfLines++;
+        else this.#lfLines++;
+      }
     }
     this.#lineNumber++;
     this.#lineBytes = 0;
+    this.#lastByte = undefined;
     if (this.#keptBytes > 0) {
       this.#kept = [];
       this.#keptBytes = 0;
@@ -156,7 +199,7 @@ class PageBuilder {
   #lineText(rest: Buffer): string {
     const bytes = this.#keptBytes === 0 ? rest : Buffer.concat([...this.#kept, rest]);
     const isWhole = this.#lineBytes === bytes.length;
-    if (isWhole && !isUtf8(bytes)) this.#notes.add("Bytes that are not UTF-8 are shown as \uFFFD.");
+    if (isWhole && !isUtf8(bytes)) this.#isDamaged = true;
     let text = bytes.toString("utf8");
     if (isWhole && text.endsWith("\r")) text = text.slice(0, -1);
     if (text.includes("\0")) {

@@ -2,13 +2,18 @@ import type { BigIntStats, Stats } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
+import { copyAttributes } from "./copy-attributes.ts";
 import { FileRefusal } from "./file-error.ts";
 import { makePinnedFolder, type PinnedFolder, pinFolder } from "./pinned-folder.ts";
 import { temporaryName } from "./temporary-file.ts";
+import { syncFolder, writeInPlace } from "./write-in-place.ts";
 
 /** How {@link writeAtomically} replaces a file. */
 export interface WriteAtomicallyOptions {
-  /** The file that is replaced: its mode, and where permitted its owner, are kept. Absent for a new file. */
+  /**
+   * The file that is replaced: its mode, its attributes, and where permitted its owner, are kept. Absent for
+   * a new file.
+   */
   readonly replaced?: Stats | undefined;
   /** Last look before the file takes its place, at a path that leads there: throws when it must not. */
   readonly beforeRename: (place: string) => Promise<void>;
@@ -19,9 +24,11 @@ export interface WriteAtomicallyOptions {
 /**
  * Writes a whole file so that at every moment, also after a crash, either the old or the new content is
  * there: into a temporary file of the same folder, synced, renamed, the folder synced. On any failure the old
- * content stays and the temporary file is removed. Returns the facts of the new file. `path` must be
- * canonical; folders of a new file that are not there are made. All of it happens in the folder that was at
- * the path when it was opened: throws a {@link FileRefusal} when a link took the place of one on the way.
+ * content stays and the temporary file is removed. A file that has other names (hard links), or that a mount
+ * keeps in its place, is overwritten instead, with a copy of the old content beside it until that is synced.
+ * Returns the facts of the new file. `path` must be canonical; folders of a new file that are not there are
+ * made. All of it happens in the folder that was at the path when it was opened: throws a {@link FileRefusal}
+ * when a link took the place of one on the way.
  */
 export async function writeAtomically(
   path: string,
@@ -47,28 +54,38 @@ async function writeIn(
 ): Promise<BigIntStats> {
   const { replaced, beforeRename } = options;
   const place = folder.at(name);
-  const temporary = folder.at(temporaryName());
+  const beforeWrite = () => beforeRename(place);
+  if (replaced !== undefined && replaced.nlink > 1) return writeInPlace({ folder, name, beforeWrite }, data);
+  const temporaryFile = temporaryName();
+  const temporary = folder.at(temporaryFile);
   const file = await open(temporary, "wx", replaced === undefined ? 0o666 : 0o600);
   try {
     let stats: BigIntStats;
     try {
-      await file.writeFile(data);
-      if (replaced !== undefined) await keepOwnerAndMode(file, replaced);
+      if (replaced === undefined) await file.writeFile(data);
+      else {
+        await Promise.all([file.writeFile(data), copyAttributes(folder, name, temporaryFile)]);
+        await keepOwnerAndMode(file, replaced);
+      }
       await file.sync();
       stats = await file.stat({ bigint: true });
     } finally {
       await file.close();
     }
-    await beforeRename(place);
+    await beforeWrite();
     await rename(temporary, place);
-    await syncFolder(folder.at("."));
+    await syncFolder(folder);
     return stats;
   } catch (error) {
     await removeQuietly(temporary);
+    if (replaced !== undefined && IS_MOUNTED.has(systemCode(error) ?? ""))
+      return writeInPlace({ folder, name, beforeWrite }, data);
     throw error;
   }
 }
 
+/** A file that is a mount point cannot be renamed to, nor one on another device than its folder. */
+const IS_MOUNTED: ReadonlySet<string> = new Set(["EBUSY", "EXDEV"]);
 const MAX_NAME_BYTES = 255;
 
 async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void> {
@@ -79,19 +96,6 @@ async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void
   }
   // Set-user-id and set-group-id mean something else under another owner.
   await file.chmod(replaced.mode & (isOwnerKept ? 0o7777 : 0o1777));
-}
-
-/** Makes the rename lasting. Some systems cannot sync a folder; it has happened all the same. */
-async function syncFolder(folder: string): Promise<void> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(folder, "r");
-    await handle.sync();
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-  } finally {
-    await handle?.close();
-  }
 }
 
 /** After a rename there is nothing to remove, and a failure to remove must not hide the first error. */

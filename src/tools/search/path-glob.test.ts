@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expandBraces } from "./glob-braces.ts";
-import { lastNameOf, pathGlob } from "./path-glob.ts";
+import { lastNamesOf, pathGlob } from "./path-glob.ts";
 
 test.each<readonly [string, string, boolean]>([
   ["*.ts", "a.ts", true],
@@ -30,6 +30,14 @@ test.each<readonly [string, string, boolean]>([
   ["{a,{b,c}}", "c", true],
   ["v{1..3}", "v2", true],
   ["{a}", "{a}", true],
+  ["app/[id]/*.tsx", "app/[id]/page.tsx", true],
+  ["app/[id]/*.tsx", "app/i/page.tsx", true],
+  ["app/(group)/[...rest]/**", "app/(group)/[...rest]/x/y", true],
+  ["{a,b}/x", "{a,b}/x", true],
+  ["{a,b}/x", "b/x", true],
+  ["[[slug]]", "[[slug]]", true],
+  ["caf\u00e9/*", "cafe\u0301/a", true],
+  ["cafe\u0301/*", "caf\u00e9/a", true],
 ])("%s against %s: %s", (glob, path, expected) => {
   expect(pathGlob(glob)(path)).toBe(expected);
 });
@@ -40,15 +48,15 @@ test("without a slash a glob may name files in any folder", () => {
 });
 
 test.each([
-  ["*.ts", "*.ts"],
-  ["src/**/*.{ts,tsx}", "*.{ts,tsx}"],
+  ["*.ts", ["*.ts"]],
+  ["src/**/*.{ts,tsx}", ["*.{ts,tsx}", "[*].[{]ts,tsx[}]"]],
   ["src/**", undefined],
   ["{a,b}/x.ts", undefined],
   ["*.{ts", undefined],
   ["{a/b,c}", undefined],
   ["a b", undefined],
-])("the last name in %s is %s", (glob, expected) => {
-  expect(lastNameOf(glob)).toBe(expected);
+])("names that fit the last one in %s fit %j", (glob, expected) => {
+  expect(lastNamesOf(glob)).toEqual(expected);
 });
 
 test("many stars take no time on a long name that does not fit", () => {

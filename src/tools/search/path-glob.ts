@@ -9,15 +9,21 @@ export interface PathGlobOptions {
 /**
  * True when a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part
  * crosses any number of folders, `{a,b}` are alternatives, `[a-z]` and `[!a-z]` sets, a backslash takes the
- * next character literally, and a leading `!` turns the glob round. Names that start with a dot are like
- * others. The time is bounded by the product of the lengths of glob and path: no glob can make it explode.
+ * next character literally, and a leading `!` turns the glob round. A name that is spelled like its part of
+ * the glob fits whatever that means: folders are called `[id]` and `{a,b}`. Names that start with a dot are
+ * like others, and spellings of one name that Unicode holds for the same are. The time is bounded by the
+ * product of the lengths of glob and path: no glob can make it explode.
  */
 export function pathGlob(glob: string, options: PathGlobOptions = {}): (path: string) => boolean {
   const isNegated = glob.startsWith("!");
-  const body = glob.slice(isNegated ? 1 : 0).replace(/^(?:\.\/)+/u, "");
-  const alternatives = expandBraces(body).map((text) => text.split("/").map(parsePart));
+  const body = glob
+    .slice(isNegated ? 1 : 0)
+    .replace(/^(?:\.\/)+/u, "")
+    .normalize();
+  const texts = new Set([body, ...expandBraces(body)]);
+  const alternatives = Array.from(texts, (text) => text.split("/").map(parsePart));
   return (path) => {
-    const names = path.split("/");
+    const names = path.normalize().split("/");
     const fits = alternatives.some((parts) => {
       const isName = options.matchesBaseName === true && parts.length === 1;
       return matchSequence(parts, isName ? names.slice(-1) : names, matchPart);
@@ -26,12 +32,17 @@ export function pathGlob(glob: string, options: PathGlobOptions = {}): (path: st
   };
 }
 
-/** The last name of a glob, when every match must fit it and ripgrep reads it the same way. */
-export function lastNameOf(glob: string): string | undefined {
+/**
+ * Globs of names for ripgrep, one of which the name of every match fits; `undefined` when the last name of
+ * the glob cannot be told in its words.
+ */
+export function lastNamesOf(glob: string): readonly string[] | undefined {
   const name = glob.slice(glob.lastIndexOf("/") + 1);
   const rest = glob.slice(0, glob.length - name.length);
   if (name === "**" || /[{}]/u.test(rest) || !/^[\w.*?{},-]+$/u.test(name)) return undefined;
-  return /^[^{},]*(?:\{[^{}]+\}[^{},]*)*$/u.test(name) ? name : undefined;
+  if (!/^[^{},]*(?:\{[^{}]+\}[^{},]*)*$/u.test(name)) return undefined;
+  const asItStands = name.replace(/[*?{}]/gu, "[$&]");
+  return name.includes("{") ? [name, asItStands] : [name];
 }
 
 /** Any number of items: folders in a path, characters in a name. */
@@ -40,6 +51,7 @@ const ANY = Symbol("any");
 type NameElement = typeof ANY | string | ((character: string) => boolean);
 
 interface NamePattern {
+  readonly text: string;
   readonly elements: readonly NameElement[];
   /** How every name that fits begins and ends: most names are told apart by this alone. */
   readonly beginning: string;
@@ -55,6 +67,7 @@ function parsePart(text: string): PathPart {
   const first = elements.findIndex((element) => typeof element !== "string");
   const last = elements.findLastIndex((element) => typeof element !== "string");
   return {
+    text,
     elements,
     beginning: elements.slice(0, first === -1 ? undefined : first).join(""),
     ending: elements.slice(last + 1).join(""),
@@ -102,7 +115,9 @@ function parseSet(
 }
 
 function matchPart(part: PathPart, name: string): boolean {
-  if (part === ANY || !name.endsWith(part.ending) || !name.startsWith(part.beginning)) return false;
+  if (part === ANY) return false;
+  if (part.text === name) return true;
+  if (!name.endsWith(part.ending) || !name.startsWith(part.beginning)) return false;
   if (part.isOneStar) return name.length >= part.beginning.length + part.ending.length;
   return matchSequence(part.elements, Array.from(name), matchCharacter);
 }

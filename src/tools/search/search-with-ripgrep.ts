@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathOfOpen } from "../../system/opened-place.ts";
 import { openRegularFile } from "../files/open-regular-file.ts";
-import { lastNameOf, pathGlob } from "./path-glob.ts";
+import { lastNamesOf, pathGlob } from "./path-glob.ts";
 import { runRipgrep } from "./ripgrep.ts";
 import { ripgrepFileArgs } from "./skipped-names.ts";
 import { type FoundText, MAX_LINE_CHARS, type TextSearch, type TextSearchEnd } from "./text-search.ts";
@@ -85,9 +85,10 @@ function modeArgs({ mode, context }: TextSearch): readonly string[] {
 
 /** A `--glob` would bring ignored files back; a file type does not. The rest is sorted out afterwards. */
 function typeArgs({ glob, file }: TextSearch): readonly string[] {
-  const name =
-    glob === undefined || file !== undefined || glob.startsWith("!") ? undefined : lastNameOf(glob);
-  return name === undefined ? [] : ["--type-add", `wanted:${name}`, "--type", "wanted"];
+  const names =
+    glob === undefined || file !== undefined || glob.startsWith("!") ? undefined : lastNamesOf(glob);
+  if (names === undefined) return [];
+  return [...names.flatMap((name) => ["--type-add", `wanted:${name}`]), "--type", "wanted"];
 }
 
 /** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (a line around it), the line. */

@@ -146,21 +146,21 @@ class InlineParser {
     if (close + 1 >= text.length) return this.#maybeMore(from);
     if (text[close + 1] !== "(") return undefined;
     const rest = text.slice(close + 2, close + 2 + MAX_ADDRESS);
-    const found = /^<?([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+["'(][^)]*)?\)/.exec(rest);
+    const found = TARGET.exec(rest);
     if (found === null)
       return rest.includes(")") || rest.length === MAX_ADDRESS ? undefined : this.#maybeMore(from);
-    const target = found[1] ?? "";
     const label = text.slice(at + 1, close);
+    if (from === at && HAS_LINK.test(label)) return undefined;
     const end = close + 2 + found[0].length;
+    return this.#part(from, end, this.#linkSpans(label, found[1] ?? found[2] ?? ""));
+  }
+
+  #linkSpans(label: string, target: string): Line {
     const style: Style = { ...this.#base, role: "link", link: target };
     const inner = label === "" ? [span(target, style)] : inlineOf(label, style, this.#depth + 1);
     // Where a click does not work, or the text could name another place than the link, the place is shown.
     const shows = /^(?:https?|mailto):/.test(target) && !target.includes(label.trim());
-    return this.#part(
-      from,
-      end,
-      shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner,
-    );
+    return shows ? [...inner, span(` (${target})`, { ...this.#base, role: "muted" })] : inner;
   }
 
   #bareAddress(at: number): number | undefined {
@@ -206,6 +206,13 @@ class InlineParser {
   }
 }
 
+/** In the text of a link a link is one, and the outer is as it was written. */
+const HAS_LINK = /(?<!!)\[[^[\]]*\]\(/;
+
+/** Where a link leads, in angle brackets or without, and its title, which is not shown. */
+const TARGET =
+  /^\s*(?:<((?:[^\\<>\n]|\\.)*)>|([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*))(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?\s*\)/;
+
 function emphasised(base: Style, mark: string): Style {
   if (mark.startsWith("~")) return { ...base, strike: true };
   return {
@@ -226,14 +233,13 @@ function runLength(text: string, at: number): number {
   return end - at;
 }
 
+/** Where a bracket is closed, what is in code or in an address in angle brackets left out. */
 function closingBracket(text: string, at: number): number | undefined {
   let depth = 0;
-  const limit = Math.min(text.length, at + MAX_LABEL);
-  for (let index = at; index < limit; index++) {
-    const char = text[index];
-    if (char === "\\") index++;
-    else if (char === "[") depth++;
-    else if (char === "]" && --depth === 0) return index;
+  const within = text.slice(at, at + MAX_LABEL);
+  for (const found of within.matchAll(/\\.|(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|<[a-z]+:[^\s<>]*>|[[\]]/gs)) {
+    if (found[0] === "[") depth++;
+    else if (found[0] === "]" && --depth === 0) return at + found.index;
   }
   return undefined;
 }

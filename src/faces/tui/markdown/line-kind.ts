@@ -28,8 +28,12 @@ export function lineKind(text: string, isWhole: boolean): LineKind {
   return { kind: "text", text };
 }
 
+/** A longer line is none that only whole ones can be: no row of a table, no rule. */
+const MAX_LINE = 16_000;
+
 /** True when it is certain how a line begins, whatever follows. */
 export function isDefinite(start: string): boolean {
+  if (start.length > MAX_LINE) return true;
   const { text } = unquote(start);
   const [first] = text;
   if (first === undefined) return false;

@@ -219,3 +219,21 @@ test("400 nested quotes, and a line of a megabyte, take no time worth mentioning
   }
   expect(rows).toBeGreaterThan(10_000);
 });
+
+test("what is no table by its delimiter row is shown as written, and no cell of a table is lost", () => {
+  expect(shown("| a | LOST |\n|--\n| 1 | 2 |")).toEqual(["| a | LOST |", "|--", "| 1 | 2 |"]);
+  expect(shown("| a | b |\n|---|---|\n| 1 | 2 | more |")).toEqual(["a │ b", "──┼─────────", "1 │ 2 | more"]);
+});
+
+test.each([
+  ["a word", "", "x"],
+  ["a line of code", "```\n", "x"],
+  ["what could begin a table", "", "|"],
+  ["what could be a rule", "", "-"],
+  ["emoji", "", "👩‍👩‍👧"],
+])("%s without end is laid out in pieces that lose nothing", (_name, before, unit) => {
+  const text = unit.repeat(Math.ceil(40_000 / unit.length));
+  const rows = shown(before + text, 40);
+  expect(rows.map((row) => row.trim()).join("") === text).toBe(true);
+  expect(rows.every((row) => lineColumns([{ text: row, style: {} }]) <= 40)).toBe(true);
+});

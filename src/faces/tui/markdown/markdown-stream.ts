@@ -10,6 +10,8 @@ import { isDefinite, isFenceEnd, type LineKind, lineKind, unquote } from "./line
 const MAX_LEVELS = 6;
 /** A paragraph whose emphasis stays open for longer is taken as it is written. */
 const MAX_OPEN = 4_000;
+/** A longer line, or paragraph, is laid out piece by piece: a row ends where a piece does. */
+const MAX_PIECE = 32_000;
 
 interface ListLevel {
   readonly column: number;
@@ -66,7 +68,7 @@ export class MarkdownStream {
     while (rest !== "") {
       const end = rest.indexOf("\n");
       const part = end < 0 ? rest : rest.slice(0, end);
-      this.#take(part);
+      for (let at = 0; at < part.length; at += MAX_PIECE) this.#take(part.slice(at, at + MAX_PIECE));
       if (end >= 0) this.#endLine();
       rest = end < 0 ? "" : rest.slice(end + 1);
     }
@@ -166,10 +168,27 @@ export class MarkdownStream {
     if (part === "") return;
     if (this.#inText && this.#leaf?.type === "paragraph") {
       this.#leaf.text += part;
+      this.#splitLong(this.#leaf);
       return;
     }
     this.#start += part;
+    if (this.#leaf?.type === "fence" && this.#start.length > MAX_PIECE) {
+      const end = this.#start.length - lastGrapheme([{ text: this.#start, style: {} }]);
+      this.#codeLine(this.#leaf, this.#start.slice(0, end));
+      this.#start = this.#start.slice(end);
+    }
     if (this.#leaf?.type !== "fence" && isDefinite(this.#start)) this.#startLine(this.#start, false);
+  }
+
+  #splitLong(leaf: Extract<Leaf, { type: "paragraph" }>): void {
+    if (leaf.text.length <= MAX_PIECE) return;
+    const blank = leaf.text.lastIndexOf(" ");
+    const isNear = blank > MAX_PIECE / 2;
+    const end = isNear ? blank : leaf.text.length - lastGrapheme([{ text: leaf.text, style: {} }]);
+    this.#ready.push({ ...leaf, text: leaf.text.slice(0, end) });
+    leaf.text = leaf.text.slice(isNear ? end + 1 : end);
+    leaf.skip = 0;
+    leaf.lead = { first: leaf.lead.rest, rest: leaf.lead.rest };
   }
 
   #endLine(): void {
@@ -195,6 +214,7 @@ export class MarkdownStream {
     } else if (line.kind === "table" && leaf?.type === "table") leaf.lines.push(line.text);
     else if (line.kind === "text" && leaf?.type === "paragraph" && !leaf.heading) {
       leaf.text += `${/\S( {2,}|\\)$/.test(leaf.text) ? "\n" : " "}${text}`;
+      this.#splitLong(leaf);
       this.#continueText(isWhole);
     } else {
       this.#closeLeaf();

@@ -18,8 +18,9 @@ export function tableRows(
     return undefined;
   const sides = cellsOf(rule).map(sideOf);
   const count = sides.length;
-  if (count > MAX_COLUMNS) return undefined;
-  const texts = [head, ...body].map(cellsOf);
+  const names = cellsOf(head);
+  if (count > MAX_COLUMNS || names.length !== count) return undefined;
+  const texts = [names, ...body.map((row) => withoutSurplus(cellsOf(row), count))];
   const cells = texts.map((row, index) =>
     Array.from({ length: count }, (_, column) =>
       inlineSpans(row[column] ?? "", index === 0 ? { bold: true } : {}),
@@ -34,6 +35,11 @@ export function tableRows(
     { role: "muted" },
   );
   return [...rows.slice(0, headRows), [line], ...rows.slice(headRows)];
+}
+
+/** A row of at most so many cells: what would be too many stays in the last one, so that nothing is lost. */
+function withoutSurplus(cells: readonly string[], count: number): readonly string[] {
+  return cells.length <= count ? cells : [...cells.slice(0, count - 1), cells.slice(count - 1).join(" | ")];
 }
 
 type Side = "left" | "right" | "center";

@@ -198,12 +198,15 @@ function* words(spans: Line): Generator<readonly Piece[]> {
   if (word.length > 0) yield word;
 }
 
+/** Joined at once: texts put together piece by piece would keep every piece. */
 function joined(pieces: readonly Span[]): Line {
   const spans: Span[] = [];
-  for (const { text, style } of pieces) {
-    const last = spans.at(-1);
-    if (last?.style === style) spans[spans.length - 1] = { text: last.text + text, style };
-    else spans.push({ text, style });
+  let from = 0;
+  for (const [index, { style }] of pieces.entries()) {
+    if (pieces[index + 1]?.style === style) continue;
+    const same = pieces.slice(from, index + 1);
+    spans.push({ text: same.map(({ text }) => text).join(""), style });
+    from = index + 1;
   }
   return spans;
 }

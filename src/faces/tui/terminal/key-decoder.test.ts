@@ -32,6 +32,19 @@ test.each([
   ["\u001B[200~two\r\nlines\u001B[A\u001B[201~x", ["paste:two\r\nlines\u001B[A", "text:x"]],
   ["\u001B[?62;22c\u001B[?1u", ["reply:[?62;22c", "reply:[?1u"]],
   ["\u001B]11;rgb:ffff/ffff/ffff\u001B\\", ["reply:]11;rgb:ffff/ffff/ffff"]],
+  [
+    "\u001B[57399u\u001B[57408;129u\u001B[57409u\u001B[57413;129:1u",
+    ["text:0", "text:9", "text:.", "text:+"],
+  ],
+  ["\u001B[57414u\u001B[57415u\u001B[57416u\u001B[57404;5u", ["enter", "text:=", "text:,", "ctrl+5"]],
+  [
+    "\u001B[57417u\u001B[57418;5u\u001B[57419u\u001B[57420u\u001B[57421u\u001B[57422u",
+    ["left", "ctrl+right", "up", "down", "pageup", "pagedown"],
+  ],
+  [
+    "\u001B[57423u\u001B[57424;2u\u001B[57425u\u001B[57426u\u001B[57427u\u001B[57399;1:3u",
+    ["home", "shift+end", "insert", "delete"],
+  ],
   ["中文👩‍👩‍👧", ["text:中文👩‍👩‍👧"]],
 ])("%j is %j", (bytes, wanted) => {
   expect(names(bytes)).toEqual(wanted);

@@ -181,7 +181,8 @@ function modifiersOf([given = 1, kind = 1]: readonly number[] = []): number | un
 }
 
 /** A key by its code point, in the protocols that tell every key with its modifiers. */
-function codeKey(code: number, modifiers: number): TerminalEvent | undefined {
+function codeKey(given: number, modifiers: number): TerminalEvent | undefined {
+  const code = NUMBER_PAD_TEXT.codePointAt(given - NUMBER_PAD) ?? given;
   if (code === 0x20 && (modifiers & ~1) === 0) return { type: "text", text: " " };
   const named = CODE_KEYS[code];
   if (named !== undefined) return { type: "key", key: keyName(named, modifiers) };
@@ -258,4 +259,18 @@ const CODE_KEYS: { readonly [code: number]: string } = {
   32: "space",
   127: "backspace",
   57_414: "enter",
+  57_417: "left",
+  57_418: "right",
+  57_419: "up",
+  57_420: "down",
+  57_421: "pageup",
+  57_422: "pagedown",
+  57_423: "home",
+  57_424: "end",
+  57_425: "insert",
+  57_426: "delete",
 };
+
+/** The first key of the number pad in the protocol of kitty, and what the keys from there on write. */
+const NUMBER_PAD = 57_399;
+const NUMBER_PAD_TEXT = "0123456789./*-+\r=,";

@@ -1,0 +1,35 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join, parse } from "node:path";
+
+/**
+ * An absolute path with its names as the disk spells them, where Unicode holds both for the same: `é` as one
+ * character or as two. Only names that are not there as written are looked for. Never throws.
+ */
+export function spelledPath(path: string): string {
+  if (isAscii(path) || isThere(path)) return path;
+  const { root } = parse(path);
+  const names: string[] = [];
+  for (const name of path.slice(root.length).split("/")) names.push(spelledIn(root + names.join("/"), name));
+  return root + names.join("/");
+}
+
+function spelledIn(folder: string, name: string): string {
+  if (isAscii(name) || isThere(join(folder, name))) return name;
+  try {
+    return readdirSync(folder).find((other) => other.normalize() === name.normalize()) ?? name;
+  } catch {
+    return name;
+  }
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/u.test(text);
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
