@@ -24,15 +24,20 @@ const gate = new PolicyGate({
   rules: parseRules({ allow: ["bash(touch *)"], deny: ["bash(rm *)"] }),
 });
 
-/** Stands for a window: agrees to what the shown rule describes for this session, and says no without one. */
+/** Stands for a window: agrees to the rule that is shown from now on, and says no without one. */
 const prompt: ApprovalPrompt = {
   ask: async ({ part, rule }) => {
-    console.log(`? ${part} … ${rule === undefined ? "no" : `yes to ${rule}`}`);
-    return rule === undefined ? { choice: "no", reason: "I cannot see what it does" } : { choice: "session" };
+    console.log(`? ${part} … ${rule === undefined ? "no" : `always ${rule}`}`);
+    return rule === undefined ? { choice: "no", reason: "I cannot see what it does" } : { choice: "always" };
   },
   tell: (message) => console.log(message),
 };
-const approve = createApprover({ prompt, session, recheck: (request) => gate.check(request) });
+const approve = createApprover({
+  prompt,
+  session,
+  recheck: (request) => gate.check(request),
+  remember: async () => "your own settings",
+});
 
 const script = [
   calls("bash", { command: "touch a && mkdir b" }),

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { defined } from "../core/base/defined.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { IsTrusted } from "../extensions/markdown/origin.ts";
@@ -19,7 +20,6 @@ export interface ComposeExtensionsOptions {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
-  readonly sandbox: string | undefined;
   readonly openModel: (name: string) => Promise<Model>;
   readonly onNotice: OnNotice;
 }
@@ -37,7 +37,8 @@ export interface ComposedExtensions {
 
 /** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
 export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
-  const { settings, tools, instructions, sandbox, onNotice } = options;
+  const { settings, tools, instructions, onNotice } = options;
+  const { sandbox } = settings.config.values;
   const isTrusted = extensionTrust(settings.trust);
   const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
   tellFaults([...findings.skills, ...findings.agents], {
@@ -52,7 +53,9 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
     surroundings: ({ readOnly }) =>
       systemPrompt({
         ...place,
-        ...(readOnly === true ? { instructions: [] } : { instructions, sandbox }),
+        ...(readOnly === true
+          ? { instructions: [], sandbox: { mode: "off" } }
+          : { instructions, ...defined({ sandbox }) }),
       }),
   });
   return {

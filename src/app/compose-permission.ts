@@ -3,7 +3,9 @@ import type { Tool } from "../core/tool/tool.ts";
 import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";
 import { createApprover } from "../permission/approver.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
 import { SessionRules } from "../permission/session-rules.ts";
+import { isWithin, realPath } from "../system/real-path.ts";
 import { EXTRA_TOOLS } from "./config/config-schema.ts";
 import { variable } from "./config/env.ts";
 import { MEMORY_TOOLS, type OpenMemory } from "./open-memory.ts";
@@ -56,11 +58,24 @@ export function composePermission(
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder, paths.historyFolder],
   });
-  const permission = hooks === undefined ? plain : hooks.gate(plain);
+  const hooked = hooks === undefined ? plain : hooks.gate(plain);
+  const modeListeners = new Set<() => void>();
+  const permission: PermissionGate = {
+    ...hooked,
+    setMode: (mode: PermissionMode) => {
+      hooked.setMode(mode);
+      for (const listener of modeListeners) listener();
+    },
+  };
   const approve = createApprover({
     prompt: approval,
     session,
     recheck: (request) => permission.check(request),
+    isInside: (place) => isWithin(place, ...options.workspace.map(realPath)),
+    onModeChange: (listener) => {
+      modeListeners.add(listener);
+      return () => void modeListeners.delete(listener);
+    },
     remember: async (rule) =>
       (await import("./saved-rules.ts")).saveRule(rule, { configFolder: paths.configFolder, cwd }),
   });

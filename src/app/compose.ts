@@ -127,7 +127,7 @@ interface ConfinedParts {
 async function composeConfined(options: ComposeOptions, parts: ConfinedParts): Promise<ComposedAgent> {
   const { confined, found } = parts;
   const { onNotice, approval, isAttended, pace, budget } = options;
-  const { workspace, redact, limits: sandbox } = confined;
+  const { workspace, redact } = confined;
   // Its modules load meanwhile: they are needed last.
   const loading = mcpOf(options, confined, found);
   const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, parts);
@@ -137,7 +137,7 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
   const instructions = readInstructions(folders, about("instructions", onNotice));
   const warn = about("setting", onNotice);
   const open = modelOpener(settings, warn);
-  const around = { settings, instructions, openModel: open, onNotice, sandbox };
+  const around = { settings, instructions, openModel: open, onNotice };
   const extended = await composeExtensions({ ...around, tools: plain });
   const { tools, agents, skills, readable } = extended;
   const { sandboxState, temporary } = confined;
@@ -151,7 +151,7 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
   const session = await options.openSession();
   const undo = { settings, roots: workspace, session };
   const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
-  const prompt = systemPrompt({ ...config, instructions, cwd, sandbox, platform: process.platform });
+  const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
   const bounds = boundsOf(config, { pace, budget, hooks, redact, checkpoints });
   const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
   const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>

@@ -78,7 +78,8 @@ test("the system prompt is the same bytes each time, with the place at its end",
     instructions: [{ path: "/w/AGENTS.md", text: "Use tabs.", cut: false }],
     cwd: "/w",
     platform: "linux",
-  };
+    sandbox: { mode: "off" },
+  } as const;
   expect(systemPrompt(parts)).toBe(
     `${CODING_PROMPT}\n\n# Instructions from /w/AGENTS.md\n\nUse tabs.\n\nBe brief.\n\nWorking folder: /w\nPlatform: linux`,
   );

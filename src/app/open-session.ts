@@ -17,7 +17,7 @@ export interface OpenSession {
   readonly kept?: JsonlJournal;
   /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
   readonly rewindTo: (entryId: string) => Promise<void>;
-  /** The newest entry of a type that the session was opened with. */
+  /** The newest entry of a type. */
   readonly newestOf: JsonlJournal["newestOf"];
   /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
   readonly goOn: () => string | undefined;
@@ -86,7 +86,7 @@ function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenS
   return {
     journal,
     rewindTo: async (entryId) => journal.rewind(entryBefore([...journal.entries()], entryId)),
-    newestOf: (type) => entries.findLast((entry) => entry.type === type) as never,
+    newestOf: (type) => [...journal.entries()].findLast((entry) => entry.type === type) as never,
     goOn: () => undefined,
   };
 }

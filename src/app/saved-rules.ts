@@ -1,42 +1,73 @@
 import { invalidConfig } from "../core/base/errors.ts";
+import type { PermissionMode } from "../permission/permission-mode.ts";
+import type { FolderConfig } from "./config/config-schema.ts";
 import { checkConfigText } from "./config/load-config.ts";
 import { configPath } from "./config/paths.ts";
 import { changePrivateFile } from "./config/private-file.ts";
 
-/** Where a rule is to be kept. */
-export interface SavedRulePlace {
+/** The working folder that an answer holds for. */
+export interface SavedAnswerPlace {
   readonly configFolder: string;
-  /** The working folder the rule holds for, links resolved. */
+  /** Links resolved. */
   readonly cwd: string;
 }
 
 /**
  * Adds a rule to `folders.<cwd>.permissions.allow` of the user's config file, so that it holds in this folder
- * and nowhere else. Comments and layout of the file stay, writers wait for each other, and a rule that stands
- * there already is not added again. Resolves to the path of the file. Throws `invalid_config` when the file
- * cannot be read as a config or not be written; it is then as it was.
+ * and nowhere else. A rule that stands there already is not added again. Else as {@link saveMode}.
  */
-export async function saveRule(rule: string, { configFolder, cwd }: SavedRulePlace): Promise<string> {
+export function saveRule(rule: string, place: SavedAnswerPlace): Promise<string> {
+  return changeFolder(place, ({ permissions }) => {
+    const before = permissions?.allow ?? [];
+    if (before.includes(rule)) return undefined;
+    const [path, value] = before.length === 0 ? [["allow"], [rule]] : [["allow", -1], rule];
+    return {
+      path: ["permissions", ...path],
+      value,
+      isAsMeant: (after) => same(after.permissions?.allow, [...before, rule]),
+    };
+  });
+}
+
+/**
+ * Sets `folders.<cwd>.permissionMode` of the user's config file. Comments and layout of the file stay, and
+ * writers wait for each other. Resolves to the path of the file. Throws `invalid_config` when the file cannot
+ * be read as a config or not be written; it is then as it was.
+ */
+export function saveMode(mode: PermissionMode, place: SavedAnswerPlace): Promise<string> {
+  return changeFolder(place, ({ permissionMode }) =>
+    permissionMode === mode
+      ? undefined
+      : { path: ["permissionMode"], value: mode, isAsMeant: (after) => after.permissionMode === mode },
+  );
+}
+
+/** A change of the settings of one folder. */
+interface FolderChange {
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+  readonly isAsMeant: (after: FolderConfig) => boolean;
+}
+
+async function changeFolder(
+  { configFolder, cwd }: SavedAnswerPlace,
+  changeOf: (before: FolderConfig) => FolderChange | undefined,
+): Promise<string> {
   const path = configPath({ configFolder });
+  const settingsIn = async (text: string): Promise<FolderConfig> =>
+    (await checkConfigText(text, path)).folders?.[cwd] ?? {};
   await changePrivateFile(path, async (text = "") => {
-    const before = await allowedIn(text, { path, cwd });
-    if (before.includes(rule)) return text;
+    const change = changeOf(await settingsIn(text));
+    if (change === undefined) return text;
     const { editConfigText } = await import("./config/parse-config.ts");
-    const list = ["folders", cwd, "permissions", "allow"];
-    const after =
-      before.length === 0 ? editConfigText(text, list, [rule]) : editConfigText(text, [...list, -1], rule);
+    const after = editConfigText(text, ["folders", cwd, ...change.path], change.value);
     // Read back before anything is written: a wider file than intended must not come out of an edit.
-    const written = await allowedIn(after, { path, cwd });
-    if (JSON.stringify(written) === JSON.stringify([...before, rule])) return after;
-    throw invalidConfig(`${path} could not be changed. Add the rule by hand.`);
+    if (change.isAsMeant(await settingsIn(after))) return after;
+    throw invalidConfig(`${path} could not be changed. Change it by hand.`);
   });
   return path;
 }
 
-async function allowedIn(
-  text: string,
-  { path, cwd }: { readonly path: string; readonly cwd: string },
-): Promise<readonly string[]> {
-  const config = await checkConfigText(text, path);
-  return config.folders?.[cwd]?.permissions?.allow ?? [];
+function same(list: unknown, other: unknown): boolean {
+  return JSON.stringify(list) === JSON.stringify(other);
 }

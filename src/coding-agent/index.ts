@@ -32,7 +32,6 @@ export type {
   OfferedChoice,
   Question,
   QuestionListener,
-  QuestionPart,
   QuestionReply,
 } from "../app/coding-session/question.ts";
 export {

@@ -1,4 +1,4 @@
-import type { DecisionCode } from "../core/agent/gate.ts";
+import type { DecisionCode, GateDecision } from "../core/agent/gate.ts";
 import type { ToolInput } from "../core/message/block.ts";
 
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
@@ -12,8 +12,6 @@ export interface ApprovalQuestion {
   readonly input: ToolInput;
   /** The part of the call that made it a question: one command of a line, or a path. */
   readonly part?: string;
-  /** Every part that needs a yes, the most dangerous first; {@link part} is the first of them. */
-  readonly parts?: readonly string[];
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
   /** The same for programs. */
@@ -22,25 +20,27 @@ export interface ApprovalQuestion {
   readonly cwd: string;
   /** Where the call leads, links resolved. */
   readonly place?: string;
-  /** The rule that `session` and `always` would add, as it would be kept. Absent: allowed once at most. */
+  /** The place, when a file tool leads outside the workspace. */
+  readonly outside?: string;
+  /** Where a command would run. */
+  readonly runs?: GateDecision["runs"];
+  /** The rule that `always` would add, exactly as it would be saved. Absent: `always` is not offered. */
   readonly rule?: string;
-  /** A wider rule, which an answer with `wider` would add instead. Present only beside {@link rule}. */
-  readonly wider?: string;
-  /** True when `always` can be answered: there is a rule, and a place to write it down. */
-  readonly canAlways: boolean;
-  /** Aborted when nobody waits for the answer any more. */
+  /** True when `edits` is offered: a change inside the workspace that only the mode asks about. */
+  readonly offersEdits: boolean;
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A person's answer. `once`: this call · `session`: what the rule describes, until the session ends ·
- * `always`: that, and the rule is written down; with `wider` it is the wider rule · `no`: refused, with a
- * reason for the model where there is one · `stop`: refused, and the run ends.
+ * A person's answer. `once`: this call · `edits`: it, and every edit inside the workspace until the session
+ * ends · `always`: it, and the rule is saved · `no`: refused, with a reason for the model if there is one ·
+ * `stop`: refused, and the run ends. `fails`: no one was asked, for the call can only end with this error.
  */
 export type ApprovalReply =
-  | { readonly choice: "once" }
-  | { readonly choice: "session" | "always"; readonly wider?: true }
-  | { readonly choice: "no" | "stop"; readonly reason?: string };
+  | { readonly choice: "once" | "edits" | "always" }
+  | { readonly choice: "no" | "stop"; readonly reason?: string }
+  | { readonly choice: "fails"; readonly error: string };
 
 /**
  * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and

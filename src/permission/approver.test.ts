@@ -2,11 +2,13 @@ import { expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { Agent } from "../agent/agent.ts";
-import type { ApprovalAnswer, GateRequest } from "../core/agent/gate.ts";
+import type { ApproverAnswer, GateRequest } from "../core/agent/gate.ts";
+import type { ToolInput } from "../core/message/block.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
 import { createApprover } from "./approver.ts";
+import type { PermissionMode } from "./permission-mode.ts";
 import { PolicyGate } from "./policy-gate.ts";
 import { SessionRules } from "./session-rules.ts";
 
@@ -15,10 +17,13 @@ function person(replies: readonly ApprovalReply[], remember?: (rule: string) => 
   const asked: ApprovalQuestion[] = [];
   const told: string[] = [];
   const left = [...replies];
+  let isWaiting = false;
+  let onMode = (): void => undefined;
   const prompt: ApprovalPrompt = {
     ask: async (question) => {
       asked.push(question);
       await Promise.resolve();
+      if (isWaiting) return new Promise(() => undefined);
       const reply = left.shift();
       if (reply === undefined) throw new Error("nobody answers");
       return reply;
@@ -32,22 +37,34 @@ function person(replies: readonly ApprovalReply[], remember?: (rule: string) => 
     prompt,
     session,
     recheck: (request) => gate.check(request),
+    isInside: (place) => place.startsWith(`${cwd}/`),
+    onModeChange: (listener) => {
+      onMode = listener;
+      return () => undefined;
+    },
     ...(remember === undefined ? {} : { remember }),
   });
-  const call = async (command: string, sessionId = "s"): Promise<ApprovalAnswer> => {
-    const request: GateRequest = {
-      callId: "c",
-      tool: tool("bash"),
-      name: "bash",
-      input: { command },
-      cwd,
-      sessionId,
-      signal: new AbortController().signal,
-    };
+  const make = async (name: string, input: ToolInput, sessionId = "s"): Promise<ApproverAnswer> => {
+    const signal = new AbortController().signal;
+    const request: GateRequest = { callId: "c", tool: tool(name), name, input, cwd, sessionId, signal };
     const decision = gate.check(request);
     return decision.action === "ask" ? approve({ ...request, decision }) : decision.action === "allow";
   };
-  return { call, asked, told, session };
+  return {
+    call: (command: string, sessionId?: string) => make("bash", { command }, sessionId),
+    edit: (path: string) => make("write", { path, content: "x" }),
+    wait: () => {
+      isWaiting = true;
+    },
+    isAsked: () => expect.poll(() => asked.length).toBeGreaterThan(0),
+    setMode: (mode: PermissionMode) => {
+      gate.setMode(mode);
+      onMode();
+    },
+    asked,
+    told,
+    session,
+  };
 }
 
 test("once allows one call and leaves nothing behind", async () => {
@@ -56,14 +73,56 @@ test("once allows one call and leaves nothing behind", async () => {
   expect({ rules: session.rules, count: asked.length }).toEqual({ rules: [], count: 2 });
 });
 
-test("this session allows what the shown rule describes and nothing else", async () => {
-  const { call, asked } = person([{ choice: "session" }, { choice: "no" }]);
-  expect([await call("make"), await call("make"), await call("make all")]).toEqual([
+test("a yes to edits allows those inside the workspace until the session ends, and nothing else", async () => {
+  const { edit, call, asked, session } = person([
+    ...Array.from({ length: 5 }, () => ({ choice: "edits" }) as const),
+  ]);
+  const answers = [await edit("a.js"), await edit("b/c.js"), await edit(".git/config"), await edit(".env")];
+  expect([...answers, await edit("/elsewhere/x"), await call("make")]).toEqual([
     true,
     true,
     { approved: false },
+    { approved: false },
+    { approved: false },
+    { approved: false },
   ]);
-  expect(asked.map(({ rule }) => rule)).toEqual(["bash(make)", "bash(make all)"]);
+  expect(asked.map(({ offersEdits, outside }) => [offersEdits, outside])).toEqual([
+    [true, undefined],
+    [false, undefined],
+    [false, undefined],
+    [false, "/elsewhere/x"],
+    [false, undefined],
+  ]);
+  expect(session.rules.map(({ tool, pattern }) => [tool, pattern])).toEqual([
+    ["write", "**"],
+    ["edit", "**"],
+  ]);
+});
+
+test("a yes is for the whole line that was shown: no part of it is asked about again", async () => {
+  const { call, asked } = person([{ choice: "always" }], async () => "/u/config.json");
+  expect([await call("make && rm x"), asked.length]).toEqual([true, 1]);
+});
+
+test("a question goes away when another mode decides it, and stays where it does not", async () => {
+  const open = person([]);
+  open.wait();
+  const allowed = open.call("make");
+  await open.isAsked();
+  open.setMode("acceptEdits");
+  open.setMode("bypassPermissions");
+  expect(await allowed).toEqual({ approved: true, unasked: true, input: { command: "make" } });
+  expect(open.asked[0]?.signal.aborted).toBe(true);
+  open.setMode("default");
+  const denied = open.call("rm x");
+  await expect.poll(() => open.asked.length).toBe(2);
+  open.setMode("plan");
+  expect(await denied).toMatchObject({ approved: false, reason: expect.stringContaining("Plan mode") });
+});
+
+test("a call that can only fail ends with its error and counts as no refusal", async () => {
+  const { call } = person([{ choice: "fails", error: "a.js was not changed (not_found)." }]);
+  expect(await call("make")).toEqual({ approved: false, error: "a.js was not changed (not_found)." });
 });
 
 test("always writes exactly the rule that was shown, and says where", async () => {
@@ -75,32 +134,30 @@ test("always writes exactly the rule that was shown, and says where", async () =
   expect(await call("rm a.log")).toBe(true);
   expect({ written, told }).toEqual({
     written: ["bash(rm a.log)"],
-    told: ["bash(rm a.log) is written to /u/config.json"],
+    told: ["bash(rm a.log) is saved in /u/config.json"],
   });
 });
 
 test("a rule that cannot be written down holds for the session, and that is said", async () => {
   const { call, told } = person([{ choice: "always" }], () => Promise.reject(new Error("disk full")));
   expect([await call("make"), await call("make")]).toEqual([true, true]);
-  expect(told).toEqual([
-    "bash(make) holds for this session only, because it could not be written down: disk full",
-  ]);
+  expect(told).toEqual(["bash(make) holds for this session only, as it could not be saved: disk full"]);
 });
 
-test("without a rule, or a place to write it, a wider answer than once refuses", async () => {
-  const hidden = person([{ choice: "session" }]);
+test("an answer that was not offered refuses", async () => {
+  const remember = async (): Promise<string> => "x";
+  const hidden = person([{ choice: "always" }], remember);
   expect(await hidden.call("make \u202E")).toEqual({ approved: false });
-  expect(hidden.asked[0]).toMatchObject({ canAlways: false });
   expect(hidden.asked[0]?.rule).toBeUndefined();
   const placeless = person([{ choice: "always" }]);
   expect(await placeless.call("make")).toEqual({ approved: false });
   expect(placeless.session.rules).toEqual([]);
-  const long = person([{ choice: "always" }], async () => "x");
+  const long = person([{ choice: "always" }], remember);
   expect(await long.call(`make ${"x".repeat(5000)}`)).toEqual({ approved: false });
 });
 
 test("questions asked at the same time come one after the other, and an answer may answer the next one", async () => {
-  const { call, asked } = person([{ choice: "session" }, { choice: "once" }]);
+  const { call, asked } = person([{ choice: "always" }, { choice: "once" }], async () => "x");
   expect(await Promise.all([call("make"), call("make"), call("touch x")])).toEqual([
     true,
     // Nobody was shown it: it runs as the rules allow it, with arguments of its own.

@@ -1,10 +1,9 @@
 import type {
-  ApprovalAnswer,
   ApprovalRequest,
   Approver,
+  ApproverAnswer,
   GateDecision,
   GateRequest,
-  UnaskedYes,
 } from "../core/agent/gate.ts";
 import { orAborted } from "../core/base/abort.ts";
 import { defined } from "../core/base/defined.ts";
@@ -13,22 +12,27 @@ import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval
 import { parseRule } from "./parse-rule.ts";
 import { ruleText } from "./rule.ts";
 import type { SessionRules } from "./session-rules.ts";
+import { isEditTool, isReadTool } from "./tool-names.ts";
 
 /** Options of an approver. */
 export interface ApproverOptions {
   readonly prompt: ApprovalPrompt;
-  /** Gets the rules of `session` and `always`: the same object the policy looks at. */
+  /** Gets what answers allow: the same object the policy looks at. */
   readonly session: SessionRules;
-  /** Judges a call once more, with the rules that answers have brought. */
+  /** Judges a call once more, as rules and mode are now. */
   readonly recheck: (request: GateRequest) => GateDecision | Promise<GateDecision>;
-  /** Writes a rule down and resolves to where. Default: `always` is not offered. */
+  /** True for a place inside the workspace. Default: none is, and `edits` is not offered. */
+  readonly isInside?: (place: string) => boolean;
+  /** Calls back whenever the mode has changed, until the returned function is called. Default: it never does. */
+  readonly onModeChange?: (listener: () => void) => () => void;
+  /** Saves a rule and resolves to where. Default: `always` is not offered. */
   readonly remember?: (rule: string) => Promise<string>;
 }
 
 /**
- * Turns questions of the gate into questions to a person, one at a time. A yes to a rule counts for the part
- * that was shown: where another part of the call still asks, the next question comes. How long a person may
- * take is bounded by the run alone: its signal and its wall time.
+ * Turns questions of the gate into questions to a person, one at a time. A yes is for the whole call that was
+ * shown. A question goes away when another mode decides it. How long a person may take is bounded by the run
+ * alone: its signal and its wall time.
  */
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
@@ -39,10 +43,10 @@ export function createApprover(options: ApproverOptions): Approver {
     const { sessionId } = request;
     const isFirst = waiting++ === 0;
     const stopsBefore = stops.get(sessionId);
-    const ask = async (): Promise<ApprovalAnswer | UnaskedYes> => {
+    const ask = async (): Promise<ApproverAnswer> => {
       // Who wants the run to end is not asked what else waits.
       if (stops.get(sessionId) !== stopsBefore) return { approved: false, stop: true };
-      const answer = await askPerson(request, options, isFirst);
+      const answer = await answerFor(request, options, isFirst);
       if (typeof answer === "object" && "stop" in answer && answer.stop === true)
         stops.set(sessionId, (stops.get(sessionId) ?? 0) + 1);
       return answer;
@@ -53,72 +57,86 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 }
 
-async function askPerson(
+async function answerFor(
   request: ApprovalRequest,
   options: ApproverOptions,
   isFresh: boolean,
-): Promise<ApprovalAnswer | UnaskedYes> {
-  const { prompt, session, remember, recheck } = options;
-  const given = new Set<string>();
-  let wasShown = false;
-  let { decision } = request;
-  if (!isFresh) {
-    const now = await recheck(request);
-    // An answer to an earlier question may have answered this one of the rules; a tool's own is for a person.
-    if (now.action === "deny" || decision.code !== "needs_approval") decision = now;
-  }
-  while (decision.action === "ask") {
-    request.signal.throwIfAborted();
-    const question = questionOf(request, decision, { given, canAlways: remember !== undefined });
+): Promise<ApproverAnswer> {
+  const decided = isFresh ? undefined : await decidedNow(request, options);
+  if (decided !== undefined) return decided;
+  request.signal.throwIfAborted();
+  const { prompt, session, remember, onModeChange } = options;
+  const question = questionOf(request, options);
+  const closed = new AbortController();
+  const signal = AbortSignal.any([request.signal, closed.signal]);
+  const answered = Promise.withResolvers<ApprovalReply | { readonly byMode: ApproverAnswer }>();
+  const unlisten = onModeChange?.(() => {
+    decidedNow(request, options).then((now) => {
+      if (now !== undefined) answered.resolve({ byMode: now });
+    }, answered.reject);
+  });
+  try {
     // A prompt that does not hear of the abort holds up nobody else.
-    const reply: ApprovalReply = await orAborted(prompt.ask(question), request.signal);
+    orAborted(prompt.ask({ ...question, signal }), request.signal).then(answered.resolve, answered.reject);
+    const given = await answered.promise;
     request.signal.throwIfAborted();
-    wasShown = true;
-    if (reply.choice === "once") return true;
-    const rule = ruleOf(reply, question);
-    const widens = reply.choice === "session" || (reply.choice === "always" && question.canAlways);
-    if (!widens || rule === undefined) return refusalOf(reply);
-    given.add(rule);
-    const kept = session.accept(rule, reply.choice);
-    if (kept !== undefined && remember !== undefined) await writeDown(kept, remember, prompt);
-    decision = await recheck(request);
+    if ("byMode" in given) return given.byMode;
+    if (given.choice === "once") return true;
+    if (given.choice === "edits" && question.offersEdits) {
+      session.allowEdits();
+      return true;
+    }
+    if (given.choice === "always" && question.rule !== undefined && remember !== undefined) {
+      session.allow(question.rule);
+      await save(question.rule, remember, prompt);
+      return true;
+    }
+    return refusalOf(given);
+  } finally {
+    unlisten?.();
+    closed.abort();
   }
-  if (decision.action === "allow") {
-    // A call that nobody was shown runs in the form that the rules allow: it was not asked about.
-    if (wasShown) return true;
-    return { approved: true, unasked: true, input: decision.input ?? request.input };
-  }
-  return { approved: false, ...defined({ reason: decision.reason }) };
 }
 
-/** The rule that a reply is about, of those that were offered. */
-function ruleOf(reply: ApprovalReply, { rule, wider }: ApprovalQuestion): string | undefined {
-  return "wider" in reply && reply.wider === true ? wider : rule;
+/** The answer of rules and mode as they are now; `undefined` while a person is to decide. */
+async function decidedNow(
+  request: ApprovalRequest,
+  { recheck }: ApproverOptions,
+): Promise<ApproverAnswer | undefined> {
+  const now = await recheck(request);
+  if (now.action === "deny") return { approved: false, ...defined({ reason: now.reason }) };
+  // A tool's own question is for a person, whatever the rules allow.
+  if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
+  // It runs in the form that the rules allow: nobody was asked about it.
+  return { approved: true, unasked: true, input: now.input ?? request.input };
 }
 
 /** The answer for a reply that allows nothing; one that is not known refuses too. */
-function refusalOf(reply: ApprovalReply): ApprovalAnswer {
+function refusalOf(reply: ApprovalReply): ApproverAnswer {
+  if (reply.choice === "fails") return { approved: false, error: reply.error };
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
   return { approved: false, ...reasonOf(reply), ...(reply.choice === "stop" ? { stop: true } : {}) };
 }
 
 function questionOf(
-  { callId, parentCallId, name, agent, input, cwd, signal }: ApprovalRequest,
-  { part, parts, reason, code, place, suggestion, wider }: GateDecision,
-  { given, canAlways }: { readonly given: ReadonlySet<string>; readonly canAlways: boolean },
+  { callId, parentCallId, name, agent, input, cwd, signal, decision }: ApprovalRequest,
+  { isInside = () => false, remember }: ApproverOptions,
 ): ApprovalQuestion {
-  // A rule that was accepted and did not help is not offered again.
-  const rule =
-    suggestion !== undefined && !given.has(suggestion) && isRule(suggestion) ? suggestion : undefined;
-  const wide = rule !== undefined && wider !== undefined && isRule(wider) ? wider : undefined;
+  const { part, reason, code, place, suggestion, runs } = decision;
+  const isOfFiles = isEditTool(name) || isReadTool(name);
+  const outside = isOfFiles && place !== undefined && !isInside(place) ? place : undefined;
+  // Rules about keys and protected places ask whatever the session allows.
+  const offersEdits = isEditTool(name) && code === "no_rule" && place !== undefined && outside === undefined;
+  const isOffered = !offersEdits && remember !== undefined && suggestion !== undefined && isRule(suggestion);
   return {
     callId,
     tool: name,
     input,
     reason: reason ?? "It needs approval.",
     cwd,
-    ...defined({ parentCallId, agent, part, parts, code, place, rule, wider: wide }),
-    canAlways: canAlways && rule !== undefined,
+    ...defined({ parentCallId, agent, part, code, place, outside, runs }),
+    ...(isOffered ? { rule: suggestion } : {}),
+    offersEdits,
     signal,
   };
 }
@@ -139,16 +157,14 @@ function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?:
   return text === "" ? {} : { reason: `the user said: ${text}` };
 }
 
-async function writeDown(
+async function save(
   rule: string,
   remember: (rule: string) => Promise<string>,
   prompt: ApprovalPrompt,
 ): Promise<void> {
   try {
-    prompt.tell(`${rule} is written to ${await remember(rule)}`);
+    prompt.tell(`${rule} is saved in ${await remember(rule)}`);
   } catch (error) {
-    prompt.tell(
-      `${rule} holds for this session only, because it could not be written down: ${errorMessage(error)}`,
-    );
+    prompt.tell(`${rule} holds for this session only, as it could not be saved: ${errorMessage(error)}`);
   }
 }

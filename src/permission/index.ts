@@ -44,5 +44,5 @@ export {
 export { createRedaction, type RedactionOptions } from "./secrets/create-redaction.ts";
 export type { Secret } from "./secrets/known-secrets.ts";
 export { secretsOf } from "./secrets/known-values.ts";
-export { type ApprovalScope, SessionRules } from "./session-rules.ts";
+export { SessionRules } from "./session-rules.ts";
 export type { PolicyCode } from "./verdict.ts";

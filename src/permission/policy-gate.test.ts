@@ -49,22 +49,17 @@ test("a custom tool that only reads is allowed, one that does not is asked about
   ]).toEqual(["allow", "ask", "ask"]);
 });
 
-test("an answer for the session counts from the next call on, and always returns exactly the shown rule", () => {
+test("a rule that an answer brought counts from the next call on, and for nothing else", () => {
   const cwd = tempFolder();
   const session = new SessionRules();
   const gate = new PolicyGate({ cwd, home: cwd, workspace: [cwd], session });
   const make = request(cwd, "bash", { command: "make test" });
   const first = gate.check(make);
   expect(first.suggestion).toBe("bash(make test)");
-  const answers = [
-    session.accept(first.suggestion ?? "", "once"),
-    gate.check(make).action,
-    session.accept(first.suggestion ?? "", "session"),
-    gate.check(make).action,
-  ];
-  expect(answers).toEqual([undefined, "ask", undefined, "allow"]);
+  const answers = [gate.check(make).action, session.allow(first.suggestion ?? ""), gate.check(make).action];
+  expect(answers).toEqual(["ask", undefined, "allow"]);
   expect(gate.check(request(cwd, "bash", { command: "make test clean" })).action).toBe("ask");
-  expect(session.accept("bash(make clean)", "always")).toBe("bash(make clean)");
+  session.allow("bash(make clean)");
   expect(gate.check(request(cwd, "bash", { command: "make clean; rm x" }))).toMatchObject({
     action: "ask",
     part: "rm x",

@@ -1,8 +1,13 @@
 import { parseRule } from "./parse-rule.ts";
 import { type OriginRule, ruleText } from "./rule.ts";
 
-/** How far an answer to a question reaches: this call, the calls of this session, or all to come. */
-export type ApprovalScope = "once" | "session" | "always";
+/** Edits inside the workspace. Protected places, key files and the user's own rules come before it. */
+const EDITS: readonly OriginRule[] = ["write", "edit"].map((tool) => ({
+  tool,
+  pattern: "**",
+  action: "allow",
+  origin: "session",
+}));
 
 /** Rules that answers of this session brought. A policy given this sees new ones from the next call on. */
 export class SessionRules {
@@ -22,9 +27,7 @@ export class SessionRules {
 
   /** Allows what rules describe until the returned function is called. Throws `invalid_config`: no rule. */
   lend(rules: readonly string[]): () => void {
-    const lent = rules
-      .flatMap((text) => parseRule(text, "allow"))
-      .map((rule): OriginRule => ({ ...rule, origin: "session" }));
+    const lent = rules.flatMap(allowing);
     this.#lent.add(lent);
     this.#revision++;
     return () => {
@@ -32,18 +35,25 @@ export class SessionRules {
     };
   }
 
-  /**
-   * Takes a yes to a question that showed `suggestion`. `once` leaves nothing behind; `session` allows what
-   * the shown rule describes from now on; `always` does too, and returns the rule to be written down: exactly
-   * the text that was shown. Throws `invalid_config` for a text that is no rule.
-   */
-  accept(suggestion: string, scope: ApprovalScope): string | undefined {
-    if (scope === "once") return undefined;
-    this.#revision++;
-    for (const rule of parseRule(suggestion, "allow")) {
-      if (!this.#rules.some((known) => ruleText(known) === ruleText(rule)))
-        this.#rules.push({ ...rule, origin: "session" });
-    }
-    return scope === "always" ? suggestion : undefined;
+  /** Allows what a rule describes until the session ends. Throws `invalid_config` for a text that is no rule. */
+  allow(rule: string): void {
+    this.#add(allowing(rule));
   }
+
+  /** Allows edits inside the workspace until the session ends. */
+  allowEdits(): void {
+    this.#add(EDITS);
+  }
+
+  #add(rules: readonly OriginRule[]): void {
+    for (const rule of rules) {
+      if (this.#rules.some((known) => ruleText(known) === ruleText(rule))) continue;
+      this.#rules.push(rule);
+      this.#revision++;
+    }
+  }
+}
+
+function allowing(text: string): readonly OriginRule[] {
+  return parseRule(text, "allow").map((rule) => ({ ...rule, origin: "session" }));
 }

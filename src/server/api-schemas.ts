@@ -67,9 +67,9 @@ export const BODIES: { readonly [name in BodyName]: JsonSchema } = {
   }),
   answer: exactly(
     {
-      choice: { enum: ["once", "session", "always", "no", "stop"] },
+      choice: { enum: ["once", "edits", "always", "no", "stop"] },
       reason: text("Reaches the model, with no and stop."),
-      rule: text("The rule to add, one of those offered. Default: the narrowest."),
+      rule: text("The rule to add: the one that is offered, which is the default."),
       value: { description: "For a question that asks for a value; choice is once then." },
       sessionId: text("Whose question it is, where a copy of the session has it too."),
     },
@@ -106,19 +106,27 @@ const question = {
   agent: text("The subagent that asks."),
   tool: text(),
   input: { type: "object" },
-  reason: text("Why it is asked."),
-  parts: listOf(having({ text: text(), reason: text(), rule: text() }, ["reason", "rule"])),
+  reason: text("Why it is asked, beyond what the mode says; else empty."),
+  runs: { enum: ["inside", "network", "outside"], description: "Where the command would run." },
+  outside: text("The place outside the workspace that the call would reach."),
   diff: ref("FileDiff"),
   choices: listOf(
-    having({ choice: { enum: ["once", "session", "always", "no", "stop"] }, rule: text(), savedTo: text() }, [
-      "rule",
-      "savedTo",
-    ]),
+    having({ choice: { enum: ["once", "edits", "always", "no", "stop"] }, rule: text() }, ["rule"]),
   ),
   options: listOf(having({ value: text(), label: text() })),
   schema: { type: "object", description: "The form of the value, as JSON Schema." },
 } satisfies { readonly [name: string]: JsonSchema };
-const OF_SOME_QUESTIONS = ["callId", "agent", "tool", "input", "parts", "diff", "options", "schema"];
+const OF_SOME_QUESTIONS = [
+  "callId",
+  "agent",
+  "tool",
+  "input",
+  "runs",
+  "outside",
+  "diff",
+  "options",
+  "schema",
+];
 
 const kind: JsonSchema = { enum: ["created", "changed", "deleted"] };
 const row = having({

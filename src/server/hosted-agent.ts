@@ -295,7 +295,6 @@ export class HostedAgent implements HostedSession {
 
   #ask(request: ApprovalRequest): Promise<GateAnswer> {
     const { callId, agent, name: tool, input, decision, signal } = request;
-    const { parts, part } = decision;
     const question: Question = {
       id: newId("question"),
       type: "permission",
@@ -305,8 +304,7 @@ export class HostedAgent implements HostedSession {
       input,
       reason: decision.reason ?? "This call needs a yes.",
       choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
-      ...defined({ agent }),
-      ...(part === undefined ? {} : { parts: (parts ?? [part]).map((text) => ({ text })) }),
+      ...defined({ agent, runs: decision.runs }),
     };
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {

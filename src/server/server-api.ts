@@ -76,7 +76,7 @@ export interface QuestionAnswer {
   readonly choice: AnswerChoice;
   /** Reaches the model, with `no` and `stop`. */
   readonly reason?: string;
-  /** The rule to add, one of those offered. Default: the narrowest. */
+  /** The rule to add: the one that is offered, which is the default. */
   readonly rule?: string;
   /** For a question that is not about a call; `choice` is `once` then. */
   readonly value?: Json;

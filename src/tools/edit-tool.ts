@@ -3,10 +3,16 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
 import { editedSnippet } from "./edits/edited-snippet.ts";
-import { type Edit, planEdits } from "./edits/plan-edits.ts";
+import { type Edit, planEdits, type Replacement } from "./edits/plan-edits.ts";
 import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
 import type { FileToolOptions } from "./files/file-port.ts";
-import { type ChangeTarget, commitChange, diffFile, openForChange } from "./files/file-under-change.ts";
+import {
+  type ChangeTarget,
+  commitChange,
+  diffFile,
+  type FileUnderChange,
+  openForChange,
+} from "./files/file-under-change.ts";
 import { describeNearestNames } from "./files/nearest-names.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { FileState } from "./files/read-files.ts";
@@ -57,7 +63,16 @@ const PARAMETERS = {
   required: ["path", "edits"],
 } as const;
 
-async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolResult> {
+/** A change by edits, not made yet. */
+interface EditPlan {
+  readonly before: FileUnderChange;
+  readonly text: string;
+  readonly after: string;
+  readonly replacements: readonly Replacement[];
+}
+
+/** The change that edits make of a file as it is now. Throws a {@link FileRefusal} when they do not apply. */
+export async function planEdit(target: ChangeTarget, edits: readonly Edit[]): Promise<EditPlan> {
   const { path, shown } = target;
   for (const { old_string, new_string } of edits) {
     const redacted = redactedInput("old_string", old_string) ?? redactedInput("new_string", new_string);
@@ -79,11 +94,17 @@ async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolR
       `${shown} was not changed: an edit leaves half a surrogate pair. Replace the whole character.`,
     );
   }
+  return { before, text, after, replacements: plan.replacements };
+}
+
+async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolResult> {
+  const { path, shown } = target;
+  const { before, text, after, replacements } = await planEdit(target, edits);
   await commitChange(target, { before, text: after });
-  const count = plan.replacements.length;
+  const count = replacements.length;
   const title = counted(count, "replacement");
   return {
-    content: `Edited ${shown} (${title}):\n${editedSnippet(after, plan.replacements)}`,
+    content: `Edited ${shown} (${title}):\n${editedSnippet(after, replacements)}`,
     title,
     metadata: { path, replacements: count, ...(await diffFile(shown, text, after)) },
   };

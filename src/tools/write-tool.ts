@@ -3,7 +3,13 @@ import { defineTool } from "../core/tool/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
 import type { FileToolOptions } from "./files/file-port.ts";
-import { type ChangeTarget, commitChange, diffFile, openForChange } from "./files/file-under-change.ts";
+import {
+  type ChangeTarget,
+  commitChange,
+  diffFile,
+  type FileUnderChange,
+  openForChange,
+} from "./files/file-under-change.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { FileState } from "./files/read-files.ts";
 import { describeForm, formOf, inFormOf } from "./files/text-form.ts";
@@ -40,8 +46,16 @@ const PARAMETERS = {
   required: ["path", "content"],
 } as const;
 
-async function write(target: ChangeTarget, content: string): Promise<ToolResult> {
-  const { shown, path } = target;
+/** A change of a whole file, not made yet. */
+interface WritePlan {
+  /** Absent when there is no such file. */
+  readonly before: FileUnderChange | undefined;
+  /** The content in the form of the file it replaces. */
+  readonly after: string;
+}
+
+/** The change that a content makes of a file as it is now. Throws a {@link FileRefusal} when it cannot be. */
+export async function planWrite(target: ChangeTarget, content: string): Promise<WritePlan> {
   const redacted = redactedInput("content", content);
   if (redacted !== undefined) throw new FileRefusal(redacted);
   if (!content.isWellFormed()) {
@@ -50,7 +64,12 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
     );
   }
   const before = await openForChange(target);
-  const text = before === undefined ? content : await inFormOf(before.content.text, content);
+  return { before, after: before === undefined ? content : await inFormOf(before.content.text, content) };
+}
+
+async function write(target: ChangeTarget, content: string): Promise<ToolResult> {
+  const { shown, path } = target;
+  const { before, after: text } = await planWrite(target, content);
   await commitChange(target, { before, text });
   const lines = countLines(text);
   const metadata = { path, created: before === undefined, lines };

@@ -356,7 +356,7 @@ test("an MCP server of the editor brings its tools, judged like any other; a sec
   const server = await modelServer(looks);
   const editor = await startEditor({
     server,
-    answer: ({ options }) => options.find(({ kind }) => kind === "reject_always")?.optionId ?? "",
+    answer: () => "stop",
   });
   const own = { name: "own", env: [] };
   const mcpServers: McpServer[] = [
@@ -368,7 +368,7 @@ test("an MCP server of the editor brings its tools, judged like any other; a sec
   editor.leave();
   const { stderr } = await editor.end;
   expect([editor.questions[0]?.toolCall.title, editor.problems, stderr]).toEqual([
-    "mcp__own__ping {}",
+    "Call mcp__own__ping {}",
     [],
     expect.stringContaining("the MCP server own was given twice, and the first one is used"),
   ]);

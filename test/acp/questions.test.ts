@@ -48,7 +48,7 @@ test("what is asked about shows characters that turn a text round", async () => 
     },
   });
   await prompt(editor, await newSession(editor), "Make it");
-  expect(titles).toEqual(["write a‹U+202E›txt.sh"]);
+  expect(titles).toEqual(["Write a‹U+202E›txt.sh"]);
 });
 
 test("what does not show in a change stands below it as its number", async () => {
@@ -81,7 +81,11 @@ test("a question is titled with all that its call would do, and a path cannot be
     ["bash", { command: "touch x", background: true }],
     ["write", { path: "b.sh", content: "c\n" }],
   ] as const;
-  const answers = inputs.flatMap(([tool, input]) => [calls(tool, input), says("ok")]);
+  const answers = [
+    calls("read", { path: "b.sh" }),
+    says("read"),
+    ...inputs.flatMap(([tool, input]) => [calls(tool, input), says("ok")]),
+  ];
   const titles: unknown[] = [];
   const diffs: unknown[] = [];
   const editor = await startEditor({
@@ -95,9 +99,9 @@ test("a question is titled with all that its call would do, and a path cannot be
   });
   writeFileSync(join(editor.cwd, "b.sh"), "a a\n");
   const id = await newSession(editor);
-  for (const _ of inputs) await prompt(editor, id, "Go on");
+  for (const _ of [...inputs, "read"]) await prompt(editor, id, "Go on");
   expect([titles, diffs]).toEqual([
-    ["write a.sh‹U+000A›- harmless", "edit b.sh", 'bash touch x {"background":true}', "write b.sh"],
+    ["Write a.sh‹U+000A›- harmless", "Edit b.sh", 'Run touch x {"background":true}', "Write b.sh"],
     [
       ["a.sh\n- harmless", undefined, "x"],
       ["b.sh", "a a\n", "b b\n"],
@@ -196,13 +200,13 @@ const BOTH = ["a", "b"].map((path) => calls("write", { path, content: "" }));
 
 test("of two calls that a killed agent had asked about, one is refused, the other made, and the prompt sent", async () => {
   const server = await modelServer([BOTH, says("One is made."), says("Go on I do.")]);
-  const { id, cwd, state } = await killedAsking(server, "write b");
+  const { id, cwd, state } = await killedAsking(server, "Write b");
   const editor = await editorOn(id, {
     server,
     cwd,
     state,
     answer: ({ toolCall, options }) => {
-      const kind = toolCall.title === "write a" ? "reject_once" : "allow_once";
+      const kind = toolCall.title === "Write a" ? "reject_once" : "allow_once";
       return options.find((option) => option.kind === kind)?.optionId ?? "";
     },
   });
@@ -210,7 +214,7 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
   const titles = editor.questions.map(({ toolCall }) => toolCall.title);
   expect([end.stopReason, titles, readdirSync(cwd), server.requests.length]).toEqual([
     "end_turn",
-    ["write a", "write b"],
+    ["Write a", "Write b"],
     ["b"],
     3,
   ]);
@@ -218,15 +222,12 @@ test("of two calls that a killed agent had asked about, one is refused, the othe
 
 test("a stop to one of two calls that a killed agent had asked about lets neither run, and the prompt goes on", async () => {
   const server = await modelServer([BOTH, says("Go on I do.")]);
-  const { id, cwd, state } = await killedAsking(server, "write b");
+  const { id, cwd, state } = await killedAsking(server, "Write b");
   const editor = await editorOn(id, {
     server,
     cwd,
     state,
-    answer: ({ toolCall, options }) =>
-      toolCall.title === "write a"
-        ? (options.find(({ kind }) => kind === "reject_always")?.optionId ?? "")
-        : new Promise(() => undefined),
+    answer: ({ toolCall }) => (toolCall.title === "Write a" ? "stop" : new Promise(() => undefined)),
   });
   expect(await prompt(editor, id, "Go on")).toEqual({ stopReason: "end_turn" });
   expect([readdirSync(cwd), server.requests.length]).toEqual([[], 2]);

@@ -11,19 +11,79 @@ import { questionLines as screenLines, wholeQuestion } from "../../src/faces/tui
 import { calls, says } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
 
-test("a question about a command line names every part that needs a yes, the most dangerous first", async () => {
-  const command = "cd src && touch ../../p1; rm -f ../../p2";
-  await using session = await place({ "src/a.txt": "x" }).open([
-    calls("bash", { command }),
-    says("I leave it."),
-  ]);
-  const asked: (readonly string[])[] = [];
+/** The questions of a run, each answered with `choice`, and how its calls ended. */
+async function asked(session: CodingSession, choice: "once" | "edits" | "no") {
+  const questions: Question[] = [];
   session.onQuestion((question) => {
-    asked.push((question.parts ?? []).map(({ text }) => text));
-    session.answer(question.id, { choice: "no" });
+    questions.push(question);
+    session.answer(question.id, { choice });
   });
-  const { denials } = await session.send("Clean up");
-  expect([asked, denials.length]).toEqual([[["rm -f ../../p2", "touch ../../p1"]], 1]);
+  const { denials } = await session.send("Go");
+  const states = session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : []));
+  return { questions, states, denials: denials.length };
+}
+
+test.each([
+  ["of a file that was not read", [calls("write", { path: "a.js", content: "y" })]],
+  [
+    "of a file that is not there",
+    [calls("edit", { path: "b.js", edits: [{ old_string: "x", new_string: "y" }] })],
+  ],
+  [
+    "that finds nothing to replace",
+    [
+      calls("read", { path: "a.js" }),
+      calls("edit", { path: "a.js", edits: [{ old_string: "gone", new_string: "y" }] }),
+    ],
+  ],
+])("a change %s fails, and nobody is asked", async (_, steps) => {
+  const { open, cwd } = place({ "a.js": "x\n" });
+  await using session = await open([...steps, says("Done.")]);
+  const { questions, states, denials } = await asked(session, "once");
+  expect([questions, states.at(-1), denials]).toEqual([[], "error", 0]);
+  expect(readFileSync(join(cwd, "a.js"), "utf8")).toBe("x\n");
+});
+
+test("a change that an earlier call of the same answer may make possible is asked about", async () => {
+  const { open, cwd } = place({ "a.js": "x\n" });
+  const edit = calls("edit", { path: "a.js", edits: [{ old_string: "x", new_string: "y" }] }, "b");
+  await using session = await open([[calls("read", { path: "./a.js" }, "a"), edit], says("Done.")]);
+  expect((await asked(session, "once")).states).toEqual(["ok", "ok"]);
+  expect(readFileSync(join(cwd, "a.js"), "utf8")).toBe("y\n");
+});
+
+test("a yes to all edits is one question, and keys, protected places and commands ask on", async () => {
+  const { open } = place({});
+  const write = (path: string) => calls("write", { path, content: "x" });
+  await using session = await open([
+    write("a.js"),
+    write("b/c.js"),
+    write(".env"),
+    write(".git/config"),
+    calls("bash", { command: "touch d" }),
+    says("Done."),
+  ]);
+  session.onQuestion(({ id, choices, input, tool }) => {
+    seen.push([input?.["path"] ?? tool, choices.map(({ choice }) => choice)]);
+    session.answer(id, { choice: choices.some(({ choice }) => choice === "edits") ? "edits" : "no" });
+  });
+  const seen: unknown[] = [];
+  await session.send("Go");
+  const plain = ["once", "no", "stop"];
+  expect(seen).toEqual([
+    ["a.js", ["once", "edits", "no", "stop"]],
+    [".env", plain],
+    [".git/config", plain],
+    ["bash", ["once", "always", "no", "stop"]],
+  ]);
+});
+
+test("a question goes away when the mode is changed to one that allows its call", async () => {
+  const { open, cwd } = place({});
+  await using session = await open([calls("write", { path: "a.js", content: "x" }), says("Done.")]);
+  session.onQuestion(() => void session.setMode("acceptEdits"));
+  const { stopReason } = await session.send("Go");
+  expect([stopReason, session.questions, existsSync(join(cwd, "a.js"))]).toEqual(["completed", [], true]);
 });
 
 test("what is no function cannot listen", async () => {
@@ -76,6 +136,7 @@ test.each([
   const { open, cwd } = place({ "a.js": "x\n" });
   truncateSync(join(cwd, "a.js"), bytes);
   await using session = await open([
+    calls("read", { path: "a.js", limit: 1 }),
     calls("write", { path: "a.js", content: "y\n".repeat(120_000) }),
     says("Done."),
   ]);
@@ -85,7 +146,7 @@ test.each([
     session.answer(question.id, { choice: "no" });
   });
   await session.send("Go");
-  const reason = `No rule allows write on a.js. It replaces a file of ${bytes} bytes.`;
+  const reason = `It replaces a file of ${bytes} bytes.`;
   const view = { width: 100, marks: marksOf({ unicode: true }), now: 0, details: false };
   const texts = asked.flatMap((question) => [
     question.reason,
@@ -140,7 +201,7 @@ test("an editor that never says what it has of a file keeps no question back", a
     session.answer(id, { choice: "no" });
   });
   await session.send("Go");
-  const reason = "No rule allows write on a.js. It replaces what is there, which could not be read.";
+  const reason = "It replaces what is there, which could not be read.";
   expect(asked).toEqual([undefined, reason]);
 });
 

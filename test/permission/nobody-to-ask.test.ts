@@ -140,24 +140,24 @@ interface Terminal {
 function onceAsked(act: (terminal: Terminal) => void): (shown: string, terminal: Terminal) => void {
   let again: NodeJS.Timeout | undefined;
   return (shown, terminal) => {
-    if (!shown.includes("[y]") || again !== undefined) return;
+    if (!shown.includes("1  Run once") || again !== undefined) return;
     again = setInterval(() => act(terminal), 400);
     onTestFinished(() => clearInterval(again));
   };
 }
 
 test.skipIf(!SCRIPT)(
-  "on a terminal a key answers, and Ctrl-D, Ctrl-C and n do not allow (needs script)",
+  "on a terminal a key answers, and Ctrl-D, Ctrl-C and Escape do not allow (needs script)",
   async () => {
     const press = (key: string) =>
       onTerminal(
         "-p go",
         onceAsked(({ type }) => type(key)),
       );
-    const yes = await press("y");
+    const yes = await press("1");
     expect({ code: yes.code, made: yes.made() }).toEqual({ code: 0, made: true });
     for (const [key, code] of [
-      ["n", 3],
+      ["\u001B", 3],
       ["\u0004", 3],
       ["\u0003", 130],
     ] as const) {
@@ -168,8 +168,8 @@ test.skipIf(!SCRIPT)(
 );
 
 test.skipIf(!SCRIPT)("what was typed before the question is not an answer (needs script)", async () => {
-  const refuse = onceAsked(({ type }) => type("n"));
-  const { code, made } = await onTerminal("-p go", refuse, "yyyyyyyy\ny\n");
+  const refuse = onceAsked(({ type }) => type("\u001B"));
+  const { code, made } = await onTerminal("-p go", refuse, "11111111\n1\n");
   expect({ code, made: made() }).toEqual({ code: 3, made: false });
 });
 
@@ -186,7 +186,7 @@ test.skipIf(!SCRIPT)(
 
 test.skipIf(!SCRIPT)("a terminal whose input is closed is nobody to ask (needs script)", async () => {
   const { code, shown, made } = await onTerminal("-p go <&-", () => undefined);
-  expect({ code, asked: shown.includes("[y]"), made: made() }).toEqual({
+  expect({ code, asked: shown.includes("1  Run once"), made: made() }).toEqual({
     code: 3,
     asked: false,
     made: false,

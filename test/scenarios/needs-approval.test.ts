@@ -122,7 +122,12 @@ function busyTill({
     return left.shift() ?? { choice: "no" };
   };
   const recheck = (request: GateRequest): GateDecision => permission.check(request);
-  const approve = createApprover({ prompt: { ask, tell: () => undefined }, session, recheck });
+  const approve = createApprover({
+    prompt: { ask, tell: () => undefined },
+    session,
+    recheck,
+    remember: async () => "settings",
+  });
   const paid: number[] = [];
   const execute = ({ amount }: { readonly amount: number }): string => {
     paid.push(amount);
@@ -155,7 +160,7 @@ test("a question of a tool that waits behind another one is put to the person al
 });
 
 test("a rule that answers the question of the gate meanwhile does not answer the tool's own", async () => {
-  const { agent, asked, paid } = busyTill({ replies: [{ choice: "session" }, { choice: "no" }] });
+  const { agent, asked, paid } = busyTill({ replies: [{ choice: "always" }, { choice: "no" }] });
   await agent.run("go");
   expect({ asked, paid }).toEqual({
     asked: [

@@ -55,13 +55,14 @@ test.each([
 
 test("a resize during a question keeps it whole, and the answer counts", async () => {
   const { program } = await openScreen([calls("bash", { command: "rm -rf build" }), says("Left it.")]);
-  await program.typeUntil("go\r", "No, and stop");
+  await program.typeUntil("go\r", "No, and say why");
   await program.resize({ columns: 50, rows: 20 });
-  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
+  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("3  No, and say why"));
   await program.resize({ columns: 100, rows: 30 });
-  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("5. No, and stop"));
+  await program.shows((screen) => screen.includes("rm -rf build") && screen.includes("3  No, and say why"));
   await takesKeys(program);
-  await program.typeUntil("\u001B[A\r", "refused call");
+  await program.typeUntil("3", "enter say no");
+  await program.typeUntil("\r", "Left it.");
   expect(rowsOf(program).filter((row) => row.includes("❯ go"))).toHaveLength(1);
 });
 
@@ -72,8 +73,8 @@ test("the end of a long command is always shown, and v shows all of it", async (
   await program.shows(
     (screen) =>
       screen.includes("rm -rf important") &&
-      screen.includes("more rows, v shows them") &&
-      screen.includes("1. Allow once"),
+      screen.includes("more lines · v") &&
+      screen.includes("1  Run once"),
   );
   await takesKeys(program);
   await program.typeUntil("v", "What is asked");
@@ -82,31 +83,31 @@ test("the end of a long command is always shown, and v shows all of it", async (
     "G",
     (screen) => screen.includes("rm -rf important") && !screen.includes("step-0\n"),
   );
-  await program.typeUntil("q", "5. No, and stop");
+  await program.typeUntil("q", "No, and say why");
   expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
 test("a small window keeps the end of a command and the answers whose rule it shows; one that has no room for them takes no yes", async () => {
   const command = `${"echo step\n".repeat(40)}rm -rf important`;
   const { program } = await openScreen([calls("bash", { command }), says("No.")], { columns: 30, rows: 10 });
-  await program.typeUntil("go\r", "5. No, and stop");
-  expect(program.emulator.screen.slice(1).map((row) => row.trimEnd())).toEqual([
-    "? bash wants to run",
-    "… 40 more rows, v shows them …",
-    "│ rm -rf important",
-    "  1. Allow once",
-    "  2. in a larger window",
-    "  3. in a larger window",
-    "  4. No, and tell it why",
-    "  5. No, and stop",
-    "  1-9 choose · v all",
+  await program.typeUntil("go\r", "3  No, and say why");
+  expect(program.emulator.screen.map((row) => row.trimEnd()).filter((row) => row !== "")).toEqual([
+    "❯ go",
+    "── ◆ Run ─────────────────────",
+    "  … 40 more lines · v",
+    "    rm -rf important",
+    "  1  Run once",
+    "  2  Always run rm -rf",
+    "     important here",
+    "  3  No, and say why",
+    "  1-3 · v all · esc stop",
+    "  gpt-5  ·  ask  ·  0% of 400k",
   ]);
   await program.resize({ columns: 30, rows: 6 });
-  await program.shows("make the window");
-  await program.shows("1 s");
+  await program.shows("too small to answer");
   program.type("1");
   await program.resize({ columns: 80, rows: 24 });
-  await program.shows("5. No, and stop");
+  await program.shows("3  No, and say why");
 });
 
 test("what is printed in the middle of an answer shows at once, fits the window, and stands behind the answer", async () => {
@@ -141,7 +142,7 @@ test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, an
     ["q/permissions\r", "Permissions  1-"],
     ["q/mode\r", "acceptEdits"],
     [`${KEYS.ctrl("c")}/context\r`, "system prompt"],
-    ["test\r", "No, and stop"],
+    ["test\r", "No, and say why"],
   ] as const) {
     await program.typeUntil(typed, shown);
   }

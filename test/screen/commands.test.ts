@@ -7,7 +7,7 @@ import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer } from "../e2e/command.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { COMMAND, leave, NEVER, openScreen, openShell, openTerminal, READY, rowsOf } from "./screen-kit.ts";
-import { modelEnv } from "./screen-program.ts";
+import { modelEnv, takesKeys } from "./screen-program.ts";
 import { KEYS } from "./terminal-program.ts";
 
 test("? lists the keys, / offers commands, and an unknown one stays to be mended", async () => {
@@ -28,8 +28,16 @@ test("? lists the keys, / offers commands, and an unknown one stays to be mended
 
 test("a mode is chosen by Shift+Tab and by /mode, and the status says it", async () => {
   const { program } = await openScreen([]);
-  await program.typeUntil(KEYS.shiftTab, "acceptEdits  ·");
-  await program.typeUntil("/mode plan\r", "plan  ·");
+  // The mode that asks nothing has no key.
+  await program.typeUntil(KEYS.shiftTab, "plan: Reads only");
+  await program.typeUntil(KEYS.shiftTab, "auto: Works freely");
+  await program.typeUntil(KEYS.shiftTab, "ask: Asks before");
+  await program.typeUntil("/mode nosuch\r", "Use one of auto, ask, plan, acceptEdits, dontAsk, bypass.");
+  await program.typeUntil("/mode bypass\r", "Turn on bypass?");
+  await program.typeUntil(KEYS.escape, "  ·  ask  ·");
+  await program.typeUntil("/mode bypass\r", "Turn on bypass?");
+  await takesKeys(program);
+  await program.typeUntil("1", "bypass: Asks nothing");
   expect(await leave(program)).toBe(0);
 });
 

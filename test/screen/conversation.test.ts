@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { modelServer } from "../e2e/command.ts";
+import { tempFolder } from "../temp-folder.ts";
 import {
   COMMAND,
   escapesThrough,
@@ -57,9 +58,10 @@ test("a command asks, and a yes runs what was shown", async () => {
     calls("bash", { command: "touch made; echo made it" }),
     says("It is there."),
   ]);
-  await program.typeUntil("make it\r", "bash wants to run");
-  await program.shows((screen) => /● bash touch made; echo made it +waits for your answer/.test(screen));
-  await program.shows("5. No, and stop");
+  await program.typeUntil("make it\r", "── ◆ Run ──");
+  await program.shows("$ touch made; echo made it");
+  // A question announces itself: nothing else says that it waits.
+  expect(program.emulator.screen.join("\n")).not.toMatch(/waits|esc stops|● bash/);
   await takesKeys(program);
   expect(existsSync(join(program.cwd, "made"))).toBe(false);
   await program.typeUntil("1", "It is there.");
@@ -72,12 +74,38 @@ test("a refusal with a reason reaches the model, and the run goes on", async () 
     calls("bash", { command: "rm -rf build" }),
     says("I will not."),
   ]);
-  await program.typeUntil("clean up\r", "No, and tell it why");
+  await program.typeUntil("clean up\r", "No, and say why");
   await takesKeys(program);
-  await program.typeUntil("4", "Why not?");
+  await program.typeUntil("3", "enter say no");
   await program.typeUntil("use npm run clean\r", "I will not.");
   expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("use npm run clean");
   expect(await leave(program)).toBe(3);
+});
+
+test("Shift+Tab in a question changes the mode, and the question goes where that allows the call", async () => {
+  const { program } = await openScreen([
+    calls("write", { path: "made", content: "x" }),
+    says("It is there."),
+  ]);
+  await program.typeUntil("make it\r", "Allow all edits in this session");
+  await takesKeys(program);
+  await program.typeUntil(KEYS.shiftTab, "It is there.");
+  await program.shows("plan: Reads only");
+  expect(existsSync(join(program.cwd, "made"))).toBe(false);
+});
+
+test("a new folder is asked about once, and the answer is kept for it", async () => {
+  const [cwd, home] = [tempFolder(), tempFolder()];
+  const env = { NANO_AGENT_PERMISSION_MODE: "" };
+  const ready = "How should nano-agent work in this folder?";
+  const first = await openScreen([], { cwd, home, env, ready });
+  await takesKeys(first.program);
+  await first.program.typeUntil("3", READY);
+  await first.program.shows("  ·  plan  ·");
+  expect(await leave(first.program)).toBe(0);
+  const again = await openScreen([], { cwd, home, env });
+  await again.program.shows("  ·  plan  ·");
+  expect(await leave(again.program)).toBe(0);
 });
 
 test("Escape stops the run, keeps what was written, and the next message finds it", async () => {

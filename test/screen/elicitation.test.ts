@@ -71,7 +71,8 @@ const FILLED = { action: "accept", content: { name: "Ann", size: "l", days: ["Mo
 test("a form of a server takes what fits, says what does not, and goes back", async () => {
   const screen = await asking(FORM, { begins: "as in the passport" });
   const { program } = screen;
-  await takesKeys(program);
+  await takesKeys(program, { key: KEYS.ctrl("o"), shows: /What is asked/ });
+  await program.typeUntil("q", "as in the passport");
   await program.typeUntil("An\r", "does not fit");
   await program.typeUntil("n\r", "one of: Small, Large; empty: Large");
   await program.typeUntil("huge\r", "Write one of: Small, Large.");

@@ -38,6 +38,8 @@ export const TEST_KEY = "sk-test-0123456789abcdef";
 export function modelEnv({ url }: Pick<ScriptedServer, "url">): Readonly<Record<string, string>> {
   return {
     NANO_AGENT_MODEL: "openai/gpt-5",
+    // A new folder would be asked about at the start.
+    NANO_AGENT_PERMISSION_MODE: "default",
     OPENAI_API_KEY: TEST_KEY,
     OPENAI_BASE_URL: `${url}/v1`,
     NANO_AGENT_MAX_RETRIES: "0",
@@ -50,12 +52,26 @@ export async function nextSecond(program: ProgramInTerminal): Promise<void> {
 }
 
 /**
- * Resolves when a question that stands takes keys: a whole second has passed with it, however late it was
- * drawn.
+ * Resolves when a question that stands takes keys: one that shows something, pressed again and again, has done
+ * so. Default: an arrow marks an answer.
  */
-export async function takesKeys(program: ProgramInTerminal): Promise<void> {
-  await secondsPass(program, 2);
+export async function takesKeys(
+  program: ProgramInTerminal,
+  { key = "\u001B[B", shows = /^[▸>] \d/m }: { readonly key?: string; readonly shows?: RegExp } = {},
+): Promise<void> {
+  const hasShown = (): boolean => shows.test(program.emulator.screen.join("\n"));
+  const press = setInterval(() => {
+    if (!hasShown()) program.type(key);
+  }, PRESS_EVERY_MS);
+  try {
+    await program.shows(hasShown);
+  } finally {
+    clearInterval(press);
+  }
 }
+
+/** More than a question waits for after a key that was for something else. */
+const PRESS_EVERY_MS = 400;
 
 async function secondsPass({ emulator, shows }: ProgramInTerminal, count: number): Promise<void> {
   await shows((screen) => secondsIn(screen) >= 0);

@@ -148,7 +148,7 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
   for (const [command, texts] of [
     [
       "/permissions",
-      ["Permissions  1-", "default: reads in the workspace", "bash(npm test *)", "read(.env)", "Built in"],
+      ["Permissions  1-", "ask: Asks before every change", "bash(npm test *)", "read(.env)", "Built in"],
     ],
     ["/doctor", ["Doctor  1-", "Node", "Model"]],
     ["/skills", ["Skills  1-", "release", "how to release"]],

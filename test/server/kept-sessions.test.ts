@@ -154,11 +154,11 @@ test("the rule that was shown is the rule that is added", async () => {
   const { id } = await reader.start({ prompt: "Do it", cwd });
   await followUntil(reader, id, passes("question"));
   const [question] = await reader.approvals();
-  const offered = question?.choices.find(({ choice }) => choice === "session");
+  const offered = question?.choices.find(({ choice }) => choice === "always");
   await expect(
-    reader.answer(question?.id ?? "", { choice: "session", rule: "bash(*)" }),
+    reader.answer(question?.id ?? "", { choice: "always", rule: "bash(*)" }),
   ).rejects.toMatchObject({ status: 400 });
-  await reader.answer(question?.id ?? "", { choice: "session", rule: offered?.rule ?? "" });
+  await reader.answer(question?.id ?? "", { choice: "always", rule: offered?.rule ?? "" });
   const items = await followUntil(reader, id, isRunEnd);
   expect(items.filter(passes("question")).length).toBe(0);
 });

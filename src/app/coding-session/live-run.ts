@@ -9,7 +9,7 @@ import { failedOutcome, type OutcomeFacts, RunTally } from "./run-outcome.ts";
 /** The session that a run belongs to. */
 interface LiveRunHost {
   /** Facts of the run beside its events, asked when it is over. */
-  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput">;
+  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox">;
   /** Told of the outcome before whoever awaits it, or reads the events. */
   readonly onOutcome: (outcome: Outcome) => void;
 }

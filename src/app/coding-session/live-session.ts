@@ -249,11 +249,7 @@ export class LiveSession implements CodingSession {
 
   async callTool(name: string, input: ToolInput, options: Abortable = {}): Promise<ToolResult> {
     this.#assertOpen();
-    return this.#agent.callTool(name, input, {
-      ...options,
-      ...this.#runs.approver,
-      onEvent: (event) => this.#onEvent(event),
-    });
+    return this.#runs.callTool(name, input, options.signal);
   }
 
   async shell(

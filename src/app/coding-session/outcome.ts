@@ -16,6 +16,8 @@ export interface Denial {
   readonly code?: DecisionCode;
   /** Why it was asked about, where nobody could answer. */
   readonly questionCode?: DecisionCode;
+  /** The rule that would allow it. */
+  readonly suggestion?: string;
 }
 
 /** How a run ended, in one word, for programs and for what to do next. */

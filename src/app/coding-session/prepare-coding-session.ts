@@ -107,6 +107,7 @@ async function openSession(
     files: ports?.files,
     read: state,
     journal: () => opened.session?.journal,
+    newestAnswer: () => opened.session?.newestOf("assistant_message"),
     notices,
     onChange: () => opened.live?.changed(),
   });

@@ -1,4 +1,4 @@
-import type { ApprovalRequestEntry } from "../../core/agent/entry.ts";
+import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entry.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { assertIs } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
@@ -7,17 +7,17 @@ import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
 import type { FileState } from "../../tools/files/read-files.ts";
-import { configPath } from "../config/paths.ts";
+import { resolvePath } from "../../tools/resolve-path.ts";
 import type { Settings } from "../settings.ts";
-import { leftQuestion, sentences } from "./left-questions.ts";
+import { leftQuestion, linkOf, sentences, whyAsked } from "./left-questions.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply } from "./question.ts";
-import type { ShownChange } from "./question-diff.ts";
+import type { QuestionedCall, ShownChange } from "./question-diff.ts";
 import { contentOf, digestOf, NO_FILE } from "./shown-content.ts";
 import { fittedTo } from "./value-form.ts";
 
@@ -26,7 +26,9 @@ export interface QuestionDeskOptions {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
   /** The files that the session has read. */
-  readonly read: Pick<FileState, "recall">;
+  readonly read: FileState;
+  /** The newest answer of the model, whose calls are asked about. */
+  readonly newestAnswer: () => AssistantEntry | undefined;
   /** Where a question is kept, so that another process finds it. */
   readonly journal: () => Journal | undefined;
   readonly notices: NoticeBoard;
@@ -118,7 +120,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
           this.#shown.set(entry.callId, { content, isCarried });
         onReply(entry, answer);
       };
-      this.#add({ question: leftQuestion(entry, change), reply });
+      this.#add({ question: leftQuestion(entry, change, this.#options.settings), reply });
     }
   }
 
@@ -141,30 +143,51 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, signal, wider } = asked;
+    const { tool, input, agent, callId, runs, outside, signal } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
-    const change = await this.#changeOf(tool, input, signal);
+    const change = await this.#changeOf(tool, input, { signal, known: this.#knownFor(asked) });
+    if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
     const id = await this.#record(asked, content);
-    const choices = choicesOf(asked, configPath(this.#options.settings.paths));
-    const reason = sentences(asked.reason, change?.replaces);
-    const call = { callId, tool, input, reason, choices };
+    const reason = sentences(whyAsked(asked), linkOf(asked, this.#options.settings), change?.replaces);
+    const call = { callId, tool, input, reason, choices: choicesOf(asked) };
     const reply = await this.#wait(
       {
         id,
         type: "permission",
         time: Date.now(),
         ...call,
-        ...defined({ agent, diff: change?.diff, parts: partsOf({ ...asked, reason }) }),
+        ...defined({ agent, runs, outside, diff: change?.diff }),
       },
       signal,
     );
     if (!("choice" in reply)) return { choice: "no" };
-    const { choice, reason: why, rule } = reply;
+    const { choice, reason: why } = reply;
     if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
     if (content !== undefined) this.#shown.set(callId, { content, isCarried: false });
-    if (choice === "once") return { choice };
-    return rule !== undefined && rule === wider ? { choice, wider: true } : { choice };
+    return { choice };
+  }
+
+  /**
+   * What the conversation has read. All calls of an answer are asked about before one of them runs: nothing
+   * when an earlier one may read or change the same file, nor for a call inside another one.
+   */
+  #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
+    const { settings, read, newestAnswer, journal } = this.#options;
+    const transcriptId = journal()?.sessionId;
+    if (transcriptId === undefined || parentCallId !== undefined) return undefined;
+    const calls = newestAnswer()?.message.content.filter((block) => block.type === "tool_use") ?? [];
+    const earlier = calls.slice(
+      0,
+      Math.max(
+        0,
+        calls.findIndex(({ id }) => id === callId),
+      ),
+    );
+    const base = { cwd: settings.cwd, home: settings.paths.home };
+    const isElsewhere = ({ name, input: { path } }: ToolUseBlock): boolean =>
+      FILE_TOOLS.has(name) && typeof path === "string" && resolvePath(path, base) !== place;
+    return earlier.every(isElsewhere) ? { state: read, transcriptId } : undefined;
   }
 
   isAsShown(callId: string, content: FileContent): boolean {
@@ -180,11 +203,11 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   async #changeOf(
     tool: string,
     input: ToolInput,
-    signal: AbortSignal = new AbortController().signal,
+    how: Pick<QuestionedCall, "known"> & { readonly signal?: AbortSignal } = {},
   ): Promise<ShownChange | undefined> {
     const { settings, files } = this.#options;
     const { questionDiff } = await import("./question-diff.ts");
-    return questionDiff({ tool, input, settings, files, signal });
+    return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
   /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
@@ -253,25 +276,18 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 }
 
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "glob", "grep"]);
+
 /** True for a question that an earlier process left. */
 function isLeft({ fail }: OpenQuestion): boolean {
   return fail === undefined;
 }
 
-/** Every part that needs a yes. The first one is the most dangerous: reason and rule are its. */
-function partsOf({ part, parts, reason, rule }: ApprovalQuestion): Question["parts"] {
-  const [first = part, ...others] = parts ?? [];
-  if (first === undefined) return undefined;
-  return [{ text: first, reason, ...defined({ rule }) }, ...others.map((text) => ({ text }))];
-}
-
-function choicesOf({ rule, wider, canAlways }: ApprovalQuestion, savedTo: string): readonly OfferedChoice[] {
-  // The narrowest comes first: it is what an answer without a rule means.
-  const rules = [rule, rule === undefined ? undefined : wider].filter((each) => each !== undefined);
+function choicesOf({ rule, offersEdits }: ApprovalQuestion): readonly OfferedChoice[] {
   return [
     { choice: "once" },
-    ...rules.map((each) => ({ choice: "session" as const, rule: each })),
-    ...(canAlways ? rules.map((each) => ({ choice: "always" as const, rule: each, savedTo })) : []),
+    ...(offersEdits ? [{ choice: "edits" as const }] : []),
+    ...(rule === undefined ? [] : [{ choice: "always" as const, rule }]),
     { choice: "no" },
     { choice: "stop" },
   ];
@@ -292,8 +308,7 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
   }
   const { choice, rule } = reply;
   if (type !== "permission" && (choice === "no" || choice === "stop")) return;
-  const same = choices.filter((each) => each.choice === choice);
-  const offered = same.find((each) => each.rule === rule) ?? same[0];
+  const offered = choices.find((each) => each.choice === choice);
   if (offered === undefined)
     throw misuse(
       `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,

@@ -1,14 +1,15 @@
-import { readFileSync, statSync } from "node:fs";
 import { systemClock } from "../../core/base/clock.ts";
 import { inTime } from "../../core/base/in-time.ts";
-import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
-import { applyEdits } from "../../tools/apply-edits.ts";
-import type { FilePort } from "../../tools/files/file-port.ts";
-import { decodeFile } from "../../tools/files/file-text.ts";
-import { diffFile, MAX_BOUND_BYTES } from "../../tools/files/file-under-change.ts";
-import { inFormOf } from "../../tools/files/text-form.ts";
+import { planEdit } from "../../tools/edit-tool.ts";
+import type { Edit } from "../../tools/edits/plan-edits.ts";
+import { FileRefusal } from "../../tools/files/file-error.ts";
+import type { AgreedChanges, FilePort } from "../../tools/files/file-port.ts";
+import { encodeText } from "../../tools/files/file-text.ts";
+import { type ChangeTarget, diffFile } from "../../tools/files/file-under-change.ts";
+import { FileState } from "../../tools/files/read-files.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
+import { planWrite } from "../../tools/write-tool.ts";
 import type { Settings } from "../settings.ts";
 import { type FileDiff, parseUnifiedDiff } from "./file-diff.ts";
 
@@ -18,6 +19,11 @@ export interface QuestionedCall {
   readonly input: ToolInput;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
+  /**
+   * What the conversation has read, when nothing that is still to run can change that: a call that cannot
+   * succeed then {@link ShownChange.fails}. Default: it is taken for read.
+   */
+  readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
   /** Aborted when nobody is to be asked any more. */
   readonly signal: AbortSignal;
 }
@@ -30,76 +36,53 @@ export interface ShownChange {
   readonly file?: { readonly content: Uint8Array | undefined };
   /** A sentence about what no diff says: that something is there which would go. */
   readonly replaces?: string;
+  /** The error the call is certain to end with. */
+  readonly fails?: string;
 }
 
-/** Larger files are asked about without a diff. */
-const MAX_BYTES = 1_000_000;
 /** How long an editor has to say what it has of a file, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
+/** Another process may have read the file for the session. */
+const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
+
 /**
- * The changes a call of `write` or `edit` would make, for the person who is asked about it; `undefined` for
- * other calls. Never rejects: the question comes without a diff.
+ * The changes a call of `write` or `edit` would make, for the person who is asked about it, as the tools
+ * themselves plan them; `undefined` for other calls. Never rejects: the question comes without a diff.
  */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
-  const { tool, input, settings } = call;
-  const { path } = input;
-  if ((tool !== "write" && tool !== "edit") || typeof path !== "string") return undefined;
-  const gone = (what: string): Pick<ShownChange, "replaces"> =>
-    tool === "write" ? { replaces: `It replaces ${what}.` } : {};
+  const { tool, input, settings, files, known, signal } = call;
+  const { path: shown } = input;
+  if ((tool !== "write" && tool !== "edit") || typeof shown !== "string") return undefined;
+  const gone = (what: string): ShownChange => (tool === "write" ? { replaces: `It replaces ${what}.` } : {});
   try {
-    const place = resolvePath(path, { cwd: settings.cwd, home: settings.paths.home });
-    const content = await contentAt(place, call);
-    if (typeof content === "number") return gone(`a file of ${content} bytes`);
-    const diff = await diffOf(call, path, content);
-    const isSaid = diff !== undefined || content === undefined;
-    return { diff, file: { content }, ...(isSaid ? {} : gone(`a file of ${content.length} bytes`)) };
-  } catch {
+    const path = resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
+    const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
+    const agreed = known === undefined ? TAKEN_FOR_READ : undefined;
+    const target = { path, shown, state, transcriptId, files, agreed, callId: "" };
+    const { before, after } = await inTime((either) => plan({ tool, input }, { ...target, signal: either }), {
+      ms: PATIENCE_MS,
+      clock: systemClock,
+      signal,
+    });
+    const content = before && encodeText(before.content);
+    if (content !== undefined && "missing" in content) return gone("a file in another encoding");
+    const diff = await diffOf(shown, before?.content.text, after);
+    const large = before !== undefined && diff === undefined ? gone(`a file of ${before.stamp.size} bytes`) : {};
+    return { diff, file: { content }, ...large };
+  } catch (error) {
+    if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };
     return gone("what is there, which could not be read");
   }
 }
 
-async function diffOf(
-  { tool, input }: QuestionedCall,
-  path: string,
-  bytes: Uint8Array | undefined,
-): Promise<FileDiff | undefined> {
-  if ((bytes?.length ?? 0) > MAX_BYTES) return undefined;
-  const before = bytes && decodeFile(bytes)?.text;
-  if (bytes !== undefined && before === undefined) return undefined;
-  const after = tool === "write" ? await written(before, input["content"]) : edited(before, input["edits"]);
-  if (after === undefined) return undefined;
+/** The file before the call, and its text after it. */
+function plan({ tool, input }: Pick<QuestionedCall, "tool" | "input">, target: ChangeTarget) {
+  if (tool === "edit") return planEdit(target, input["edits"] as readonly Edit[]);
+  return planWrite(target, input["content"] as string);
+}
+
+async function diffOf(path: string, before: string | undefined, after: string) {
   const { diff } = await diffFile(path, before ?? "", after);
   return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
-}
-
-/** The content of a file, or its size where that is too much to read; `undefined`: there is none. */
-async function contentAt(
-  place: string,
-  { files, signal }: QuestionedCall,
-): Promise<Uint8Array | number | undefined> {
-  const bound = { ms: PATIENCE_MS, clock: systemClock, signal };
-  const open = await inTime((either) => files?.readText?.(place, { signal: either }), bound);
-  if (open !== undefined) return Buffer.from(open);
-  const stats = statSync(place, { throwIfNoEntry: false });
-  if (stats === undefined) return undefined;
-  if (!stats.isFile()) throw new Error("no file to compare");
-  return stats.size > MAX_BOUND_BYTES ? stats.size : readFileSync(place);
-}
-
-async function written(before: string | undefined, content: unknown): Promise<string | undefined> {
-  if (typeof content !== "string") return undefined;
-  return before === undefined ? content : inFormOf(before, content);
-}
-
-function edited(before: string | undefined, edits: unknown): string | undefined {
-  if (before === undefined || !Array.isArray(edits)) return undefined;
-  const wanted = edits.flatMap((edit: unknown) => {
-    if (!isRecord(edit)) return [];
-    const { old_string: old, new_string: replacement, replace_all: all } = edit;
-    if (typeof old !== "string" || typeof replacement !== "string") return [];
-    return [{ old_string: old, new_string: replacement, ...(all === true ? { replace_all: true } : {}) }];
-  });
-  const result = applyEdits(before, wanted);
-  return "after" in result ? result.after : undefined;
 }

@@ -3,24 +3,16 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { FileDiff } from "./file-diff.ts";
 
-/** The answers a person can give to a question. `stop` refuses and ends the run. */
-export type AnswerChoice = "once" | "session" | "always" | "no" | "stop";
+/**
+ * The answers a person can give to a question. `edits` allows every edit inside the workspace until the
+ * session ends, `always` saves a rule for this folder, `stop` refuses and ends the run.
+ */
+export type AnswerChoice = "once" | "edits" | "always" | "no" | "stop";
 
 /** An answer that a question offers. */
 export interface OfferedChoice {
   readonly choice: AnswerChoice;
-  /** The rule that the answer would add, exactly as it would be kept. */
-  readonly rule?: string;
-  /** The file that the rule would be written to. */
-  readonly savedTo?: string;
-}
-
-/** A part of a call that needs a yes: one command of a line, or a path. */
-export interface QuestionPart {
-  readonly text: string;
-  /** Why it is asked about; absent where the reason of the question says it. */
-  readonly reason?: string;
-  /** The narrowest rule that would allow it. */
+  /** The rule that `always` would add for this folder, exactly as it would be saved. */
   readonly rule?: string;
 }
 
@@ -37,13 +29,18 @@ export interface Question {
   readonly agent?: string;
   readonly tool?: string;
   readonly input?: ToolInput;
-  /** Why it is asked, in one sentence; what is asked for, where it is no question about a call. */
+  /**
+   * Why it is asked, when it is more than the mode asking about every call of the kind: else empty. What is
+   * asked for, where it is no question about a call.
+   */
   readonly reason: string;
-  /** The parts that need a yes, most dangerous first. */
-  readonly parts?: readonly QuestionPart[];
+  /** Where the command would run: confined, confined with the network, or not confined. */
+  readonly runs?: "inside" | "network" | "outside";
+  /** The place outside the workspace that a file tool would reach, links resolved. */
+  readonly outside?: string;
   /** The changes the call would make, for `write` and `edit`. */
   readonly diff?: FileDiff;
-  /** The answers it takes, of one kind the narrowest rule first. Empty where a value is asked for. */
+  /** The answers it takes. Empty where a value is asked for. */
   readonly choices: readonly OfferedChoice[];
   /** The values to choose from, for `choice`. */
   readonly options?: readonly { readonly value: string; readonly label: string }[];
@@ -52,8 +49,8 @@ export interface Question {
 }
 
 /**
- * A person's answer to a question. A `reason` of a refusal reaches the model; `rule` must be one the question
- * offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is refused.
+ * A person's answer to a question. A `reason` of a refusal reaches the model; `rule` must be the one the
+ * question offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is refused.
  */
 export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }

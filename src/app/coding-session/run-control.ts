@@ -6,9 +6,10 @@ import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { UserBlock } from "../../core/message/block.ts";
+import type { ToolInput, UserBlock } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/given-message.ts";
 import { textOf } from "../../core/message/message.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
 import type { ComposedAgent } from "../compose.ts";
 import { withGoneFolder } from "../config/paths.ts";
 import type { SendOptions } from "./coding-session.ts";
@@ -73,6 +74,9 @@ export class RunControl {
   /** Answers to questions of earlier processes, by call. */
   readonly #approvals = new Map<string, LeftAnswer>();
   readonly #keptQueue: KeptQueue;
+  readonly #closing = new AbortController();
+  /** Calls outside of a run. */
+  readonly #calls = new Set<Promise<unknown>>();
 
   constructor(options: RunControlOptions) {
     const { onChange, isCommand, agent, parts } = options;
@@ -124,16 +128,32 @@ export class RunControl {
     for (const { text, images } of messages) this.queue.add(text, images);
   }
 
-  /** Stops the run, and resolves when what waits is stored. */
+  /** Makes a call outside of a run; it ends with the session. */
+  callTool(name: string, input: ToolInput, signal?: AbortSignal): Promise<ToolResult> {
+    const { agent, onEvent } = this.#options;
+    const either =
+      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const call = agent().callTool(name, input, { ...this.approver, signal: either, onEvent });
+    this.#calls.add(call);
+    return call.finally(() => this.#calls.delete(call));
+  }
+
+  /** Stops the run and all calls, and resolves when what waits is stored. */
   async close(reason: string): Promise<void> {
     await this.stop(reason);
+    this.#closing.abort(new NanoAgentError("aborted", reason));
+    await Promise.allSettled(this.#calls);
     await this.#keptQueue.stored;
   }
 
   start(begun: RunStart): LiveRun {
     const { signal, schema } = begun.options ?? {};
     const run: LiveRun = new LiveRun(signal, {
-      facts: () => ({ wantsOutput: schema !== undefined, goOn: this.#goOn() }),
+      facts: () => ({
+        wantsOutput: schema !== undefined,
+        goOn: this.#goOn(),
+        hasSandbox: this.#options.parts.composed.sandbox !== "off",
+      }),
       onOutcome: (outcome) => {
         this.lastOutcome = outcome;
         if (!run.hasEnd) this.#options.onFailure(outcome);

@@ -5,7 +5,8 @@ import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../
 import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
-import { counted } from "../../core/base/text.ts";
+import { counted, shellArgument } from "../../core/base/text.ts";
+import { callTitle } from "./call-text.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
 
@@ -15,6 +16,8 @@ export interface OutcomeFacts extends TalliedFacts {
   /** The command that goes on with the session; absent when nothing is kept. */
   readonly goOn?: string | undefined;
   readonly wantsOutput: boolean;
+  /** True when commands can be confined, so that `auto` lets them run. */
+  readonly hasSandbox?: boolean;
   readonly durationMs: number;
 }
 
@@ -61,7 +64,14 @@ type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
 
 /** The exit code of the ending counts where no signal ended the run. */
 function outcome(
-  { signal, wantsOutput: _wantsOutput, lastFailure: _lastFailure, goOn, ...tallied }: OutcomeFacts,
+  {
+    signal,
+    wantsOutput: _wantsOutput,
+    hasSandbox: _hasSandbox,
+    lastFailure: _lastFailure,
+    goOn,
+    ...tallied
+  }: OutcomeFacts,
   { exitCode, advice: text, output, limit, error, ...ending }: Ending,
 ): Outcome {
   const advice = text === undefined ? undefined : { code: ending.code, text };
@@ -165,16 +175,40 @@ function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): stri
   return goOn === undefined ? otherwise : `go on with ${goOn}`;
 }
 
-function denialAdvice({ denials, goOn }: OutcomeFacts): string {
+function denialAdvice({ denials, goOn, hasSandbox = false }: OutcomeFacts): string {
   const count =
     denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
-  const [first] = denials;
-  const why = first === undefined ? "" : `: ${first.name}: ${first.reason.replace(/\.$/, "")}`;
-  return `${count}${why}. ${wayOut(first?.questionCode ?? first?.code)}, and ${nextStep({ goOn }, "run again")}.`;
+  const calls = [...new Set(denials.map(refusedCall))].join("; ");
+  const next = nextStep({ goOn }, "run again");
+  // What a flag cannot allow comes first: with the others alone the run would be refused again.
+  const help = denials.map(helpBeyondFlags).find((each) => each !== undefined);
+  const flag = flagFor(denials, hasSandbox);
+  return `${count}: ${calls}. ${help ?? `${flag} would allow ${denials.length === 1 ? "it" : "all of them"}`}; ${next}.`;
 }
 
-/** The help against a refusal: no flag that allows does against a rule of the user, or in plan mode. */
-function wayOut(code: DecisionCode | undefined): string {
+/** A refused call in one line; why, unless only somebody to ask was missing. */
+function refusedCall({ name, input, reason, code }: Denial): string {
+  const title = callTitle(input);
+  const call = title === "" ? name : `${name} ${title}`;
+  return code === "nobody_to_ask" ? call : `${call}: ${reason.replace(/\.$/, "")}`;
+}
+
+/** One flag that would allow all of the calls. */
+function flagFor(denials: readonly Denial[], hasSandbox: boolean): string {
+  const isEdit = ({ name, suggestion = "" }: Denial): boolean =>
+    (name === "write" || name === "edit") && !/^\w+\([/~]/.test(suggestion);
+  const isConfined = ({ name, input }: Denial): boolean => name === "bash" && input["access"] === undefined;
+  if (denials.every(isEdit)) return "--permission-mode acceptEdits";
+  if (hasSandbox && denials.every((each) => isEdit(each) || isConfined(each)))
+    return "--permission-mode auto";
+  const rules = [...new Set(denials.map(({ suggestion }) => suggestion))];
+  const isListed = rules.every((rule) => rule !== undefined && !rule.includes(","));
+  return isListed ? `--allowed-tools ${shellArgument(rules.join(","))}` : "--yolo";
+}
+
+/** The help against a refusal where no flag that allows does: a rule of the user, plan mode, a person. */
+function helpBeyondFlags({ code: decided, questionCode }: Denial): string | undefined {
+  const code: DecisionCode | undefined = questionCode ?? decided;
   switch (code) {
     // A person who has just said no is not told how to say yes.
     case "person":
@@ -188,10 +222,8 @@ function wayOut(code: DecisionCode | undefined): string {
       return "No flag allows that: do it yourself, or say yes on the screen";
     case "hook":
       return "A hook refused it, which no flag changes: change the hook, or say what to do instead";
-    case "dont_ask_mode":
-      return "Allow what you want with --allowed-tools, or choose another --permission-mode";
     default:
-      return "Allow what you want with --allowed-tools, --permission-mode acceptEdits or --yolo";
+      return undefined;
   }
 }
 
@@ -273,7 +305,7 @@ export class RunTally {
     if (event.type === "subagent") return this.#count(event.event);
     if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
-    const { name, callId, input, reason, code, questionCode } = event;
-    this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode }) });
+    const { name, callId, input, reason, code, questionCode, suggestion } = event;
+    this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode, suggestion }) });
   }
 }

@@ -176,7 +176,8 @@ export const SCREEN_THEMES = ["auto", "dark", "light", "ansi"] as const;
 /** Name of a dress of the screen. */
 export type ScreenTheme = (typeof SCREEN_THEMES)[number];
 
-/** Settings of one working folder: rules that a person answered "always" with. */
+/** Settings of one working folder: what a person answered there for good. */
 export interface FolderConfig {
+  readonly permissionMode?: PermissionMode;
   readonly permissions?: PermissionConfig;
 }

@@ -116,7 +116,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   permissionMode: {
     type: "string",
     oneOf: PERMISSION_MODES,
-    default: "`default`",
+    default: "`default`; the screen asks at the first start in a folder",
+    variable: "NANO_AGENT_PERMISSION_MODE",
     flag: { name: "permission-mode", value: "MODE", group: "Permission" },
     project: {
       parts: modeParts,
@@ -386,9 +387,15 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
   folders: {
     type: "map",
-    of: { type: "object", fields: { permissions: PERMISSIONS } },
+    of: {
+      type: "object",
+      fields: {
+        permissionMode: { type: "string", oneOf: PERMISSION_MODES, help: "The mode there." },
+        permissions: PERMISSIONS,
+      },
+    },
     project: "never",
-    help: 'What holds in one working folder alone, by its real path: rules that you answered "always" with.',
+    help: 'What holds in one working folder alone, by its real path: the mode you chose at the first start there, and rules that you answered "always" with.',
   },
 };
 

@@ -28,8 +28,6 @@ export interface GateDecision {
   readonly rule?: string;
   /** The part of the call that decided, e.g. one command of a pipeline. */
   readonly part?: string;
-  /** Every part that needs a yes, the most dangerous first. */
-  readonly parts?: readonly string[];
   /**
    * The place the call leads to, links resolved: a file, or the folder it works in. A yes that comes in a
    * later run holds for that place alone.
@@ -42,10 +40,8 @@ export interface GateDecision {
   readonly runs?: "inside" | "network" | "outside";
   /** Runs, or is asked about, instead of the input of the call, where the gate judged another form. */
   readonly input?: ToolInput;
-  /** The narrowest rule that would allow the call. */
+  /** The rule that would allow the call, and that a person may add. */
   readonly suggestion?: string;
-  /** One wider rule that would allow it too, where that is harmless. */
-  readonly wider?: string;
 }
 
 /**
@@ -104,10 +100,17 @@ export interface UnaskedYes {
   readonly input?: ToolInput;
 }
 
+/** The call cannot succeed, so no one was asked: it ends with this error and does not count as refused. */
+export interface CertainFailure {
+  readonly approved: false;
+  readonly error: string;
+}
+
+/** The answers of an {@link Approver}. */
+export type ApproverAnswer = ApprovalAnswer | UnaskedYes | CertainFailure;
+
 /** Asks a person. Throwing, or answering anything but a clear yes, denies. */
-export type Approver = (
-  request: ApprovalRequest,
-) => ApprovalAnswer | UnaskedYes | Promise<ApprovalAnswer | UnaskedYes>;
+export type Approver = (request: ApprovalRequest) => ApproverAnswer | Promise<ApproverAnswer>;
 
 /** Answers to calls that wait for approval, by call id. `"later"` leaves a call waiting, like no answer. */
 export type Approvals = { readonly [callId: string]: ApprovalAnswer };

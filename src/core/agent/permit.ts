@@ -7,7 +7,7 @@ import { NEVER_RAN } from "../message/transcript.ts";
 import { errorResult } from "../tool/output.ts";
 import type { ToolResult } from "../tool/tool.ts";
 import type { PermissionEntry, ToolStatus } from "./entry.ts";
-import type { ApprovalAnswer, GateDecision, GateRequest, UnaskedYes } from "./gate.ts";
+import type { ApprovalAnswer, ApproverAnswer, GateDecision, GateRequest, UnaskedYes } from "./gate.ts";
 import { type RunContext, record, recorded } from "./run-context.ts";
 import { NOT_APPROVED } from "./session-state.ts";
 
@@ -129,6 +129,8 @@ async function ask(
     return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
   }
   if (answer === "later") return wait(run, request, asked);
+  if (answer.approved === false && typeof answer.error === "string")
+    return { status: "error", result: errorResult(answer.error) };
   if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
   if (answer.approved === true) {
     // The person wanted the run to end while this question waited for its turn.
@@ -194,10 +196,12 @@ type FullAnswer = Extract<ApprovalAnswer, object> &
   Partial<Pick<UnaskedYes, "unasked">> & {
     /** Rules allow the very input they were shown. */
     readonly isAsShown?: true;
+    /** Of a call that cannot succeed. */
+    readonly error?: string;
   };
 
 /** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
-function ownAnswer(answer: ApprovalAnswer | UnaskedYes, shown: ToolInput): FullAnswer | "later" {
+function ownAnswer(answer: ApproverAnswer, shown: ToolInput): FullAnswer | "later" {
   if (answer === "later") return answer;
   if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer as FullAnswer;

@@ -111,7 +111,8 @@ export class AcpAgent {
         this.#find(params.sessionId).prompt(params.prompt, signal),
       )
       .onRequest(agent.session.setMode, async ({ params }) => {
-        await inProtocol(() => this.#find(params.sessionId).session.setMode(toMode(params.modeId)));
+        const { session } = this.#find(params.sessionId);
+        await inProtocol(() => session.setMode(toMode(params.modeId, session)));
         return {};
       })
       .onRequest(agent.session.setConfigOption, async ({ params }) => {

@@ -5,13 +5,14 @@ import {
   type PermissionOption,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { callSubject } from "../../app/coding-session/call-subject.ts";
 import type {
   AnswerChoice,
   OfferedChoice,
   Question,
   QuestionReply,
 } from "../../app/coding-session/question.ts";
+import { questionSubject } from "../../app/coding-session/question-kind.ts";
+import { choiceText, questionHeading, questionNotes } from "../../app/coding-session/question-text.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
@@ -65,14 +66,14 @@ async function askPermission(
         status: "pending",
         rawInput: input,
         ...toolFacts(tool, input, cwd),
-        content: [...diffContent({ name: tool, input, diff }, cwd), ...reasonContent(question)],
+        content: [...diffContent({ name: tool, input, diff }, cwd), ...noteContent(question)],
       },
-      options: choices.map(toOption),
+      options: choices.map((each) => toOption(each, question)),
     },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (outcome.outcome === "cancelled") return undefined;
-  const chosen = choices.find((_choice, index) => optionId(index) === outcome.optionId);
+  const chosen = choices.find(({ choice }) => choice === outcome.optionId);
   if (chosen === undefined) return REFUSED;
   return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };
 }
@@ -83,8 +84,9 @@ const MAX_TITLE = 300;
 const HIDES = "It has characters that do not show; they stand here as their numbers:";
 
 /** All that a call would do, but for what a diff shows. */
-function subjectOf({ tool = "", input = {}, diff }: Question): string {
-  const subject = callSubject(tool, input);
+function subjectOf(question: Question): string {
+  const { tool = "", input = {}, diff } = question;
+  const subject = questionSubject(question);
   if (subject === undefined) return JSON.stringify(input);
   const change = { name: tool, input, diff };
   const rest = Object.entries(subject.others).filter(([name]) => !isShownAsDiff(change, name));
@@ -93,26 +95,26 @@ function subjectOf({ tool = "", input = {}, diff }: Question): string {
 
 /** The end of a command is always shown: it is what runs last. */
 function questionTitle(question: Question): string {
+  const { title, target = "" } = questionHeading(question);
   const text = subjectOf(question);
   const shown = text.length <= MAX_TITLE ? text : `${text.slice(0, 150)} … ${text.slice(-145)}`;
-  return `${question.tool ?? ""} ${shown}`;
+  return `${title} ${shown.includes(target) ? "" : `${target} `}${shown}`;
 }
 
 /**
- * All of what the title leaves out, why it is asked, and every part that needs a yes, the most dangerous
- * first. Editors show it as Markdown, in which a call could hide a part of itself.
+ * All of what the title leaves out, what the call reaches and why it is asked. Editors show it as Markdown,
+ * in which a call could hide a part of itself.
  */
-function reasonContent(question: Question): ToolCallContent[] {
-  const { reason, parts = [] } = question;
+function noteContent(question: Question): ToolCallContent[] {
   const subject = subjectOf(question);
   const input = inputText(question, (text) => text);
   const shown = withHiddenShown(inputText(question, withHiddenShown));
   const texts = [
     ...(shown === input ? [] : [HIDES, fenced(shown)]),
     ...(subject.length > MAX_TITLE || subject.includes("\n") ? [fenced(withHiddenShown(subject))] : []),
-    withHiddenShown(reason),
-    ...(parts.length > 1 ? parts.map(({ text }) => fenced(withHiddenShown(text))) : []),
+    ...questionNotes(question).map((note) => withHiddenShown(note)),
   ];
+  if (texts.length === 0) return [];
   return [{ type: "content", content: { type: "text", text: texts.join("\n\n") } }];
 }
 
@@ -123,28 +125,19 @@ function inputText({ input = {} }: Question, look: (text: string) => string): st
   return JSON.stringify(input, (_name, value: unknown) => text(value), 2);
 }
 
+/** An editor may remember an answer that is always given: stopping one run is not such a no. */
 const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
   once: "allow_once",
-  session: "allow_always",
+  edits: "allow_always",
   always: "allow_always",
   no: "reject_once",
-  stop: "reject_always",
+  stop: "reject_once",
 };
 
-/** Ids are the places in the list: several choices may differ by their rule alone. */
-function optionId(index: number): string {
-  return String(index);
-}
-
-function toOption({ choice, rule }: OfferedChoice, index: number): PermissionOption {
-  const names: { readonly [choice in AnswerChoice]: string } = {
-    once: "Allow once",
-    session: `Allow for this session${rule === undefined ? "" : `: ${rule}`}`,
-    always: `Always allow ${rule ?? ""}`.trim(),
-    no: "No",
-    stop: "No, and stop",
-  };
-  return { optionId: optionId(index), name: withHiddenShown(names[choice]), kind: KINDS[choice] };
+function toOption(offered: OfferedChoice, question: Question): PermissionOption {
+  const { choice } = offered;
+  const name = choice === "no" ? "No" : choiceText(offered, question);
+  return { optionId: choice, name: withHiddenShown(name), kind: KINDS[choice] };
 }
 
 async function askValue(

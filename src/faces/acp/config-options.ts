@@ -1,31 +1,25 @@
 import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../app/coding-session/mode-names.ts";
 import { EFFORTS } from "../../core/model/model.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../../permission/permission-mode.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 
-const MODES: { readonly [mode in PermissionMode]: { readonly name: string; readonly description: string } } =
-  {
-    plan: { name: "Plan", description: "Only reads" },
-    dontAsk: { name: "Don't ask", description: "Whatever would be asked is refused" },
-    default: { name: "Default", description: "Reads in the workspace; asks for everything else" },
-    acceptEdits: { name: "Accept edits", description: "Also edits files in the workspace without asking" },
-    auto: { name: "Auto", description: "Works freely inside the workspace; what leaves it asks" },
-    bypassPermissions: { name: "Bypass permissions", description: "Runs everything that no rule denies" },
-  };
+/** The modes an editor can choose. The one that asks nothing is for the command line alone. */
+function modesFor(current: PermissionMode) {
+  const modes = LISTED_MODES.includes(current) ? LISTED_MODES : [...LISTED_MODES, current];
+  return modes.map((id) => ({ id, name: modeName(id), description: MODE_EFFECTS[id] }));
+}
 
 /** The modes of a session, in the words of the protocol. */
 export function modeState({ view }: CodingSession): SessionModeState {
-  return {
-    currentModeId: view.mode,
-    availableModes: PERMISSION_MODES.map((id) => ({ id, ...MODES[id] })),
-  };
+  return { currentModeId: view.mode, availableModes: modesFor(view.mode) };
 }
 
 /** The options that can change between prompts; `models` are offered beside the one in use. */
 export function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
   const { model, effort = "default", mode } = view;
   const named = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
-  const modes = PERMISSION_MODES.map((value) => ({ value, ...MODES[value] }));
+  const modes = modesFor(mode).map(({ id: value, ...rest }) => ({ value, ...rest }));
   const offered = named([...new Set([model, ...models])]);
   const efforts = named(["default", ...EFFORTS]);
   return [
@@ -45,7 +39,7 @@ export function configOptions({ view }: CodingSession, models: readonly string[]
 export async function changeOption(session: CodingSession, id: string, value: unknown): Promise<void> {
   if (typeof value !== "string") throw invalid({ id, value }, `The option ${id} takes a text.`);
   if (id === "model") return session.setModel(value);
-  if (id === "mode") return session.setMode(toMode(value));
+  if (id === "mode") return session.setMode(toMode(value, session));
   if (id !== "effort") throw invalid({ id }, `There is no option ${id}: model, effort and mode can be set.`);
   const effort = EFFORTS.find((each) => each === value);
   if (effort === undefined && value !== "default")
@@ -53,11 +47,13 @@ export async function changeOption(session: CodingSession, id: string, value: un
   return session.setEffort(effort);
 }
 
-/** A permission mode by its name. Throws the protocol's error for another. */
-export function toMode(name: string): PermissionMode {
-  const mode = PERMISSION_MODES.find((each) => each === name);
-  if (mode !== undefined) return mode;
-  throw invalid({ mode: name }, `There is no mode ${name}: ${PERMISSION_MODES.join(", ")}.`);
+/** A mode that an editor can choose, by its name. Throws the protocol's error for another. */
+export function toMode(name: string, { view }: CodingSession): PermissionMode {
+  const modes = modesFor(view.mode);
+  const mode = modeNamed(name);
+  if (mode !== undefined && modes.some(({ id }) => id === mode)) return mode;
+  const hint = mode === "bypassPermissions" ? " Start nano-agent acp with --permission-mode for that." : "";
+  throw invalid({ mode: name }, `There is no mode ${name}: ${modes.map(({ id }) => id).join(", ")}.${hint}`);
 }
 
 function invalid(data: object, message: string): RequestError {

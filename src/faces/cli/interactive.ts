@@ -73,6 +73,11 @@ export async function runInteractive(
     },
     takesError: strays.take,
     settings: () => settings.promise,
+    needsMode: () => prepared?.settings.config.sources.has("permissionMode") === false,
+    saveMode: async (mode) => {
+      const { saveMode } = await import("../../app/saved-rules.ts");
+      await saveMode(mode, { configFolder: userPaths(environment).configFolder, cwd });
+    },
     store: sessionStore(userPaths(environment)),
     endings: signals,
     signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],

@@ -39,7 +39,7 @@ test("what is done before there is a session is done with it: a key, commands an
   expect(asked).toEqual([]);
   controller.attach(session, false);
   expect(asked).toEqual([
-    ["mode", "acceptEdits"],
+    ["mode", "plan"],
     ["mode", "plan"],
     ["shell", "ls"],
     ["send", "hello"],

@@ -3,7 +3,7 @@ import { EXIT } from "../../app/coding-session/exit-code.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/given-message.ts";
-import { nextMode } from "./commands/choose-model.ts";
+import { nextMode } from "./commands/choose-mode.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";
 import { pasteImage } from "./commands/paste-image.ts";
@@ -12,6 +12,7 @@ import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
+import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
 import { Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
@@ -137,6 +138,23 @@ export class Controller implements Control {
         options.onCancel?.();
       },
       onChange: () => screen.draw(),
+    });
+    screen.open(panel);
+  }
+
+  choose<T>(options: Omit<ChoiceOptions<T>, "now">): void {
+    const { screen } = this;
+    const closing =
+      <A extends unknown[]>(then: (...args: A) => void) =>
+      (...args: A): void => {
+        screen.close(panel);
+        then(...args);
+      };
+    const panel: ChoicePanel<T> = new ChoicePanel({
+      ...options,
+      onChoose: closing(options.onChoose),
+      onCancel: closing(options.onCancel),
+      now: () => this.ports.elapsed(),
     });
     screen.open(panel);
   }

@@ -4,11 +4,12 @@ import { userPaths } from "../../app/config/paths.ts";
 import type { FoundModel } from "../../app/found-model.ts";
 import { changeTrust } from "../../app/trust/trust-file.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { CALL_VARIABLE } from "../../system/process-watcher.ts";
 import type { KnownSession, UntrustedNotice } from "./commands/control.ts";
-import { askForServer, offerTrust, openSetUp, untrustedIn } from "./commands/first-minutes.ts";
+import { askForMode, askForServer, offerTrust, openSetUp, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
@@ -66,6 +67,10 @@ export interface OpenScreenOptions {
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
   readonly settings: () => Promise<ScreenSettings>;
+  /** True when nothing says how freely the session that was opened last may work. */
+  readonly needsMode: () => boolean;
+  /** Saves the mode that a person chose for the working folder. */
+  readonly saveMode: (mode: PermissionMode) => Promise<void>;
   readonly store: SessionStore;
   /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
@@ -236,6 +241,7 @@ class ScreenProgram {
   async #open(isResumed: boolean): Promise<void> {
     try {
       const session = await this.#openSession({ fresh: !isResumed });
+      if (this.#options.needsMode()) await this.#askForMode(session);
       if (this.#isEnding) {
         await session.close();
         return;
@@ -255,6 +261,14 @@ class ScreenProgram {
         throw error;
       }
     }
+  }
+
+  /** Before anything is said in a new folder: how freely may it be worked in? */
+  async #askForMode(session: CodingSession): Promise<void> {
+    const mode = await Promise.race([askForMode(this.#controller), this.#ended.promise]);
+    if (typeof mode !== "string") return;
+    await session.setMode(mode);
+    this.#controller.run(this.#options.saveMode(mode));
   }
 
   #offerTrust(): void {

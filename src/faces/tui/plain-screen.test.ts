@@ -77,10 +77,10 @@ test("a question closes a list above it: the number that is typed then answers t
   pass(60_000);
   type("1");
   enter();
-  type("3");
+  type("2");
   enter();
   expect([answers, chosen, written.join("").includes("(the list is closed)")]).toEqual([
-    [["q", { choice: "stop" }]],
+    [["q", { choice: "no" }]],
     [],
     true,
   ]);

@@ -1,4 +1,5 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
+import { modeName } from "../../app/coding-session/mode-names.ts";
 import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
 import { fieldHint, ValueForm } from "../../app/coding-session/value-form.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
@@ -99,7 +100,7 @@ export class PlainScreen implements ScreenFace {
       session.onQuestion(() => this.draw()),
     ];
     const { model, mode } = session.view;
-    this.print([line(`nano-agent, model ${model}, mode ${mode}. Write a message, or /help.`)]);
+    this.print([line(`nano-agent, model ${model}, mode ${modeName(mode)}. Write a message, or /help.`)]);
   }
 
   detach(): void {

@@ -313,7 +313,7 @@ export class Screen {
     const { rows: all } = this.#options.terminal.size;
     const isQuestion = panel === this.#question;
     const draft = isQuestion ? this.input.draft(context, all - 1) : [];
-    const most = isQuestion ? all - 1 - draft.length : Math.min(all - 1, Math.ceil(all * 0.75));
+    const most = isQuestion ? all - 2 - draft.length : Math.min(all - 1, Math.ceil(all * 0.75));
     const { rows, caret = { row: rows.length - 1, column: 0 } } = panel.draw(context, Math.max(1, most));
     return { rows: [...rows, ...draft], caret };
   }
@@ -359,6 +359,7 @@ export class Screen {
       onWhole: () => onAction("details", ""),
       onTyped: (event) => this.#edit(event),
       onStop: () => onAction("escape", ""),
+      onMode: () => onAction("mode", ""),
       more: () => Math.max(0, session.questions.length - 1),
       now: () => clock.elapsed(),
     });

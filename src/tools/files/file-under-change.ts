@@ -23,7 +23,7 @@ export interface ChangeTarget {
 }
 
 /** A file as it is before a change that the session may make. */
-interface FileUnderChange {
+export interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
   readonly stats: Stats | undefined;
   readonly stamp: FileStamp;

@@ -1,6 +1,7 @@
-import { callSubject } from "../../../app/coding-session/call-subject.ts";
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
+import { questionSubject } from "../../../app/coding-session/question-kind.ts";
+import { choiceText, questionHeading, questionNotes } from "../../../app/coding-session/question-text.ts";
 import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
@@ -21,8 +22,6 @@ export interface QuestionLook {
 const MAX_ROWS = 24;
 const HEAD_ROWS = 15;
 const TAIL_ROWS = 8;
-/** Parts that are shown before the others are left out. */
-const MAX_PARTS = 12;
 
 /** A key, what it means, and the answer it gives. */
 export interface Offer {
@@ -31,91 +30,61 @@ export interface Offer {
   readonly reply: QuestionReply;
 }
 
-/** The answers that a key gives, in the order they are shown. */
-export function offersOf({ choices }: Question): readonly Offer[] {
-  const [session, widerSession] = choices.filter(({ choice }) => choice === "session");
-  const [always, widerAlways] = choices.filter(({ choice }) => choice === "always");
-  const offers = [
-    { key: "y", meaning: "once", reply: choices.find(({ choice }) => choice === "once") },
-    { key: "s", meaning: "this session", reply: session },
-    { key: "a", meaning: "always here", reply: always },
-    { key: "w", meaning: "wider, this session", reply: widerSession },
-    { key: "W", meaning: "wider, always here", reply: widerAlways },
-    { key: "n", meaning: "no", reply: { choice: "no" } as const },
-  ];
-  return offers.flatMap(({ reply, ...offer }) => {
-    if (reply === undefined) return [];
-    const { choice, rule } = { rule: undefined, ...reply };
-    return [{ ...offer, reply: { choice, ...defined({ rule }) } }];
-  });
+/** The answers of a question, each with its number. Stopping the run is a key of its own. */
+export function offersOf(question: Question): readonly Offer[] {
+  return question.choices
+    .filter(({ choice }) => choice !== "stop")
+    .map((offered, index) => ({
+      key: String(index + 1),
+      meaning: choiceText(offered, question),
+      reply: { choice: offered.choice, ...defined({ rule: offered.rule }) },
+    }));
 }
 
 /**
- * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, the
- * parts that made it a question, why, and the rules that are offered. Characters that do not show stand as
- * their names.
+ * A question as lines for a terminal: what would run behind a bar that no text of the call can imitate, what
+ * it reaches and why, and the answers. Characters that do not show stand as their names.
  */
 export function questionLines(question: Question, look: QuestionLook): readonly string[] {
   const { style } = look;
-  const { tool = "", input = {}, agent, reason, choices, diff } = question;
-  const subject = subjectOf(tool, input);
-  const parts = partsOf(question, subject);
-  const [rule, wider] = choices.flatMap((each) => (each.choice === "session" ? (each.rule ?? []) : []));
-  const rules = [rule ?? "", wider ?? ""];
-  const hides = [subject, ...parts, ...rules].some((text) => hiddenCharacter(text) !== undefined);
-  const name = withHiddenShown(tool).slice(0, 200);
-  const asker = agent === undefined ? name : `${withHiddenShown(agent).slice(0, 80)} · ${name}`;
+  const { diff } = question;
+  const { title, target, note } = questionHeading(question);
+  const heading = [title, target, note && `(${note})`].filter((each) => each !== undefined).join(" ");
+  const subject = subjectOf(question);
+  const offers = offersOf(question);
+  const hides = [subject, target ?? "", ...offers.map(({ meaning }) => meaning)].some(
+    (text) => hiddenCharacter(text) !== undefined,
+  );
   return [
-    style.yellow(style.bold(`? ${asker} wants to run:`)),
+    ...rowsOf(`? ${heading.replaceAll("\n", "‹U+000A›")}`, look, 0).map((row) =>
+      style.yellow(style.bold(row)),
+    ),
     ...rowsOf(subject, look, 2).map((row) => `${style.yellow("│")} ${row}`),
-    ...(diff === undefined ? [] : labelled("file", diffText(diff), look)),
+    ...(diff === undefined ? [] : noteRows(diffText(diff), look)),
     ...(hides ? [style.red("  It has characters that do not show; they stand here as ‹U+…›.")] : []),
-    ...partLines(parts, look),
-    ...labelled("why", reason, look),
-    ...(rule === undefined ? [] : labelled("rule", rule, look)),
-    ...(wider === undefined ? [] : labelled("wide", wider, look)),
-    ...(rules.join("").includes("*") ? [style.dim("        (each * stands for any text)")] : []),
+    ...questionNotes(question).flatMap((text) => noteRows(text, look)),
+    ...offers.flatMap(({ key, meaning }) =>
+      rowsOf(meaning, look, 5).map(
+        (row, index) => `${index === 0 ? `  ${style.bold(key)}  ` : "     "}${row}`,
+      ),
+    ),
   ];
 }
 
 function diffText({ isNew, added, removed }: FileDiff): string {
-  return isNew ? "a new one" : `${counted(added, "line")} more, ${counted(removed, "line")} less`;
+  return isNew ? "A new file." : `${counted(added, "line")} more, ${counted(removed, "line")} less.`;
 }
 
-function partsOf({ parts = [] }: Question, subject: string): readonly string[] {
-  const texts = parts.map(({ text }) => text);
-  const [only = ""] = texts;
-  const isWhole = [subject, subject.split("\n", 1)[0]].some((text) => text?.trim() === only.trim());
-  return texts.length === 1 && isWhole ? [] : texts;
+/** The keys beside the answers. `whole`: no key would show more. */
+export function keyLine(question: Question, { style, whole }: QuestionLook): string {
+  const count = offersOf(question).length;
+  const keys = [`1-${count} answer`, "esc stops the run", ...(whole ? [] : ["v shows all of it"])];
+  return style.dim(`  ${keys.join(", ")}`);
 }
 
-function partLines(parts: readonly string[], look: QuestionLook): readonly string[] {
-  if (parts.length <= 1) return parts.flatMap((part) => labelled("part", part, look));
-  const shown = look.whole ? parts : parts.slice(0, MAX_PARTS);
-  const left = parts.length - shown.length;
-  return [
-    ...shown.flatMap((part, index) => labelled(index === 0 ? "asks" : "", part, look)),
-    ...(left === 0 ? [] : [look.style.red(`        … ${left} more, shown with v …`)]),
-  ];
-}
-
-/** The keys with their meaning, in as many lines as they need. `whole`: no key would show more. */
-export function keyLine(question: Question, { style, width, whole }: QuestionLook): string {
-  const keys = offersOf(question).map(({ key, meaning }) => [key, meaning] as const);
-  keys.push(["r", "no, with a reason"], ...(whole ? [] : [["v", "all of it"] as const]));
-  let columns = 0;
-  const texts = keys.map(([key, meaning]) => {
-    const length = key.length + meaning.length + 3;
-    const fits = columns > 0 && columns + 2 + length < width;
-    const before = columns === 0 ? "" : fits ? "  " : "\n";
-    columns = fits ? columns + 2 + length : length;
-    return `${before}${style.bold(`[${key}]`)} ${meaning}`;
-  });
-  return texts.join("");
-}
-
-function subjectOf(tool: string, input: ToolInput): string {
-  const subject = callSubject(tool, input);
+function subjectOf(question: Question): string {
+  const { tool, input = {} } = question;
+  const subject = questionSubject(question);
   if (subject === undefined) return JSON.stringify(input, null, 2);
   const { main, others } = subject;
   const { content, ...beside } = others;
@@ -132,11 +101,8 @@ function argumentsText(others: ToolInput): string {
   return texts.length === 0 ? "" : `\n(${texts.join(", ")})`;
 }
 
-function labelled(label: string, text: string, look: QuestionLook): readonly string[] {
-  return rowsOf(text, look, 8).map(
-    (row, index) =>
-      `${look.style.dim(index === 0 && label !== "" ? `  ${label}:`.padEnd(8) : "        ")}${row}`,
-  );
+function noteRows(text: string, look: QuestionLook): readonly string[] {
+  return rowsOf(text.replaceAll(/\s+/g, " "), look, 2).map((row) => look.style.dim(`  ${row}`));
 }
 
 /** Rows that fit beside a margin; of too many the middle is left out, and said so. */

@@ -9,18 +9,11 @@ import { keyLine, questionLines } from "./terminal-question-lines.ts";
 
 const STYLE = styleFor(false, {});
 
-interface QuestionParts extends Partial<Omit<Question, "parts">> {
-  readonly parts?: readonly string[];
-  readonly rules?: readonly string[];
-  readonly canAlways?: boolean;
+interface QuestionParts extends Partial<Question> {
+  readonly rule?: string | undefined;
 }
 
-function question({
-  parts = ["rm x"],
-  rules = ["bash(rm x)"],
-  canAlways = true,
-  ...extra
-}: QuestionParts = {}): Question {
+function question({ rule = "bash(rm x*)", ...extra }: QuestionParts = {}): Question {
   return {
     id: "question_1",
     type: "permission",
@@ -28,12 +21,10 @@ function question({
     callId: "call_1",
     tool: "bash",
     input: { command: "make && rm x" },
-    reason: "No rule allows it.",
-    parts: parts.map((text) => ({ text })),
+    reason: "",
     choices: [
       { choice: "once" },
-      ...rules.map((rule) => ({ choice: "session" as const, rule })),
-      ...(canAlways ? rules.map((rule) => ({ choice: "always" as const, rule, savedTo: "/c.json" })) : []),
+      ...(rule === "" ? [] : [{ choice: "always" as const, rule }]),
       { choice: "no" },
       { choice: "stop" },
     ],
@@ -90,11 +81,9 @@ function terminal(options: { readonly quietMs?: number } = {}) {
 }
 
 test.each([
-  ["y", { choice: "once" }],
-  ["S", { choice: "session", rule: "bash(rm x)" }],
-  ["a", { choice: "always", rule: "bash(rm x)" }],
-  ["n", { choice: "no" }],
-  ["\u001B", { choice: "no" }],
+  ["1", { choice: "once" }],
+  ["2", { choice: "always", rule: "bash(rm x*)" }],
+  ["\u001B", { choice: "stop" }],
   ["\u0004", { choice: "no" }],
 ])("the key %j answers, and the terminal is given back", async (key, reply) => {
   const { prompt, press, log } = terminal();
@@ -104,45 +93,30 @@ test.each([
   expect(log).toEqual(["held", "taken", "given back", "released"]);
 });
 
-test.each([
-  ["w", { choice: "session", rule: "bash(rm *)" }],
-  ["W", { choice: "always", rule: "bash(rm *)" }],
-])("the key %j answers with the wider rule, where one is offered", async (key, reply) => {
-  const { prompt, press, written } = terminal();
-  const asked = prompt.ask(question({ rules: ["bash(rm x)", "bash(rm *)"] }));
-  press(key);
-  expect(await asked).toEqual(reply);
-  expect(written()).toContain("bash(rm *)");
-  const without = terminal();
-  const refused = without.prompt.ask(question());
-  without.press(key, "n");
-  expect(await refused).toEqual({ choice: "no" });
-});
-
-test("a reason is typed, mended and sent, and may be left again", async () => {
+test("a no may say why: that is typed, mended and sent, and may be left again", async () => {
   const { prompt, press } = terminal();
   const asked = prompt.ask(question());
-  press("r", "never mind", "\u001B", "r", "use gitt", "\u007F", "\u001B[D", " in\u202E", "stead\r");
+  press("3", "never mind", "\u001B", "3", "use gitt", "\u007F", "\u001B[D", " in\u202E", "stead\r");
   expect(await asked).toEqual({ choice: "no", reason: "use git in stead" });
 });
 
 test("several keys at once, others, and those not offered are not an answer", async () => {
   const { prompt, press } = terminal();
-  const asked = prompt.ask(question({ rules: [] }));
-  press("yy", "y\r", "\r", "x", "a", "\u001B[A", "yes\n");
-  press("n");
-  expect(await asked).toEqual({ choice: "no" });
+  const asked = prompt.ask(question({ rule: "" }));
+  press("11", "1\r", "\r", "x", "y", "3", "\u001B[A", "1\n");
+  press("2", "\r");
+  expect(await asked).toEqual({ choice: "no", reason: "" });
 });
 
 test("a key counts only after a moment without keys", async () => {
   const { prompt, press } = terminal({ quietMs: 30 });
   const asked = prompt.ask(question());
-  press("y", "y", "y");
+  press("1", "1", "1");
   const outcome = await Promise.race([asked, Promise.resolve("open")]);
   expect(outcome).toBe("open");
-  const poll = setInterval(() => press("n"), 45);
+  const poll = setInterval(() => press("2"), 45);
   try {
-    expect(await asked).toEqual({ choice: "no" });
+    expect(await asked).toMatchObject({ choice: "always" });
   } finally {
     clearInterval(poll);
   }
@@ -188,54 +162,47 @@ test("a terminal that goes away refuses, and one that cannot be had rejects", as
   expect(log).toEqual(["released"]);
 });
 
-test("a question shows the call, the part, why and the rule", () => {
-  expect(questionLines(question(), { style: STYLE, width: 80, whole: false })).toEqual([
-    "? bash wants to run:",
-    "│ make && rm x",
-    "  part: rm x",
-    "  why:  No rule allows it.",
-    "  rule: bash(rm x)",
-  ]);
-});
-
-test("a question shows every part that needs a yes, in the order it is given them", () => {
+test("a question shows the whole call, what it reaches, why, and the answers with their numbers", () => {
   const asked = question({
-    input: { command: "cd src && touch ../../p1; rm -f ../../p2" },
-    parts: ["rm -f ../../p2", "touch ../../p1"],
+    runs: "network",
+    input: { command: "npm install msw && npm test", access: "network", reason: "msw is not installed" },
+    reason: "The rule bash(npm*) asks before it.",
+    rule: "bash(npm install*)",
   });
-  const many = question({ parts: Array.from({ length: 14 }, (_, index) => `rm x${index}`) });
-  const shown = (each: Question, whole: boolean): readonly string[] =>
-    questionLines(each, { style: STYLE, width: 80, whole }).slice(2, -2);
-  expect([shown(asked, false), shown(many, false).slice(-2), shown(many, true).at(-1)]).toEqual([
-    ["  asks: rm -f ../../p2", "        touch ../../p1"],
-    ["        rm x11", "        … 2 more, shown with v …"],
-    "        rm x13",
+  expect(questionLines(asked, { style: STYLE, width: 80, whole: false })).toEqual([
+    "? Run with network",
+    "│ npm install msw && npm test",
+    "  Reaches the network. Its files stay in the sandbox.",
+    "  Reason given: msw is not installed",
+    "  The rule bash(npm*) asks before it.",
+    "  1  Run once",
+    "  2  Always run npm install* here",
+    "  3  No, and say why",
   ]);
 });
 
-test("edits are shown as what goes and what comes, and a star in a rule is explained", () => {
+test("edits are shown as what goes and what comes", () => {
   const asked = question({
     tool: "edit",
     input: { path: "a.ts", edits: [{ old_string: "one\ntwo", new_string: "three", replace_all: true }] },
-    parts: ["a.ts"],
-    rules: ["edit(*.ts)"],
+    choices: [{ choice: "once" }, { choice: "edits" }, { choice: "no" }, { choice: "stop" }],
   });
   expect(questionLines(asked, { style: STYLE, width: 80, whole: false })).toEqual([
-    "? edit wants to run:",
+    "? Edit a.ts",
     "│ a.ts",
     "│ - one",
     "│ - two",
     "│ + three",
     "│ (everywhere in the file)",
-    "  why:  No rule allows it.",
-    "  rule: edit(*.ts)",
-    "        (each * stands for any text)",
+    "  1  Allow once",
+    "  2  Allow all edits in this session",
+    "  3  No, and say why",
   ]);
 });
 
 test("a path with a line feed in it begins no row that looks like a part of the change", () => {
   const edits = [{ old_string: "one", new_string: "two" }];
-  const asked = question({ tool: "edit", input: { path: "a.ts\n+ three", edits }, parts: ["a.ts"] });
+  const asked = question({ tool: "edit", input: { path: "a.ts\n+ three", edits } });
   expect(questionLines(asked, { style: STYLE, width: 80, whole: false }).slice(1, 4)).toEqual([
     "│ a.ts‹U+000A›+ three",
     "│ - one",
@@ -245,34 +212,31 @@ test("a path with a line feed in it begins no row that looks like a part of the 
 
 test("a question of a subagent says whose it is", () => {
   const asked = question({ agent: "general" });
-  expect(questionLines(asked, { style: STYLE, width: 80, whole: true })[0]).toBe(
-    "? general · bash wants to run:",
-  );
+  expect(questionLines(asked, { style: STYLE, width: 80, whole: true })[0]).toBe("? general: Run");
 });
 
-test("keys stand in rows that fit, and the one that shows more only where there is more", () => {
-  expect(keyLine(question(), { style: STYLE, width: 40, whole: false })).toBe(
-    "[y] once  [s] this session\n[a] always here  [n] no\n[r] no, with a reason  [v] all of it",
-  );
-  expect(keyLine(question(), { style: STYLE, width: 120, whole: true })).toBe(
-    "[y] once  [s] this session  [a] always here  [n] no  [r] no, with a reason",
-  );
+test("the key that shows more stands only where there is more", () => {
+  const look = { style: STYLE, width: 80 };
+  expect([false, true].map((whole) => keyLine(question(), { ...look, whole }))).toEqual([
+    "  1-3 answer, esc stops the run, v shows all of it",
+    "  1-3 answer, esc stops the run",
+  ]);
 });
 
-test("of a long command the middle is left out until it is asked for, and the part is shown all the same", () => {
+test("of a long command the middle is left out until it is asked for, and its end is shown", () => {
   const command = `${"echo padding && ".repeat(400)}rm -rf /`;
-  const asked = question({ input: { command }, parts: ["rm -rf /"] });
+  const asked = question({ input: { command } });
   const short = questionLines(asked, { style: STYLE, width: 80, whole: false });
   const whole = questionLines(asked, { style: STYLE, width: 80, whole: true });
   expect({
     short: short.length < 35,
     said: short.some((line) => line.includes("more rows, shown with v")),
-    part: short.includes("  part: rm -rf /"),
+    end: short.some((line) => line.startsWith("│") && line.endsWith("rm -rf /")),
     whole: whole
       .filter((line) => line.startsWith("│ "))
       .map((line) => line.slice(2))
       .join(""),
-  }).toEqual({ short: true, said: true, part: true, whole: command });
+  }).toEqual({ short: true, said: true, end: true, whole: command });
 });
 
 test("no text of a call leaves its bar, moves the cursor, or hides a character", () => {
@@ -282,36 +246,29 @@ test("no text of a call leaves its bar, moves the cursor, or hides a character",
   });
   fc.assert(
     fc.property(nasty, nasty, fc.integer({ min: 20, max: 120 }), (command, reason, width) => {
-      const lines = questionLines(
-        question({ input: { command }, parts: [command], reason, rules: [command] }),
-        {
-          style: STYLE,
-          width,
-          whole: true,
-        },
-      );
+      const lines = questionLines(question({ input: { command }, reason, rule: `bash(${command})` }), {
+        style: STYLE,
+        width,
+        whole: true,
+      });
       for (const line of lines) {
         expect(/[\p{Cc}\p{Cs}\u202E\u200B\u00A0]/u.test(line)).toBe(false);
         expect(/^(?:│ | {2}|\? )/.test(line)).toBe(true);
-        // The two sentences of our own are longer than a narrow window.
-        if (!/^ {2}It has|^ +\(each|^\? /.test(line)) expect(columnsOf(line)).toBeLessThanOrEqual(width);
+        // A sentence of our own is longer than a narrow window.
+        if (!/^ {2}It has|^\? /.test(line)) expect(columnsOf(line)).toBeLessThanOrEqual(width);
       }
     }),
   );
 });
 
-test("thirteen parts are too many to be shown at once: a yes comes after all of them", async () => {
+test("a yes to a call that was not shown whole shows it first", async () => {
   const { prompt, press, written } = terminal();
-  const parts = Array.from({ length: 13 }, (_, index) => `rm part-${index}`);
-  const asked = prompt.ask(question({ parts }));
+  const rows = Array.from({ length: 40 }, (_, index) => `echo row-${index}`);
+  const asked = prompt.ask(question({ input: { command: rows.join("\n") } }));
   const first = written();
-  press("y");
-  expect([first.includes("[v]"), first.includes("part-12"), written().includes("part-12")]).toEqual([
-    true,
-    false,
-    true,
-  ]);
-  press("y");
+  press("1");
+  expect([first.includes("row-20"), written().includes("row-20")]).toEqual([false, true]);
+  press("1");
   expect(await asked).toEqual({ choice: "once" });
 });
 
@@ -321,11 +278,11 @@ test("a key that is held shows all of a question and does not answer it", async 
   const answered = (): Promise<unknown> =>
     Promise.race([asked, new Promise((done) => setImmediate(done, "open"))]);
   await new Promise((done) => setTimeout(done, 10));
-  press("y", "y");
+  press("1", "1");
   expect(await answered()).toBe("open");
-  const poll = setInterval(() => press("n"), 20);
+  const poll = setInterval(() => press("2"), 20);
   try {
-    expect(await asked).toEqual({ choice: "no" });
+    expect(await asked).toMatchObject({ choice: "always" });
   } finally {
     clearInterval(poll);
   }
@@ -337,9 +294,7 @@ test("a question about a file says whether it is a new one", () => {
     questionLines(question({ tool: "write", input: { path: "a", content: "x" }, diff }), look).join("\n");
   const hunks = [{ oldStart: 1, newStart: 1, lines: ["-a", "-b", "+x"] }];
   expect([
-    asked({ path: "a", hunks, added: 1, removed: 2, isNew: false }).includes(
-      "file: 1 line more, 2 lines less",
-    ),
-    asked({ path: "a", hunks, added: 1, removed: 0, isNew: true }).includes("file: a new one"),
+    asked({ path: "a", hunks, added: 1, removed: 2, isNew: false }).includes("1 line more, 2 lines less."),
+    asked({ path: "a", hunks, added: 1, removed: 0, isNew: true }).includes("A new file."),
   ]).toEqual([true, true]);
 });

@@ -29,11 +29,11 @@ const CTRL_D = "\u0004";
 const CTRL_Z = "\u001A";
 const ESCAPE = "\u001B";
 const REFUSED: QuestionReply = { choice: "no" };
-const REASON_LABEL = "  Why not? ";
+const REASON_LABEL = "  No: ";
 const MAX_REASON = 2_000;
 
 /**
- * A question on a terminal: one key answers. What was typed before the question stood there, and whatever
+ * A question on a terminal: one key answers, and a no may say why. What was typed before the question stood there, and whatever
  * comes faster than a key at a time, is no answer. A terminal that cannot be had rejects, one that goes away
  * refuses.
  */
@@ -138,23 +138,24 @@ export class TerminalQuestion {
       this.#options.onInterrupt();
     } else if (this.#reason !== undefined) this.#onReason(keys);
     else if (!this.#hears) this.#wait();
-    // W is another answer than w, and no other key is.
-    else this.#onKey(keys === "W" ? keys : keys.toLowerCase());
+    else this.#onKey(keys.toLowerCase());
   }
 
   #onKey(key: string): void {
     const offer = offersOf(this.#question).find((each) => each.key === key);
     // A yes is for what was seen whole.
-    const isUnseen = !this.#isSeen && offer !== undefined && offer.key !== "n";
+    const isNo = offer !== undefined && "choice" in offer.reply && offer.reply.choice === "no";
+    const isUnseen = !this.#isSeen && offer !== undefined && !isNo;
     if (key === "v" || isUnseen) {
       this.#write({ whole: true });
       // The same key again, as of a key that is held, is none for what stands there now.
       this.#hears = false;
       this.#wait();
-    } else if (offer !== undefined) this.#answer.resolve(offer.reply);
-    else if (key === ESCAPE || key === CTRL_D) this.#answer.resolve(REFUSED);
+    } else if (isNo) this.#showReason("");
+    else if (offer !== undefined) this.#answer.resolve(offer.reply);
+    else if (key === ESCAPE) this.#answer.resolve({ choice: "stop" });
+    else if (key === CTRL_D) this.#answer.resolve(REFUSED);
     else if (key === CTRL_Z) this.#suspend();
-    else if (key === "r") this.#showReason("");
   }
 
   /** Keys while a reason is typed: on one row of the terminal, whatever its length and width. */
@@ -214,7 +215,8 @@ function answerText(reply: QuestionReply): string {
   if (!("choice" in reply)) return "answered";
   const { choice, rule = "", reason = "" } = reply;
   if (choice === "once") return "allowed once";
-  if (choice === "session") return `allowed for this session: ${rule}`;
-  if (choice === "always") return `allowed from now on: ${rule}`;
+  if (choice === "edits") return "all edits in this session are allowed";
+  if (choice === "always") return `always allowed here: ${rule}`;
+  if (choice === "stop") return "refused, and the run ends";
   return reason === "" ? "refused" : `refused: ${reason}`;
 }

@@ -87,9 +87,14 @@ async function replayed(
   place: ReplayPlace,
 ): Promise<ReplayReport> {
   const { settings, live, tools, onNotice } = place;
-  const { environment, cwd, folders } = settings;
+  const { environment, cwd, folders, config } = settings;
   const common = { tools, runTool: live?.run };
-  const prompt = { instructions: readInstructions(folders), cwd, platform: process.platform };
+  const prompt = {
+    instructions: readInstructions(folders),
+    cwd,
+    platform: process.platform,
+    ...defined({ sandbox: config.values.sandbox }),
+  };
   const report =
     model === undefined || from === undefined
       ? await replaySession(entries, { ...common, conductor: patternConductor, ...defined({ from }) })
@@ -98,7 +103,7 @@ async function replayed(
           from,
           model: await openModel(model, {
             environment,
-            config: settings.config.values,
+            config: config.values,
             onNotice,
             waits: true,
           }),

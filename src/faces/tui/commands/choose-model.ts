@@ -1,4 +1,3 @@
-import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import { LOCAL_MODEL } from "../../../app/model-choice.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { PickerItem } from "../panels/picker.ts";
@@ -62,43 +61,3 @@ function factsOf(info: unknown): string {
     : "price unknown";
   return [window, money].filter((each) => each !== "").join(", ");
 }
-
-/** Lets a person choose the permission mode; `/mode NAME` takes it at once. */
-export async function chooseMode(control: Control, args: string): Promise<void> {
-  const { session } = control.screen;
-  const mode = MODES.find((each) => each.toLowerCase() === args.toLowerCase());
-  if (session === undefined) return;
-  if (mode !== undefined) {
-    await session.setMode(mode);
-    return;
-  }
-  control.pick({
-    title: "Mode",
-    items: MODES.map((name) => ({ label: name, note: MODE_WORDS[name], value: name })),
-    marked: MODES.indexOf(session.view.mode),
-    onChoose: (name) => control.run(session.setMode(name)),
-  });
-}
-
-/** Goes to the next permission mode of those that ask a person. */
-export function nextMode(control: Control): void {
-  const { session } = control.screen;
-  if (session === undefined) return;
-  const modes: readonly Mode[] = MODES.filter((mode) => mode !== "dontAsk");
-  const next = modes[(modes.indexOf(session.view.mode) + 1) % modes.length] ?? "default";
-  control.run(session.setMode(next).then(() => control.say(`${next}: ${MODE_WORDS[next]}`, "muted")));
-}
-
-type Mode = CodingSession["view"]["mode"];
-
-/** The effect of each permission mode, in a few words. */
-export const MODE_WORDS: { readonly [mode in Mode]: string } = {
-  default: "reads in the workspace, asks for the rest",
-  acceptEdits: "edits files of the workspace without asking",
-  auto: "works freely in the workspace, asks for what leaves it",
-  plan: "only reads",
-  dontAsk: "asks nothing: what would be asked is refused",
-  bypassPermissions: "everything runs unasked",
-};
-
-const MODES = Object.keys(MODE_WORDS) as Mode[];

@@ -3,6 +3,7 @@ import type { Notice } from "../../../app/coding-session/notice.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
+import type { ChoiceOptions } from "../panels/choice-panel.ts";
 import type { PageOptions } from "../panels/pager.ts";
 import type { PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
@@ -54,6 +55,8 @@ export interface Control {
   readonly print: (lines: readonly (string | Line)[]) => void;
   /** Lets a person choose from a list; it is closed before the choice counts. */
   readonly pick: <T>(options: PickOptions<T>) => void;
+  /** Asks something that must not be answered by accident; it is closed before the answer counts. */
+  readonly choose: <T>(options: Omit<ChoiceOptions<T>, "now">) => void;
   /** Shows text to scroll through. */
   readonly page: (options: PageOptions) => void;
   /** Does something that takes its time; what goes wrong is said. */

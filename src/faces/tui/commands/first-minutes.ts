@@ -2,6 +2,7 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import type { FoundModel } from "../../../app/found-model.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { PermissionMode } from "../../../permission/permission-mode.ts";
 import { columnsOf } from "../../terminal/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
@@ -70,6 +71,26 @@ export function askForServer(control: Control, { name, baseUrl, isLoading }: Fou
       ],
       onChoose: resolve,
       onCancel: () => resolve(false),
+    });
+  });
+}
+
+/** Asks how freely a new folder may be worked in. `undefined`: not answered. */
+export function askForMode(control: Control): Promise<PermissionMode | undefined> {
+  return new Promise((resolve) => {
+    control.choose<PermissionMode>({
+      title: "How should nano-agent work in this folder?",
+      text: [
+        "It reads the files and instructions here. Take the last answer if you do not trust them. Shift+Tab changes it later.",
+      ],
+      items: [
+        { label: "Work freely inside, in a sandbox; ask before leaving it", value: "auto" },
+        { label: "Ask before each change", value: "default" },
+        { label: "Only read", value: "plan" },
+      ],
+      escape: "decide later",
+      onChoose: resolve,
+      onCancel: () => resolve(undefined),
     });
   });
 }

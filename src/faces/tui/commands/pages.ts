@@ -1,4 +1,5 @@
 import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
+import { MODE_EFFECTS, modeName } from "../../../app/coding-session/mode-names.ts";
 import type { ViewItem } from "../../../app/coding-session/view.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
@@ -7,7 +8,7 @@ import { diffLines } from "../views/diff-lines.ts";
 import { detailLines } from "../views/item-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
-import { MODE_WORDS } from "./choose-model.ts";
+
 import { type Control, recordsIn } from "./control.ts";
 
 /** A command as the help shows it. */
@@ -113,7 +114,10 @@ export async function showPermissions(control: Control): Promise<void> {
   control.page({
     title: "Permissions",
     rows: (context) => [
-      ...fact({ label: "mode", text: `${mode}: ${MODE_WORDS[mode]}`, note: "/mode changes it" }, context),
+      ...fact(
+        { label: "mode", text: `${modeName(mode)}: ${MODE_EFFECTS[mode]}`, note: "/mode changes it" },
+        context,
+      ),
       ...rules.flatMap((rule) => fact(rule, context)),
       ...(rules.length === 0
         ? fact({ label: "rules", text: "none of your own", note: "Always allow adds one" }, context)

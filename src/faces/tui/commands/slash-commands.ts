@@ -4,7 +4,8 @@ import { INSTRUCTION_FILES } from "../../../app/instructions.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
-import { chooseMode, chooseModel } from "./choose-model.ts";
+import { chooseMode } from "./choose-mode.ts";
+import { chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
 import { openHelp, showDiff, showPermissions } from "./pages.ts";
 import { openRewind, redo, undo } from "./rewind.ts";
@@ -32,7 +33,7 @@ interface OwnCommand {
 const COMMANDS: { readonly [name: string]: OwnCommand } = {
   help: { note: "keys and commands", run: (control) => openHelp(control, slashCommands(control)) },
   model: { note: "choose the model", run: chooseModel },
-  mode: { note: "choose what runs without asking", run: chooseMode },
+  mode: { note: "auto, ask, plan: what runs without asking", run: chooseMode },
   clear: {
     note: "begin a new conversation; this one stays in /resume",
     run: (control) => control.switchTo(() => control.ports.openSession(), false),

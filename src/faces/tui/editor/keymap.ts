@@ -9,7 +9,7 @@ export const ACTIONS = {
   "take-back": { keys: ["alt+up"], does: "take the newest queued message back (alt+1-9: that one)" },
   "queue-list": { keys: ["alt+q"], does: "change, move, drop or send queued messages" },
   escape: { keys: ["escape"], does: "stop the run; twice on an empty input: rewind" },
-  mode: { keys: ["shift+tab"], does: "next permission mode" },
+  mode: { keys: ["shift+tab"], does: "next mode: auto, ask, plan" },
   complete: { keys: ["tab"], does: "complete" },
   "search-history": { keys: ["ctrl+r"], does: "search what was typed before" },
   details: { keys: ["ctrl+o"], does: "details of calls and thinking" },

@@ -77,6 +77,10 @@ const MARKS = {
   column: ["│", "|"],
   cross: ["┼", "+"],
   more: ["…", "..."],
+  ask: ["◆", "?"],
+  chosen: ["▸", ">"],
+  alert: ["▲", "^"],
+  minus: ["−", "-"],
   up: ["↑", "^"],
   down: ["↓", "v"],
 } as const;

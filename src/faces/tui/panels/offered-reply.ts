@@ -9,6 +9,6 @@ export function offeredReply(question: Question, index: number): QuestionReply |
     if (option !== undefined) return { value: option.value };
     return index === options.length ? { choice: "no" } : undefined;
   }
-  const offered = question.choices[index];
+  const offered = question.choices.filter(({ choice }) => choice !== "stop")[index];
   return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
 }

@@ -1,11 +1,10 @@
 import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
-import { editorRows } from "../editor/editor-rows.ts";
+import { type EditorRows, editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
 import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
-import { keysLine } from "../views/list-lines.ts";
 import { type QuestionRows, questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import { offeredReply } from "./offered-reply.ts";
@@ -21,6 +20,8 @@ export interface QuestionPanelOptions {
   readonly onTyped: (event: TerminalEvent) => void;
   /** Stops the run: the question goes with it. */
   readonly onStop: () => void;
+  /** Goes to the next mode, which may decide the question. */
+  readonly onMode: () => void;
   readonly more: () => number;
   /** Milliseconds from some moment on. */
   readonly now: () => number;
@@ -46,28 +47,27 @@ export class QuestionPanel implements Panel {
 
   draw(context: ViewContext, maxRows: number): PanelRows {
     this.#quiet.begin();
-    const reason = this.#reason;
-    if (reason === undefined) {
-      const state = { marked: this.#marked, maxRows, more: this.#options.more() };
-      this.#cut = undefined;
-      const shown = questionLines(this.question, state, context);
-      this.#cut = shown?.cut;
-      return shown ?? { rows: tooSmallLines(this.question, context).slice(0, maxRows) };
-    }
-    const typed = editorRows(reason, {
-      width: context.width,
-      maxRows: 4,
-      prompt: span("Why not? ", { role: "accent" }),
-      placeholder: "what to do instead",
-      marks: context.marks,
-    });
-    const keys = keysLine(["enter refuses with this reason", "esc goes back"], context);
-    const state = { marked: undefined, maxRows: Math.max(1, maxRows - typed.rows.length - 1), more: 0 };
-    const above = questionLines({ ...this.question, choices: [] }, state, context)?.rows ?? [];
-    return {
-      rows: [...above, ...typed.rows, keys],
-      caret: { row: above.length + typed.caret.row, column: typed.caret.column },
+    const { question } = this;
+    const typed = this.#reason && this.#reasonRows(this.#reason, context);
+    const state = {
+      marked: typed === undefined ? this.#marked : undefined,
+      maxRows,
+      more: this.#options.more(),
+      ...(typed === undefined ? {} : { reason: typed.rows }),
     };
+    const shown = questionLines(question, state, context);
+    this.#cut = shown?.cut;
+    if (shown === undefined) return { rows: tooSmallLines(question, context).slice(0, maxRows) };
+    const { rows, reasonRow } = shown;
+    if (typed === undefined) return { rows };
+    return { rows, caret: { row: reasonRow + typed.caret.row, column: typed.caret.column } };
+  }
+
+  /** The reason, in the place of the answer that it goes with. */
+  #reasonRows(reason: Editor, { width, marks }: ViewContext): EditorRows {
+    const number = questionOptions(this.question).length;
+    const prompt = span(`${marks.chosen} ${number}  No: `, { role: "warning" });
+    return editorRows(reason, { width, maxRows: 4, prompt, placeholder: "", marks });
   }
 
   /** A key came for something else: the quiet begins anew. */
@@ -96,9 +96,9 @@ export class QuestionPanel implements Panel {
   #key(key: string): void {
     const count = questionOptions(this.question).length;
     const at = this.#marked;
-    if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up" || key === "shift+tab")
-      this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    if (key === "shift+tab") this.#options.onMode();
+    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
+    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
     else if (key === "enter" && at !== undefined) this.#choose(at);
     else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
   }

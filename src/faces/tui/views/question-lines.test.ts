@@ -29,25 +29,91 @@ test.each([
   expect(texts(wholeQuestion(askedToWrite(content), CONTEXT)).join("\n")).toContain(shown);
 });
 
-test("in a small window an answer whose rule has no room cannot be given", () => {
-  const input = { command: `git push ${"x".repeat(500)}` };
-  const choices = [`bash(${input.command})`, "bash(git push *)"].map(
-    (rule) => ({ choice: "session", rule }) as const,
-  );
+const LINE_CHOICES = [{ choice: "once" }, { choice: "no" }, { choice: "stop" }] as const;
+
+function askedToRun(command: string, more: Partial<Question> = {}): Question {
   const { diff: _, ...plain } = askedToWrite("");
-  const question: Question = { ...plain, tool: "bash", input, choices };
-  const shown = questionLines(question, { marked: undefined, maxRows: 10, more: 0 }, CONTEXT);
-  const rows = texts(shown?.rows).filter((row) => /session|larger/.test(row));
-  expect([rows, shown?.cut]).toEqual([
-    ["  1. in a larger window", "  2. Allow for this session  bash(git push *)"],
-    new Set([0]),
+  return { ...plain, tool: "bash", input: { command }, choices: LINE_CHOICES, ...more };
+}
+
+test("a question is its title in a rule, the call, what it reaches, and its answers", () => {
+  const question = askedToRun("npm install msw && npm test", {
+    runs: "network",
+    input: { command: "npm install msw && npm test", access: "network", reason: "msw is missing" },
+    choices: [
+      { choice: "once" },
+      { choice: "always", rule: "bash(npm install*)" },
+      { choice: "no" },
+      { choice: "stop" },
+    ],
+  });
+  const shown = questionLines(question, { marked: 1, maxRows: 22, more: 1 }, CONTEXT);
+  expect(texts(shown?.rows)).toEqual([
+    "── ◆ Run with network ──────────────────────────── 1 of 2 ──",
+    "",
+    "  $ npm install msw && npm test",
+    "  Reaches the network. Its files stay in the sandbox.",
+    "  Reason given: msw is missing",
+    "",
+    "  1  Run once",
+    "▸ 2  Always run npm install* here",
+    "  3  No, and say why",
+    "",
+    "  ↑↓ enter choose · esc stop",
   ]);
+});
+
+test.each([
+  [askedToWrite("x"), "── ◆ Write a.js  +1 ──"],
+  [{ ...askedToWrite("x"), outside: "/etc/hosts" }, "── ◆ Write outside the folder /etc/hosts  +1 ──"],
+  [askedToRun("make", { runs: "inside" }), "── ◆ Run ─"],
+  [askedToRun("make", { runs: "outside" }), "── ◆ Run without sandbox ──"],
+  [askedToRun("", { tool: "mcp__a__b" }), "── ◆ Call mcp__a__b ──"],
+  [askedToRun("make", { agent: "reviewer" }), "── ◆ reviewer: Run ──"],
+])("its title says what is special: %#", (question, title) => {
+  expect(texts(wholeQuestion(question, CONTEXT))[0]?.slice(0, title.length)).toBe(title);
+});
+
+test("rows that are short go from blank rows and keys to the middle of the call, never from its end", () => {
+  const command = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join("\n");
+  const rowsIn = (maxRows: number): readonly string[] | undefined => {
+    const shown = questionLines(askedToRun(command), { marked: undefined, maxRows, more: 0 }, CONTEXT);
+    return shown && texts(shown.rows);
+  };
+  const small = rowsIn(8);
+  expect([rowsIn(60)?.length, rowsIn(22)?.length, small?.length, rowsIn(7)]).toEqual([37, 22, 8, undefined]);
+  expect([rowsIn(22), small].map((rows) => rows?.some((row) => row.endsWith("echo 29")))).toEqual([
+    true,
+    true,
+  ]);
+  expect(small?.filter((row) => /\d {2}\S/.test(row))).toEqual(["  1  Run once", "  2  No, and say why"]);
+});
+
+test("in a small window an answer whose rule has no room cannot be given", () => {
+  const command = `git push ${"x".repeat(500)}`;
+  const choices = [
+    { choice: "once" },
+    { choice: "always", rule: `bash(${command})` },
+    { choice: "no" },
+  ] as const;
+  const state = { marked: undefined, maxRows: 12, more: 0 };
+  const shown = questionLines(askedToRun(command, { choices }), state, CONTEXT);
+  expect([texts(shown?.rows).filter((row) => /larger/.test(row)), shown?.cut]).toEqual([
+    ["  2  in a larger window"],
+    new Set([1]),
+  ]);
+});
+
+test("text of a call begins right of everything that is ours", () => {
+  const command = "make\n\n── ◆ Run ──\n  1  Run once";
+  const rows = texts(wholeQuestion(askedToRun(command), CONTEXT)).slice(1, 5);
+  expect(rows).toEqual(["  $ make", "    ", "    ── ◆ Run ──", "      1  Run once"]);
 });
 
 test("edits that do not fit their file are shown line by line, with all that was asked", () => {
   const { diff: _, ...plain } = askedToWrite("");
   const asked = (edits: unknown, path = "a.js"): readonly string[] =>
-    texts(wholeQuestion({ ...plain, tool: "edit", input: { path, edits } }, CONTEXT)).slice(1, -1);
+    texts(wholeQuestion({ ...plain, tool: "edit", input: { path, edits } }, CONTEXT)).slice(1);
   const edits = [
     { old_string: "a\nb", new_string: "c" },
     { old_string: "d", new_string: "", replace_all: true },
@@ -56,11 +122,11 @@ test("edits that do not fit their file are shown line by line, with all that was
   expect([
     asked(edits),
     asked([{ old_string: 1 }]).slice(0, 2),
-    asked(hidden, "a.js\n+ d").slice(0, 3),
+    asked(hidden, "a.js\n+ d").slice(0, 2),
   ]).toEqual([
-    ["│ a.js", "│ - a", "│ - b", "│ + c", "│ - d", "│ + ", "│ (everywhere in the file)"],
-    ["│ a.js", "│ {"],
-    ["│ a.js‹U+000A›+ d", "│ - a‹U+000D›- b", "│ + c"],
+    ["    - a", "    - b", "    + c", "    - d", "    + ", "    (everywhere in the file)"],
+    ["    {", '     "edits": ['],
+    ["    - a‹U+000D›- b", "    + c"],
   ]);
 });
 
@@ -83,7 +149,7 @@ test("a line feed in an address begins no row", () => {
   const { diff: _, ...plain } = askedToWrite("");
   const input = { url: 'https://a.example/\n "method": "GET"', method: "DELETE" };
   const rows = texts(wholeQuestion({ ...plain, tool: "mcp__web__call", input }, CONTEXT));
-  expect(rows[1]).toBe('│ https://a.example/‹U+000A› "method": "GET"');
+  expect(rows[1]).toBe('    https://a.example/‹U+000A› "method": "GET"');
 });
 
 test("no terminal clips a row of a question, however wide it draws letters that belong together", () => {
@@ -101,13 +167,13 @@ test("no terminal clips a row of a question, however wide it draws letters that 
   fc.assert(
     fc.property(texts_, fc.integer({ min: 20, max: 80 }), (text, width) => {
       const { diff: _, ...plain } = askedToWrite(text);
-      const choices = [{ choice: "session", rule: `bash(${text})` } as const];
+      const choices = [{ choice: "always", rule: `bash(${text})` } as const];
       const question = { ...plain, tool: "bash", input: { command: text }, reason: text, choices };
       const rows = [
         ...wholeQuestion(question, { ...CONTEXT, width }),
         ...wholeQuestion(askedToWrite(text), { ...CONTEXT, width }),
       ];
-      const wide = texts(rows).filter((row) => mostColumnsOf(row.replaceAll(/[│?+ ]/g, " ")) > width);
+      const wide = texts(rows).filter((row) => mostColumnsOf(row.replaceAll(/[─◆+− ]/g, " ")) > width);
       expect(wide).toEqual([]);
     }),
   );
@@ -123,7 +189,8 @@ test("on a terminal that draws letters of other scripts in two cells no row of a
       0,
     );
   const look = { style: styleFor(false, {}), width: CONTEXT.width, whole: true };
-  const rows = [...texts(wholeQuestion(question, CONTEXT)), ...commandLines(question, look)];
+  // The rule of the title is our own, and may be clipped.
+  const rows = [...texts(wholeQuestion(question, CONTEXT)).slice(1), ...commandLines(question, look)];
   expect(rows.filter((row) => inTwo(row) > CONTEXT.width)).toEqual([]);
 });
 
@@ -137,7 +204,7 @@ test("tabs are shown where nothing else tells a line from the one it replaces", 
   const hunk = { oldStart: 1, newStart: 1, lines: ["-\tx", "+    x", "-\ty", "+\tz"] };
   const diff = { path: "a.js", hunks: [hunk], added: 2, removed: 2, isNew: false };
   const rows = texts(wholeQuestion({ ...askedToWrite(""), diff }, CONTEXT));
-  expect(rows.slice(2, 6)).toEqual(["│ 1 - →   x", "│ 1 +     x", "│ 2 -     y", "│ 2 +     z"]);
+  expect(rows.slice(1, 5)).toEqual(["  1 - →   x", "  1 +     x", "  2 -     y", "  2 +     z"]);
 });
 
 test("tabs stand at every fourth column, whatever letters are before them", () => {

@@ -18,11 +18,11 @@ test("where a row has no room for all, the provider goes before the items of ext
       .trim(),
   );
   expect(shown).toEqual([
-    "anthropic/claude-sonnet-4-5  -  default  -  1% of 200k  -  $0.00  -  main  -  3 todo",
-    "claude-sonnet-4-5  -  default  -  1% of 200k  -  $0.00  -  main  -  3 todo",
-    "claude-sonnet-4-5  -  default  -  1% of 200k  -  $0.00  -  main",
-    "claude-sonnet-4-5  -  default  -  1% of 200k  -  $0.00",
-    "claude-sonnet-4-5  -  default",
-    "default",
+    "anthropic/claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main  -  3 todo",
+    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main  -  3 todo",
+    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main",
+    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00",
+    "claude-sonnet-4-5  -  ask",
+    "ask",
   ]);
 });

@@ -1,3 +1,4 @@
+import { modeName } from "../../../app/coding-session/mode-names.ts";
 import type { SessionView } from "../../../app/coding-session/view.ts";
 import { columnsOf } from "../../terminal/columns.ts";
 import { fitLine, type Line, lineColumns, oneLine, span } from "../paint/line.ts";
@@ -29,26 +30,23 @@ export function statusLine({ view, place, hint, marks, width, extra = [] }: Stat
   const short = model.slice(model.indexOf("/") + 1);
   const cost = costText(view.costUsd);
   const separator = `  ${marks.dot}  `;
+  const mode = modeName(view.mode);
   const fits = (parts: readonly string[]): boolean => columnsOf(parts.join(separator)) + 2 <= width;
   const choices: readonly (readonly string[])[] = [
-    [model, view.mode, share, cost, place, ...extra],
-    [short, view.mode, share, cost, place, ...extra],
-    [model, view.mode, share, cost, place],
-    [short, view.mode, share, cost, place],
-    [short, view.mode, share, cost],
-    [short, view.mode, share],
-    [short, view.mode],
+    [model, mode, share, cost, place, ...extra],
+    [short, mode, share, cost, place, ...extra],
+    [model, mode, share, cost, place],
+    [short, mode, share, cost, place],
+    [short, mode, share, cost],
+    [short, mode, share],
+    [short, mode],
   ];
-  const parts = choices.find(fits) ?? [view.mode];
+  const parts = choices.find(fits) ?? [mode];
   const spans = parts.flatMap((text, index) => [
     span(index === 0 ? "  " : separator, { role: "muted" }),
     span(text, {
       role:
-        text === view.mode
-          ? MODES[view.mode]
-          : text === share && isNearEnd(view.context)
-            ? "warning"
-            : "muted",
+        text === mode ? MODES[view.mode] : text === share && isNearEnd(view.context) ? "warning" : "muted",
     }),
   ]);
   return fitLine(spans, width);
@@ -67,13 +65,14 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
   return windowTokens !== undefined && usedTokens > windowTokens * 0.8;
 }
 
-/** The activity of the run at work, in one row: phase, time, tokens, a retry with the seconds left. */
+/** The activity of a run that waits for no answer, in one row: phase, time, tokens, a retry with the seconds left. */
 export function activityLine(
   view: SessionView,
   { now, marks, width }: { readonly now: number; readonly marks: Marks; readonly width: number },
 ): Line | undefined {
   const { run } = view;
-  if (run === undefined) return undefined;
+  // A question announces itself.
+  if (run === undefined || view.state === "waiting") return undefined;
   const beat = Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo;
   if (run.retry !== undefined) {
     const left = Math.max(0, Math.ceil((run.retry.until - now) / 1_000));
@@ -86,12 +85,7 @@ export function activityLine(
       width,
     );
   }
-  const word =
-    view.state === "stopping"
-      ? "stopping"
-      : view.state === "waiting"
-        ? "waits for your answer"
-        : PHASES[run.phase];
+  const word = view.state === "stopping" ? "stopping" : PHASES[run.phase];
   const facts = [
     secondsText(now - run.startedAt),
     ...(run.outputTokens > 0 ? [`${marks.down} ${tokensText(run.outputTokens)} tokens`] : []),

@@ -14,8 +14,12 @@ const DETAIL_ROWS = 200;
 /** Calls of a subagent that are shown while it works. */
 const CHILD_ROWS = 3;
 
-/** A call: one line with its state, then the change it made or the end of what it wrote. */
+/**
+ * A call: one line with its state, then the change it made or the end of what it wrote. Nothing while it is
+ * asked about: the question is its line.
+ */
 export function toolLines(item: ToolItem, context: ViewContext): readonly Line[] {
+  if (item.state === "asking") return [];
   const indent = item.parentCallId === undefined ? "" : "  ";
   const inner = { ...context, width: Math.max(8, context.width - indent.length - 2) };
   const body = [...agentLines(item, inner), ...bodyLines(item, inner)];
@@ -66,7 +70,7 @@ function stateText(item: ToolItem, { now, marks }: ViewContext): string {
     case "writing":
       return marks.more;
     case "asking":
-      return "waits for your answer";
+      return "";
     case "running":
       return item.startedAt === undefined ? marks.more : secondsText(now - item.startedAt);
     case "denied":
@@ -89,7 +93,6 @@ function tailOf({ tail = "" }: ToolItem): string {
 }
 
 function bodyLines(item: ToolItem, context: ViewContext): readonly Line[] {
-  if (item.state === "asking") return [];
   if (item.diff !== undefined && !FAILED.has(item.state))
     return folded(diffLines(item.diff, context), context);
   const showsTail =

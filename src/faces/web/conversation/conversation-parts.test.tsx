@@ -31,24 +31,22 @@ function asked(fields: Partial<Question>): string {
 }
 
 describe("a question", () => {
-  test("offers each choice with the rule it adds and where that is kept", () => {
+  test("says what is special, what it reaches and why, and offers each choice with the rule it adds", () => {
     const choices: readonly OfferedChoice[] = [
       { choice: "once" },
-      { choice: "session", rule: "bash(npm test)" },
-      { choice: "session", rule: "bash(npm *)" },
-      { choice: "always", rule: "bash(npm test)", savedTo: "/home/me/config.json" },
+      { choice: "always", rule: "bash(npm install*)" },
       { choice: "no" },
       { choice: "stop" },
     ];
-    const text = plain(asked({ choices })).replaceAll(/\s+/g, " ");
-    const { choice } = WORDS.en;
+    const input = { command: "npm install msw", access: "network", reason: "msw is missing" };
+    const text = plain(asked({ choices, input, runs: "network" })).replaceAll(/\s+/g, " ");
+    const { choice, reached, questionKind, runOnce } = WORDS.en;
     for (const part of [
-      "bash wants to run",
-      "no rule allows it",
-      choice.once,
-      `${choice.session} adds the rule bash(npm test)`,
-      `${choice.session} adds the rule bash(npm *)`,
-      `${choice.always} adds the rule bash(npm test) kept in /home/me/config.json`,
+      questionKind.network,
+      reached.network,
+      "Reason given: msw is missing",
+      runOnce,
+      `${choice.always} bash(npm install*)`,
       choice.no,
       choice.stop,
     ])
@@ -70,7 +68,7 @@ describe("a question", () => {
       isNew: false,
     };
     const text = plain(asked({ agent: "tester", tool: "edit", diff }));
-    for (const part of ["tester asks: edit wants to change a file", "a.ts", "old <b>", "new"])
+    for (const part of ["tester asks: Edit", "a.ts", "old <b>", "new"])
       expect(text).toContain(part);
   });
 

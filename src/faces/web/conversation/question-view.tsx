@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { callSubject } from "../../../app/coding-session/call-subject.ts";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
+import { questionKind, questionSubject } from "../../../app/coding-session/question-kind.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
@@ -39,22 +39,28 @@ export function QuestionView({ question, answer }: QuestionProps): VNode {
   );
 }
 
-function Title({ question: { type, tool, agent, diff } }: { readonly question: Question }): VNode {
+function Title({ question }: { readonly question: Question }): VNode {
   const words = useWords();
-  const name = withHiddenShown(tool ?? "");
-  const what =
-    type !== "permission"
-      ? words.question
-      : diff === undefined
-        ? words.wantsTo(name)
-        : words.wantsToChange(name);
-  return <>{agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}</>;
+  const { agent, tool = "", outside } = question;
+  const kind = questionKind(question);
+  const what = words.questionKind[kind];
+  const target = outside ?? (kind === "call" ? tool : undefined);
+  return (
+    <>
+      {agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}
+      {target !== undefined && <> {withHiddenShown(target)}</>}
+    </>
+  );
 }
 
 /** Nothing of it is cut: the end of a command is where the danger may be. */
 function Subject({ question }: { readonly question: Question }): VNode {
-  const { input, parts = [], reason, diff } = question;
+  const { input, tool, reason, diff } = question;
   const words = useWords();
+  const kind = questionKind(question);
+  const reached = kind === "network" || kind === "unsandboxed" ? words.reached[kind] : "";
+  const { reason: wanted } = tool === "bash" && input !== undefined ? input : {};
+  const given = typeof wanted === "string" && wanted.trim() !== "" ? words.reasonGiven(wanted) : "";
   return (
     <>
       {diff !== undefined && <DiffView diff={diff} whole />}
@@ -63,26 +69,18 @@ function Subject({ question }: { readonly question: Question }): VNode {
           {withHiddenShown(subjectText(question))}
         </pre>
       )}
-      <p>{withHiddenShown(reason)}</p>
-      {parts.length > 0 && (
-        <>
-          <p class="soft">{words.needsYes}:</p>
-          <ul>
-            {parts.map((part) => (
-              <li key={part.text}>
-                <code>{withHiddenShown(part.text)}</code>
-                {part.reason !== undefined && part.reason !== reason && <> {withHiddenShown(part.reason)}</>}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {[reached, given, reason]
+        .filter((note) => note !== "")
+        .map((note) => (
+          <p key={note}>{withHiddenShown(note)}</p>
+        ))}
     </>
   );
 }
 
-function subjectText({ tool = "", input = {} }: Question): string {
-  const subject = tool === "bash" ? callSubject(tool, input) : undefined;
+function subjectText(question: Question): string {
+  const { tool, input = {} } = question;
+  const subject = tool === "bash" ? questionSubject(question) : undefined;
   if (subject === undefined) return JSON.stringify(input, undefined, 2);
   const { main, others } = subject;
   return Object.keys(others).length === 0 ? main : `${main}\n${JSON.stringify(others, undefined, 2)}`;
@@ -93,14 +91,15 @@ interface AnswerProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-function Choices({ question: { id, choices }, send }: AnswerProps): VNode {
+function Choices({ question: { id, tool, choices }, send }: AnswerProps): VNode {
   const words = useWords();
   const [reason, setReason] = useState("");
   const isRefusal = ({ choice }: OfferedChoice): boolean => choice === "no" || choice === "stop";
   const button = (offered: OfferedChoice): VNode => (
     <ChoiceButton
-      key={`${offered.choice} ${offered.rule ?? ""}`}
+      key={offered.choice}
       offered={offered}
+      isCommand={tool === "bash"}
       onClick={() => send(answerOf(offered, reason))}
     />
   );
@@ -129,22 +128,23 @@ function answerOf({ choice, rule }: OfferedChoice, reason: string): QuestionAnsw
 }
 
 function ChoiceButton({
-  offered: { choice, rule, savedTo },
+  offered: { choice, rule },
+  isCommand,
   onClick,
 }: {
   readonly offered: OfferedChoice;
+  readonly isCommand: boolean;
   readonly onClick: () => void;
 }): VNode {
   const words = useWords();
   return (
     <button type="button" class={`choice ${choice}`} onClick={onClick}>
-      <span>{words.choice[choice]}</span>
+      <span>{choice === "once" && isCommand ? words.runOnce : words.choice[choice]}</span>
       {rule !== undefined && (
         <span class="rule">
-          {words.addsRule} <code>{withHiddenShown(rule)}</code>
+          <code>{withHiddenShown(rule)}</code>
         </span>
       )}
-      {savedTo !== undefined && <span class="rule">{words.keptIn(withHiddenShown(savedTo))}</span>}
     </button>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useId, useState } from "preact/hooks";
-import { PERMISSION_MODES } from "../../../permission/permission-mode.ts";
+import { LISTED_MODES } from "../../../app/coding-session/mode-names.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
@@ -93,7 +93,7 @@ export function NewSessionForm(): VNode {
               value={fields.mode}
               onInput={({ currentTarget }) => set("mode")(currentTarget.value)}
             >
-              {(["", ...PERMISSION_MODES] as const).map((mode) => (
+              {(["", ...LISTED_MODES] as const).map((mode) => (
                 <option key={mode} value={mode}>
                   {words.modes[mode]}
                 </option>

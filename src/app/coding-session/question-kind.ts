@@ -1,0 +1,45 @@
+import { type CallSubject, callSubject } from "./call-subject.ts";
+import type { Question } from "./question.ts";
+
+/** What a question is about, as its heading says. `value`: no call, but a value or a choice. */
+export type QuestionKind =
+  | "run"
+  | "network"
+  | "unsandboxed"
+  | "write"
+  | "edit"
+  | "read"
+  | "search"
+  | "write_outside"
+  | "read_outside"
+  | "fetch"
+  | "call"
+  | "value";
+
+/** The kind of a question. */
+export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
+  if (type !== "permission") return "value";
+  switch (tool) {
+    case "bash":
+      return runs === "network" ? "network" : runs === "outside" ? "unsandboxed" : "run";
+    case "write":
+    case "edit":
+      return outside === undefined ? tool : "write_outside";
+    case "read":
+      return outside === undefined ? "read" : "read_outside";
+    case "glob":
+    case "grep":
+      return outside === undefined ? "search" : "read_outside";
+    case "web_fetch":
+      return "fetch";
+    default:
+      return "call";
+  }
+}
+
+/** The call itself, without what heading and notes say; `undefined` where no argument speaks for the others. */
+export function questionSubject({ tool = "", input = {} }: Question): CallSubject | undefined {
+  if (tool !== "bash") return callSubject(tool, input);
+  const { access: _access, reason: _reason, ...rest } = input;
+  return callSubject(tool, rest);
+}

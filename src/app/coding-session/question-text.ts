@@ -1,0 +1,91 @@
+import { homedir } from "node:os";
+import { pathLine } from "../safe-text.ts";
+import type { OfferedChoice, Question } from "./question.ts";
+import { type QuestionKind, questionKind } from "./question-kind.ts";
+
+/** The heading of a question, without the size of its change. */
+export interface QuestionHeading {
+  /** What is special about the call: `Run with network`. */
+  readonly title: string;
+  /** The file, address or tool it is about; absent when the call itself follows. */
+  readonly target?: string;
+  /** What holds for it: `in the sandbox`. */
+  readonly note?: string;
+}
+
+const TITLES: { readonly [kind in QuestionKind]: string } = {
+  run: "Run",
+  network: "Run with network",
+  unsandboxed: "Run without sandbox",
+  write: "Write",
+  edit: "Edit",
+  read: "Read",
+  search: "Search",
+  write_outside: "Write outside the folder",
+  read_outside: "Read outside the folder",
+  fetch: "Fetch",
+  call: "Call",
+  value: "Question",
+};
+
+/** The heading of a question. Nothing in it is made safe for a terminal. */
+export function questionHeading(question: Question): QuestionHeading {
+  const { tool = "", input = {}, agent, outside, runs, diff } = question;
+  const kind = questionKind(question);
+  const title = `${agent === undefined ? "" : `${agent}: `}${TITLES[kind]}`;
+  if (kind === "run" && runs === "inside") return { title, note: "in the sandbox" };
+  if (kind === "run" || kind === "network" || kind === "unsandboxed" || kind === "value") return { title };
+  if (kind === "call") return { title, target: tool };
+  const { path, url } = input;
+  const target = outside === undefined ? (diff?.path ?? (kind === "fetch" ? url : path)) : tilde(outside);
+  return typeof target === "string" ? { title, target: pathLine(target) } : { title };
+}
+
+/** What a person should know besides the call: what it reaches, why the model wants it, why it is asked. */
+export function questionNotes(question: Question): readonly string[] {
+  const { tool, input = {}, reason, type } = question;
+  if (type !== "permission") return [];
+  const { reason: wanted } = input;
+  const reached = REACHED[questionKind(question)];
+  return [
+    ...(reached === undefined ? [] : [reached]),
+    ...(tool === "bash" && typeof wanted === "string" && wanted.trim() !== ""
+      ? [`Reason given: ${wanted}`]
+      : []),
+    ...(reason === "" ? [] : [reason]),
+  ];
+}
+
+const REACHED: { readonly [kind in QuestionKind]?: string } = {
+  network: "Reaches the network. Its files stay in the sandbox.",
+  unsandboxed: "Runs outside the sandbox, with everything that you can reach.",
+};
+
+/** The words of an answer. */
+export function choiceText({ choice, rule }: OfferedChoice, question: Question): string {
+  const isCommand = question.tool === "bash";
+  switch (choice) {
+    case "once":
+      return isCommand ? "Run once" : "Allow once";
+    case "edits":
+      return "Allow all edits in this session";
+    case "always":
+      return alwaysText(rule ?? "");
+    case "no":
+      return "No, and say why";
+    case "stop":
+      return "No, and stop";
+  }
+}
+
+function alwaysText(rule: string): string {
+  const [, tool = "", pattern] = /^([^(]+)\(([\s\S]*)\)$/.exec(rule) ?? [];
+  const verb = { bash: "run", write: "write", edit: "edit", read: "read" }[tool];
+  if (verb === undefined || pattern === undefined) return `Always allow ${rule} here`;
+  return `Always ${verb} ${tool === "bash" ? pattern : tilde(pattern)} here`;
+}
+
+function tilde(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
