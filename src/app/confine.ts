@@ -10,10 +10,10 @@ import { createProcessWatcher } from "../system/process-watcher.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
 import type { OnNotice } from "./coding-session/notice.ts";
 import { existingFolder } from "./config/paths.ts";
-import { openSettingsSandbox, sandboxMode } from "./open-sandbox.ts";
 import type { PermissionGate } from "./permission-gate.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
+import { openSettingsSandbox, sandboxMode } from "./settings-sandbox.ts";
 
 /** The confinement of an agent's commands to their place, and of its secrets to themselves. */
 export interface Confinement {
@@ -27,8 +27,6 @@ export interface Confinement {
   readonly temporary: () => string | undefined;
   /** The user's wish: it is opened later, and may not work. */
   readonly sandbox: "on" | "off";
-  /** The limits of the sandbox in one line, for the model. */
-  readonly limits: string | undefined;
   /** Has commands start where this gate allows them. */
   readonly follow: (gate: Pick<PermissionGate, "mode" | "looks">) => void;
   /** Never rejects. */
@@ -43,9 +41,6 @@ export interface ConfineOptions {
   readonly servers?: readonly McpServerDefinition[];
   readonly onNotice: OnNotice;
 }
-
-const LIMITS =
-  'they write in the workspace and $TMPDIR only, without network or keys. When a task needs more, call bash with access "network" or "full" and a reason: the user is asked.';
 
 /** Confines commands as the settings say. Starts nothing. Throws for missing folders. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
@@ -75,7 +70,6 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
     sandboxState: () => session.state(),
     temporary: () => session.temporary,
     sandbox: isOff ? "off" : "on",
-    limits: isOff ? undefined : LIMITS,
     follow: ({ mode, looks }) => {
       session.mode = mode;
       Object.assign(shell, { looks });
@@ -103,7 +97,7 @@ class SessionSandbox {
     return this.#sandbox?.temporary;
   }
 
-  /** The sandbox, or undefined for `auto` where there is none. Rejects for `on`: nothing runs outside then. */
+  /** The sandbox; undefined for `auto` where there is none. Rejects for `on`: nothing runs outside then. */
   open(): Promise<Sandbox | undefined> {
     this.#opening ??= this.#open();
     return this.#opening;

@@ -187,8 +187,9 @@ test.each(CONFORMANCE.passes)("the client passes the conformance scenario %s", a
 test("every conformance scenario for clients passes, or is listed with the reason why it does not", async () => {
   const { output } = await judged("conformance", ["list"]);
   const [, clients = ""] = /^Client scenarios.*\n((?: {2}- .*\n)+)/m.exec(output) ?? [];
-  const names = [...clients.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
-  expect([...CONFORMANCE.passes, ...Object.keys(CONFORMANCE.fails)].toSorted()).toEqual(names.toSorted());
+  const names = [...clients.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
+  const listed = new Set([...CONFORMANCE.passes, ...Object.keys(CONFORMANCE.fails)]);
+  expect(listed).toEqual(new Set(names));
 });
 
 test("the server passes the conformance scenarios that need no tools of the suite's own", async () => {

@@ -51,7 +51,7 @@ async function attempt(attack: Attack): Promise<boolean> {
         const context = { signal: new AbortController().signal, cwd: workspace, update: () => undefined };
         const result = await tools.bash.execute?.({ command, ...input } as never, context as never);
         const { content } = result as { readonly content: Parameters<typeof textOf>[0] };
-        if (process.env["SHOW"] !== undefined) console.error(textOf(content));
+        if (process.env["SHOW"] !== undefined) process.stderr.write(`${textOf(content)}\n`);
         return textOf(content);
       },
     });
@@ -69,4 +69,4 @@ const chosen = ATTACKS.filter(
   (attack) => (!isOutside || attack.isControlled === true) && attack.name.includes(only),
 );
 for (const attack of chosen) if (!(await attempt(attack))) succeeded.push(attack.name);
-console.log(JSON.stringify({ count: chosen.length, succeeded }));
+process.stdout.write(JSON.stringify({ count: chosen.length, succeeded }));

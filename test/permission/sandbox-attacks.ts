@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What an attack may use: a sandbox around `workspace`, and ports and sockets that this process listens on. */
+/** A sandbox around `workspace`, and ports and sockets that this process listens on. */
 export interface AttackRoom {
   readonly workspace: string;
   readonly home: string;

@@ -1,22 +1,17 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
-  accessSync,
-  chmodSync,
   closeSync,
-  constants,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { textOf } from "../../src/core/message/message.ts";
-import { openSandbox } from "../../src/permission/sandbox/open-sandbox.ts";
 import { missingForSandbox, openSandboxRoom } from "../sandbox-room.ts";
 import { openShellRoom, steady, until } from "../shell-room.ts";
 import { tempFolder } from "../temp-folder.ts";
@@ -354,77 +349,4 @@ describe.skipIf(missing !== "")("no command runs outside of a sandbox in its pla
     await room.bash({ command: "echo x > ~/let", access: "full", reason: "To try it." });
     expect(["mine", "let"].map((name) => existsSync(join(room.home, name)))).toEqual([true, true]);
   });
-});
-
-describe("a sandbox that does not work is none, and says why in one line", () => {
-  const problemOf = async (
-    environment: Record<string, string>,
-    workspace = [tempFolder()],
-    home = tempFolder(),
-  ) => {
-    const opened = await openSandbox({ workspace, home, environment });
-    return "problem" in opened ? opened.problem : opened.sandbox.dispose().then(() => "it works");
-  };
-
-  test.skipIf(process.platform !== "linux")("without its program", async () => {
-    expect(await problemOf({ PATH: tempFolder() })).toBe(
-      "no sandbox (bash and bwrap and nsenter not found): apt-get install bash bubblewrap util-linux, dnf install bash bubblewrap util-linux or apk add bash bubblewrap util-linux; commands ask",
-    );
-  });
-
-  test("around the home, around nothing, and around keys", async () => {
-    const home = tempFolder({ ".ssh/id": "" });
-    const PATH = "/usr/bin:/bin";
-    expect([
-      await problemOf({ PATH }, [home], home),
-      await problemOf({ PATH }, [], home),
-      await problemOf({ PATH }, [join(home, ".ssh")], home),
-    ]).toEqual([
-      expect.stringMatching(/^no sandbox \(the workspace \S+ holds the home folder\): .*; commands ask$/),
-      expect.stringContaining("no workspace folder was given"),
-      expect.stringContaining("lies in a folder that commands may not read"),
-    ]);
-  });
-
-  /** A program that takes the place of bubblewrap. */
-  const fake = (text: string): string => {
-    const programs = tempFolder({ bwrap: `#!/bin/bash\n${text}\n` });
-    chmodSync(join(programs, "bwrap"), 0o755);
-    return `${programs}:/usr/bin:/bin`;
-  };
-  const skip = 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"';
-
-  test.skipIf(missing !== "").each([
-    ["that confines nothing", skip, /reassociate to namespace|could be written to/],
-    [
-      "that confines half",
-      `args=(); for a in "$@"; do [ "$a" = --unshare-net ] || args+=("$a"); done; args=("\${args[@]/--ro-bind/--bind}"); exec /usr/bin/bwrap "\${args[@]}"`,
-      /could be written to|is not as/,
-    ],
-    [
-      "that may make no namespaces",
-      "echo 'bwrap: No permissions to create new namespace, likely because' >&2; exit 1",
-      /user namespaces are forbidden here .*: in a container choose --yolo/,
-    ],
-    [
-      "that meets a covered /proc",
-      `case "$*" in *--proc*) echo "bwrap: Can't mount proc on /newroot/proc: Operation not permitted" >&2; exit 1;; *) exec /usr/bin/bwrap "$@";; esac`,
-      /\/proc is partly covered here/,
-    ],
-    ["that ends without a word", "exit 1", /it ended without a word/],
-  ])("with a bubblewrap %s", async (_name, text, expected) => {
-    const problem = await problemOf({ PATH: fake(text) });
-    expect(problem).toMatch(expected);
-    expect(problem).toMatch(/^no sandbox \([^\n]*\): [^\n]*; commands ask$/);
-  });
-
-  test.skipIf(missing !== "")(
-    "with a program of the workspace in its place: that one is not used",
-    async () => {
-      const workspace = tempFolder();
-      symlinkSync("/bin/false", join(workspace, "bwrap"));
-      accessSync(join(workspace, "bwrap"), constants.X_OK);
-      expect(await problemOf({ PATH: `${workspace}:/usr/bin:/bin` }, [workspace])).toBe("it works");
-    },
-  );
 });

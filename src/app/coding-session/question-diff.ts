@@ -68,7 +68,8 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
     const content = before && encodeText(before.content);
     if (content !== undefined && "missing" in content) return gone("a file in another encoding");
     const diff = await diffOf(shown, before?.content.text, after);
-    const large = before !== undefined && diff === undefined ? gone(`a file of ${before.stamp.size} bytes`) : {};
+    const large =
+      before !== undefined && diff === undefined ? gone(`a file of ${before.stamp.size} bytes`) : {};
     return { diff, file: { content }, ...large };
   } catch (error) {
     if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };

@@ -141,6 +141,6 @@ test("a byte order mark changes no server, and stays when one is added", async (
   await saveServer(join(root, ".mcp.json"), "db", { command: "db" });
   const text = readFileSync(join(root, ".mcp.json"), "utf8");
   writeFileSync(join(root, ".mcp.json"), text.replace("// kept", ""));
-  const names = findProjectServers(root).map((found) => ("name" in found ? found.name : found.fault));
+  const names = findProjectServers(root, root).map((found) => ("name" in found ? found.name : found.fault));
   expect([text.startsWith("\uFEFF{\n  // kept"), names]).toEqual([true, ["db"]]);
 });

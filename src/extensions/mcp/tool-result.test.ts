@@ -41,9 +41,10 @@ test.each([
   ["line breaks", "image/png", "iVBORw0K\r\nGgo=\n", "image/png", "iVBORw0KGgo="],
   ["the alphabet of addresses", "image/gif", "R0lGODlh_-8=", "image/gif", "R0lGODlh/+8="],
   ["no type that is right", "application/octet-stream", "UklGRgAAAABXRUJQ", "image/webp", "UklGRgAAAABXRUJQ"],
-])("a picture with %s is shown", (_, mimeType, data, media_type, shown) => {
-  expect(toMcpResult({ content: [{ type: "image", mimeType, data }] }).content).toEqual([
-    { type: "image", source: { type: "base64", media_type, data: shown } },
+])("a picture with %s is shown", (...row) => {
+  const [, mimeType, given, media_type, data] = row;
+  expect(toMcpResult({ content: [{ type: "image", mimeType, data: given }] }).content).toEqual([
+    { type: "image", source: { type: "base64", media_type, data } },
   ]);
 });
 

@@ -7,9 +7,9 @@ import { misuse } from "../../core/base/errors.ts";
  */
 export function containForeignCode(drawsScreen: boolean): Disposable {
   const { stdout, stderr } = process;
-  const { exit } = process;
+  const exit = process.exit.bind(process);
   // The program itself writes by `ownWrite`, which this does not change.
-  if (!drawsScreen) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  if (!drawsScreen) stdout.write = stderr.write.bind(stderr);
   process.exit = refusedExit;
   return {
     [Symbol.dispose]: () => {

@@ -40,8 +40,8 @@ export function ownStandardOutput(): Writable {
 
 /** Writes as the kind of stream does, whatever the `write` of this one was replaced by. */
 function ownWrite(stream: Writable, chunk: string | Buffer, done: (error?: Error | null) => void): void {
-  const { write } = Object.getPrototypeOf(stream) as Writable;
-  write.call(stream, chunk, "utf8", done);
+  const kind = Object.getPrototypeOf(stream) as Writable;
+  kind.write.call(stream, chunk, "utf8", done);
 }
 
 /** True when a person sits at the other end of a standard descriptor (0 to 2). */

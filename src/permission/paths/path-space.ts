@@ -96,7 +96,12 @@ export class PathSpace {
       : `${base}${system.sep}${rooted}`;
     const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
     // Where the links of such a path lead is not looked up: it is nowhere that a rule for a folder describes.
-    return { given, written, resolved: isTooLong ? "/" : this.#spell(this.#resolve(spelledPath(absolute))), odd };
+    return {
+      given,
+      written,
+      resolved: isTooLong ? "/" : this.#spell(this.#resolve(spelledPath(absolute))),
+      odd,
+    };
   }
 
   /** True when a resolved path lies in the workspace or among the session's temporary files. */

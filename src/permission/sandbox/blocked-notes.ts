@@ -1,6 +1,6 @@
 import type { SandboxLimits } from "./sandbox-limits.ts";
 
-/** What a confined command met with. */
+/** The end of a confined command, as far as the sandbox had a part in it. */
 export interface BlockedCommand {
   readonly output: string;
   readonly network: boolean;

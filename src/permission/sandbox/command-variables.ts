@@ -26,7 +26,7 @@ export interface VariablePlaces {
   readonly network: boolean;
 }
 
-/** The variables a confined command sees. Without a network package managers do not try again for a minute. */
+/** The variables of a confined command. Without a network package managers do not retry for a minute. */
 export function commandVariables(env: Variables, { temporary, cache, network }: VariablePlaces): Variables {
   const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
   const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);

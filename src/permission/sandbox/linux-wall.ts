@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../core/base/clock.ts";
-import { GATE_SCRIPT, passGate } from "./gate.ts";
+import { GATE_SCRIPT, passGate } from "./command-gate.ts";
 import { leakedDescriptors } from "./leaked-descriptors.ts";
 import { planMounts, type SandboxFolders } from "./mount-plan.ts";
 import { hostMounts, type PlannedMount, parseMounts, wrongMount } from "./mount-table.ts";
@@ -13,8 +13,13 @@ import type { KeptPaths, Wall, WalledCommand, WalledStart } from "./wall.ts";
 
 /** Without these options root could take the wall down from inside. */
 const ISOLATION = [
-  ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"],
-  ...["--die-with-parent", "--new-session"],
+  "--unshare-user",
+  "--unshare-pid",
+  "--unshare-ipc",
+  "--cap-drop",
+  "ALL",
+  "--die-with-parent",
+  "--new-session",
 ];
 const ROOT = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
 /** Root outside is still looked at as root by settings of the kernel. */
@@ -57,7 +62,7 @@ export class LinuxWall implements Wall {
     const host = hostMounts();
     const request = { limits: this.#limits, folders: this.#folders, network, readOnly, host };
     const planned = planMounts({ ...request, steering: present, pinned });
-    const [file = "", ...args] = [
+    const [file, ...args] = [
       ...(network ? [] : this.#namespaces.join(this.#programs)),
       this.#programs.bwrap,
       ...ISOLATION,
@@ -65,9 +70,17 @@ export class LinuxWall implements Wall {
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
       // Inside only: bubblewrap itself may be started by a script.
-      ...["--setenv", "BASH_ENV", join(this.#folders.own, "gate")],
-      ...["--seccomp", FILTER_DESCRIPTOR, "--chdir", command.cwd, "--"],
-      ...[this.#programs.bash, "-c", command.command],
+      "--setenv",
+      "BASH_ENV",
+      join(this.#folders.own, "gate"),
+      "--seccomp",
+      FILTER_DESCRIPTOR,
+      "--chdir",
+      command.cwd,
+      "--",
+      this.#programs.bash,
+      "-c",
+      command.command,
     ];
     const refusals = this.#namespaces.refusals();
     const filter = openSync(filterFile(this.#folders.own, network), "r");
@@ -144,7 +157,8 @@ function firstProcess({ pid }: ChildProcess): number | undefined {
 
 /** It waits for all that it ends, so what it started is gone when it is. */
 async function gone(pid: number | undefined): Promise<void> {
-  for (let pause = 1; pid !== undefined && isAlive(pid); pause = Math.min(pause * 2, LAST_PAUSE_MS))
+  if (pid === undefined) return;
+  for (let pause = 1; isAlive(pid); pause = Math.min(pause * 2, LAST_PAUSE_MS))
     await systemClock.sleep(pause);
 }
 

@@ -6,7 +6,7 @@ import type { SandboxLimits } from "./sandbox-limits.ts";
 
 /** The own folders of an open sandbox. */
 export interface SandboxFolders {
-  /** What the wall needs inside: no command writes there. */
+  /** Files that the wall needs inside: no command writes there. */
   readonly own: string;
   /** Temporary files of the session. */
   readonly temporary: string;
@@ -16,7 +16,7 @@ export interface SandboxFolders {
   readonly closed: string;
 }
 
-/** What the mounts of a command follow from. */
+/** The facts that the mounts of a command follow from. */
 export interface MountRequest {
   readonly limits: SandboxLimits;
   readonly folders: SandboxFolders;

@@ -28,7 +28,7 @@ export interface SandboxOptions {
   readonly loopback?: boolean;
 }
 
-/** What commands may reach, as paths on disk. */
+/** The reach of commands, as paths on disk. */
 export interface SandboxLimits {
   readonly workspace: readonly string[];
   readonly home: string;
@@ -49,8 +49,16 @@ const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /** Where keys are usually kept, in the home folder. */
 const KEYS = [
-  ...[".ssh", ".aws", ".gnupg", ".kube", ".docker", ".config/gh", ".config/gcloud"],
-  ...[".netrc", ".Xauthority", "Library/Keychains"],
+  ".ssh",
+  ".aws",
+  ".gnupg",
+  ".kube",
+  ".docker",
+  ".config/gh",
+  ".config/gcloud",
+  ".netrc",
+  ".Xauthority",
+  "Library/Keychains",
 ];
 
 /** Finds the limits as things are on disk now. What does not exist limits nothing. */

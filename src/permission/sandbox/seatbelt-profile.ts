@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 
-/** What a profile for `sandbox-exec` follows from. All paths are resolved, as the kernel compares them. */
+/** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */
 export interface ProfileRequest {
   readonly writable: readonly string[];
   /** Folders and files in them that stay as they are, whether they exist or not. */
@@ -63,7 +63,7 @@ function rule(action: string, filters: readonly string[]): string {
   return filters.length === 0 ? "" : `(${action} ${filters.join(" ")})`;
 }
 
-/** What steers git in repositories further down, by name. */
+/** Rules for whatever steers git in repositories further down, by name. */
 function steeringPatterns(root: string): readonly string[] {
   const below = `^${root.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}/(.*/)?\\.git/(.*/)?`;
   return [`${below}(config|config\\.worktree|commondir)$`, `${below}hooks(/.*)?$`].map(

@@ -35,7 +35,7 @@ export class SeatbeltWall implements Wall {
   }
 }
 
-/** What the profile of one command says. */
+/** The facts that the profile of one command follows from. */
 export function profileRequest(
   { workspace, writable, unreadable, outerGit, loopback, ...limits }: SandboxLimits,
   { temporary, cache, own }: SandboxFolders,

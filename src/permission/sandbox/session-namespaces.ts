@@ -42,7 +42,7 @@ export class SessionNamespaces {
         try {
           resolve(new SessionNamespaces(pid));
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
         child.stdin.end();
       });
@@ -52,7 +52,7 @@ export class SessionNamespaces {
     });
   }
 
-  /** The words in front of a command that runs in them. The paths lead to our descriptors: it inherits none. */
+  /** The words in front of a command that runs in them. Paths lead to our descriptors: it inherits none. */
   join({ nsenter }: WallPrograms): readonly string[] {
     const own = `/proc/${process.pid}/fd`;
     return [

@@ -21,13 +21,13 @@ const MAX_BYTES = 1_000_000;
 /** Submodules may have submodules. */
 const MAX_DEPTH = 6;
 
-/** What stands at a path. `text` is the content of a file, or where a link leads. */
+/** A file, folder or link at a path. `text` is the content of a file, or where a link leads. */
 export interface SteeringState {
   readonly kind: "file" | "folder" | "link" | "other";
   readonly text: string;
 }
 
-/** True for the paths that steer in a root, whatever stands there. */
+/** The paths that steer in a root, whatever stands there. */
 export function steeringOfRoot(root: string): readonly string[] {
   return IN_ROOT.map((name) => join(root, name));
 }
@@ -43,9 +43,9 @@ export function steeringOfRepository(folder: string, writable: readonly string[]
 
 /** The paths that steer git in a git folder. */
 export function steeringOfGit(git: string, depth = 0): readonly string[] {
-  const worktrees = foldersIn(join(git, "worktrees")).flatMap((each) => [
-    ...["config.worktree", "commondir", "gitdir"].map((name) => join(each, name)),
-  ]);
+  const worktrees = foldersIn(join(git, "worktrees")).flatMap((each) =>
+    ["config.worktree", "commondir", "gitdir"].map((name) => join(each, name)),
+  );
   const modules =
     depth < MAX_DEPTH ? foldersIn(join(git, "modules")).flatMap((each) => ofModule(each, depth)) : [];
   return [...IN_GIT.map((name) => join(git, name)), ...worktrees, ...modules];
@@ -74,7 +74,7 @@ export function isBareRepository(folder: string): boolean {
   return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
 
-/** What stands at a path now; undefined: nothing. Reads regular files only, and never waits for one. */
+/** The state of a path; undefined: nothing is there. Reads regular files only, and never waits for one. */
 export function stateOf(path: string): SteeringState | undefined {
   const found = lookAt(path);
   if (found === undefined) return undefined;

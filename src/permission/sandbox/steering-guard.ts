@@ -95,7 +95,7 @@ export class SteeringGuard {
     for (const watcher of this.#watchers.splice(0)) watcher.close();
   }
 
-  /** What was put back since the last call, one line each. */
+  /** Lines that say what was put back since the last call. */
   takeReports(): readonly string[] {
     return this.#reports.splice(0);
   }
@@ -192,7 +192,7 @@ export class SteeringGuard {
     return name === "gitdir" && before === undefined;
   }
 
-  /** What a command took away and is written down here. */
+  /** True for a state that can be written back. */
   #isSteeringText({ kind }: SteeringState): boolean {
     return kind === "file" || kind === "link";
   }

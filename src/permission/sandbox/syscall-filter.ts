@@ -47,7 +47,7 @@ const end = (verdict: number): Instruction => [0x06, 0, 0, verdict];
 /**
  * The seccomp program for bubblewrap, as bytes; `undefined` for an architecture without one. Sockets are of
  * the Internet, netlink and, without the network of the host, UNIX: other families lead to the host of a
- * virtual machine. With that network UNIX sockets with a name are refused too, for abstract ones belong to it.
+ * virtual machine. With that network UNIX sockets are refused too, for abstract ones belong to it.
  */
 export function syscallFilter(
   arch: string,

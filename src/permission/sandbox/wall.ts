@@ -26,7 +26,7 @@ export interface WalledStart {
   readonly wasRefusedNetwork: () => boolean;
 }
 
-/** What the system offers to confine commands: bubblewrap, or `sandbox-exec`. */
+/** The means of a system to confine commands: bubblewrap, or `sandbox-exec`. */
 export interface Wall {
   readonly start: (command: WalledCommand, kept: KeptPaths) => WalledStart;
   readonly close: () => void;

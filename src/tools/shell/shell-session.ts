@@ -37,7 +37,7 @@ export interface ShellOptions {
    * Default: commands can do all the user can.
    */
   readonly sandbox?: CommandSandbox | OpenCommandSandbox | undefined;
-  /** Says where an allowed call runs, right when it starts. Default: in the sandbox, and nothing leaves it. */
+  /** Says where an allowed call runs, right when it starts. Default: in the sandbox, with no way out. */
   readonly placement?: ((input: object) => CommandPlacement) | undefined;
   /** Runs commands instead of us that are neither in the background nor in a sandbox. */
   readonly port?: ShellPort | undefined;
@@ -192,14 +192,14 @@ export class ShellSession {
     }
   }
 
-  async #startInside(sandbox: CommandSandbox, options: CommandStart): Promise<Started> {
+  async #startInside(sandbox: CommandSandbox, options: CommandStart): Promise<CommandBegin> {
     const { command, cwd, place } = options;
     const [network, readOnly] = [place?.runs === "network", place?.readOnly === true];
     const asked = { command, cwd, env: place?.env ?? this.env, network, readOnly };
     const confined = await sandbox.wrap(asked).catch((error: unknown) => {
       throw refused(errorMessage(error));
     });
-    let started: Started;
+    let started: CommandBegin;
     try {
       started = await this.#run(options, confined);
     } catch (error) {
@@ -221,7 +221,7 @@ export class ShellSession {
     }
   }
 
-  async #run(options: CommandStart, confined: SandboxedCommand | undefined): Promise<Started> {
+  async #run(options: CommandStart, confined: SandboxedCommand | undefined): Promise<CommandBegin> {
     const shell = this.shell();
     const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
     if (this.#disposed !== undefined) {
@@ -316,7 +316,7 @@ export class ShellSession {
   }
 }
 
-interface Started {
+interface CommandBegin {
   readonly running: RunningCommand;
   /** Why it did not begin: nothing of it has run. */
   readonly problem?: string;

@@ -10,7 +10,7 @@ import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
-import type { McpHub } from "../../../extensions/mcp/mcp-hub.ts";
+import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import type { CommandCall } from "../command-call.ts";
@@ -105,14 +105,8 @@ async function testServer(place: Place): Promise<number> {
       stdout.write(`${definition.name} works: ${counted(status.tools.length, "tool")}.\n`);
       return EXIT.done;
     }
-    const names = [...status.tools, ...status.dropped].map(({ name }) => name);
-    const known = status.tools.find((each) => each.as === tool)?.name ?? tool;
-    if (!names.includes(known)) {
-      const has = `${definition.name} has no tool ${JSON.stringify(tool)}.${didYouMean(tool, names)}`;
-      say(context, `${has} Its tools: ${names.join(", ") || "none"}.`);
-      return EXIT.failed;
-    }
     try {
+      const known = knownTool(status, tool);
       const answer = await hub.call(definition.name, known, input, new AbortController().signal);
       const { content, isError = false } = toMcpResult(answer);
       const redact = redactionFor(settings.environment, settings.config.values, [definition]);
@@ -129,6 +123,16 @@ async function testServer(place: Place): Promise<number> {
       return EXIT.failed;
     }
   });
+}
+
+/** The server's own name of a tool. Throws `invalid_argument` where it has none of that name. */
+function knownTool({ name, tools, dropped }: McpServerStatus, tool: string): string {
+  const names = [...tools, ...dropped].map((each) => each.name);
+  const known = tools.find(({ as }) => as === tool)?.name ?? tool;
+  if (names.includes(known)) return known;
+  throw misuse(
+    `${name} has no tool ${JSON.stringify(tool)}.${didYouMean(tool, names)} Its tools: ${names.join(", ") || "none"}.`,
+  );
 }
 
 function argumentsOf(json: string | undefined): object {

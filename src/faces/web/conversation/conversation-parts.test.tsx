@@ -68,8 +68,7 @@ describe("a question", () => {
       isNew: false,
     };
     const text = plain(asked({ agent: "tester", tool: "edit", diff }));
-    for (const part of ["tester asks: Edit", "a.ts", "old <b>", "new"])
-      expect(text).toContain(part);
+    for (const part of ["tester asks: Edit", "a.ts", "old <b>", "new"]) expect(text).toContain(part);
   });
 
   test("shows a change to its end", () => {
