@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CheckpointedCall } from "../src/core/agent/checkpointer.ts";
-import { defineTool } from "../src/core/tool/define-tool.ts";
+import type { CheckpointedCall } from "../src/core/agent/ports.ts";
+import { defineTool } from "../src/core/tool/tool.ts";
 import { DEFAULT_LIMITS } from "../src/session/checkpoints/checkpoint-limits.ts";
 import { SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
 

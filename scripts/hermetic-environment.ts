@@ -7,7 +7,7 @@ import { join } from "node:path";
  * themselves to run, and whose certificates npm needs behind a proxy of a company.
  */
 const KEPT =
-  /^(?:PATH|TMPDIR|TMP|TEMP|TZ|LANG|LC_\w+|TERM|CI|FORCE_COLOR|NO_COLOR|NODE_ENV|VITEST\w*|NANO_AGENT_(?:TRIALS|FAULTS|SEED)|NODE_EXTRA_CA_CERTS|SystemRoot|PATHEXT|ComSpec)$/;
+  /^(?:PATH|TMPDIR|TMP|TEMP|TZ|LANG|LC_\w+|TERM|CI|FORCE_COLOR|NO_COLOR|NODE_ENV|VITEST\w*|NANO_AGENT_(?:TRIALS|FAULTS|SEED|GOLDEN)|NODE_EXTRA_CA_CERTS|SystemRoot|PATHEXT|ComSpec)$/;
 /** A port that nobody can listen on without being root, and nobody does. */
 const NOWHERE = "http://127.0.0.1:1";
 

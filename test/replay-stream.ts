@@ -1,4 +1,4 @@
-import { AnswerCollector, type CollectedAnswer } from "../src/core/model/collect.ts";
+import { AnswerCollector, type CollectedAnswer } from "../src/core/model/answer.ts";
 import type { StreamPart } from "../src/core/model/model.ts";
 import { createSseParser } from "../src/providers/sse.ts";
 import type { Wire, WireTarget } from "../src/providers/wire.ts";

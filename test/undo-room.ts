@@ -2,10 +2,9 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "../src/agent/agent.ts";
-import { MemoryJournal } from "../src/core/agent/memory-journal.ts";
+import { MemoryJournal } from "../src/core/agent/journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
-import { defineTool } from "../src/core/tool/define-tool.ts";
-import type { Tool } from "../src/core/tool/tool.ts";
+import { defineTool, type Tool } from "../src/core/tool/tool.ts";
 import { type CheckpointLimits } from "../src/session/checkpoints/checkpoint-limits.ts";
 import {
   type RollbackOptions,

@@ -1,20 +1,41 @@
+import { join } from "node:path";
 import { type GateReport, runGate } from "./gate.ts";
-import { isTestFile, listFiles, parseFile, type SourceFile } from "./source.ts";
+import { publicEntries } from "./public-entries.ts";
+import { literalText, parseFile, type SourceFile } from "./source.ts";
 
-/** Checks that every exported declaration below `src/` has a doc comment directly above it. */
+/** Checks that every declaration that an entry of the package exports has a doc comment directly above it. */
 export function checkDocs(root: string): GateReport {
-  const paths = listFiles(root, "src", /\.tsx?$/).filter((path) => !isTestFile(path));
-  const findings = paths.flatMap((path) => undocumented(parseFile(root, path)));
-  return { looked: paths.length, findings };
+  const names = publicNames(root);
+  const findings = [...names.keys()]
+    .sort()
+    .flatMap((path) => undocumented(parseFile(root, path), names.get(path) ?? new Set()));
+  return { looked: names.size, findings };
 }
 
-function undocumented(file: SourceFile): string[] {
+/** The names that entries export, by the file that declares them. */
+function publicNames(root: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const { source: entry } of publicEntries(root)) {
+    for (const node of parseFile(root, entry).program.body) {
+      if (node.type !== "ExportNamedDeclaration") continue;
+      const from = literalText(node.source);
+      const path = from === undefined ? entry : join(entry, "..", from);
+      const own = names.get(path) ?? new Set();
+      names.set(path, own);
+      if (node.declaration !== null) own.add(declaredName(node.declaration));
+      for (const { local } of node.specifiers) if ("name" in local) own.add(local.name);
+    }
+  }
+  return names;
+}
+
+function undocumented(file: SourceFile, names: ReadonlySet<string>): string[] {
   const documented = new Set<string>();
   const findings: string[] = [];
   for (const node of file.program.body) {
     if (node.type !== "ExportNamedDeclaration" || node.declaration === null) continue;
     const name = declaredName(node.declaration);
-    if (documented.has(name)) continue;
+    if (documented.has(name) || !names.has(name)) continue;
     documented.add(name);
     if (!hasDocComment(file, node.start)) {
       findings.push(

@@ -59,8 +59,12 @@ export const FACE_LOADER = "faces/cli";
 /** The one file that reads the environment. */
 export const ENVIRONMENT_FILE = "src/app/config/env.ts";
 
-/** The files that may end the process. */
-export const EXIT_FILES: ReadonlySet<string> = new Set(["src/faces/cli/main.ts", "src/faces/cli/bin.ts"]);
+/** The files that may end the process, and the one that keeps code of others from it. */
+export const EXIT_FILES: ReadonlySet<string> = new Set([
+  "src/faces/cli/main.ts",
+  "src/faces/cli/bin.ts",
+  "src/faces/cli/foreign-code.ts",
+]);
 
 /** The room a file of `src/` is in: the longest known folder above it; undefined when there is none. */
 export function roomOf(path: string): string | undefined {

@@ -4,11 +4,11 @@ import { type GateReport, runGate } from "./gate.ts";
 import { listFiles } from "./source.ts";
 
 const FOLDERS = ["src", "test", "scripts", "bench", "examples"];
-const LIMIT = 400;
+const LIMIT = 600;
 /** A comment is read, so it is no wider than code is printed. */
 const COMMENT_WIDTH = 110;
 const COMMENT = /^\s*(?:\/\/|\/?\*)/;
-const OWN_LIMITS: ReadonlyMap<string, number> = new Map([["src/core/agent/loop.ts", 250]]);
+const OWN_LIMITS: ReadonlyMap<string, number> = new Map([["src/core/agent/loop.ts", 270]]);
 
 /** Where the exceptions live: a list of {@link SizeException}. */
 export const EXCEPTIONS_FILE = "scripts/gates/size-exceptions.json";

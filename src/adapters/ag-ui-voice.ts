@@ -1,5 +1,4 @@
-import type { AssistantEntry, CompactionEntry, ToolResultEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, AssistantEntry, CompactionEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { AgUiVoiceEvent } from "./ag-ui-event.ts";
 

@@ -1,5 +1,9 @@
-import type { AgentEvent, PhaseEvent, SubagentEvent } from "../core/agent/event.ts";
-import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import {
+  type AgentEvent,
+  OpenSubagents,
+  type PhaseEvent,
+  type SubagentEvent,
+} from "../core/agent/entries.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";

@@ -1,6 +1,10 @@
-import type { RunEndEntry, UserEntry } from "../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
-import { OpenSubagents } from "../core/agent/open-subagents.ts";
+import {
+  type AgentEvent,
+  OpenSubagents,
+  type RunEndEntry,
+  type SubagentEvent,
+  type UserEntry,
+} from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";

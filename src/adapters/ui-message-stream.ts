@@ -1,5 +1,4 @@
-import type { ToolIntentEntry, ToolResultEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, ToolIntentEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { defined } from "../core/base/defined.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";

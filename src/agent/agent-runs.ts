@@ -1,40 +1,178 @@
-import { callMaker } from "../core/agent/act.ts";
-import { goesOn, saysSomething } from "../core/agent/begin-run.ts";
-import type { CompactionEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
-import { wallTimeDetail } from "../core/agent/limits.ts";
+import type { AgentEvent, CompactionEntry, NewEntry } from "../core/agent/entries.ts";
+import { isContinuation, perform, saysSomething, wallTimeDetail } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { performRun } from "../core/agent/run.ts";
-import type { ModelChoice, Recorder, RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import {
+  type ModelSelection,
+  newRun,
+  type Recorder,
+  type Run,
+  type RunParts,
+  type RunPlugin,
+  type SharedParts,
+} from "../core/agent/run.ts";
+import { callMaker, Scheduler } from "../core/agent/run-calls.ts";
 import { LinkedAbort } from "../core/base/abort.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { defined } from "../core/base/defined.ts";
-import { misuse, NanoAgentError } from "../core/base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
+import { didYouMean } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Message, UserMessage } from "../core/message/message.ts";
-import { Scheduler } from "../core/tool/schedule.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
-import { compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
+import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
+import type { Tool, ToolRegistry, ToolResult } from "../core/tool/tool.ts";
+import { compactionPlugin, compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
 import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import { LongTermPlugin } from "../memory/long-term-plugin.ts";
 import type { HookedAgent } from "../plugins/hook.ts";
 import type { HookRegistry } from "../plugins/hook-registry.ts";
 import { Hooks, type HooksContext } from "../plugins/hooks.ts";
+import { loopGuardPlugin } from "../plugins/loop-guard-plugin.ts";
 import { stopWhenPlugin } from "../plugins/stop-when.ts";
-import type { AgentSession } from "./agent-session.ts";
-import { assertRunnable } from "./assert-runnable.ts";
-import { makeRun } from "./make-run.ts";
-import type { CallToolOptions, ResolvedOptions, RunOptions } from "./options.ts";
-import { publisher } from "./publish.ts";
-import type { SteeringQueue } from "./steering.ts";
+import { type AgentSession, assertRunnable, type SteeringQueue } from "./agent-session.ts";
+import {
+  type AgentOptions,
+  assertOptions,
+  assertPriced,
+  type CallToolOptions,
+  type ResolvedOptions,
+  type RunOptions,
+} from "./options.ts";
+import { runSubagent } from "./run-subagent.ts";
+
+/**
+ * Lets the observers of a run see each event before its reader. What one of them throws stops nothing and
+ * keeps nothing from the others: it is told as a warning, to `onEvent` too where that is not what threw.
+ */
+export function publisher(
+  { onEvent, onToken }: Pick<RunOptions, "onEvent" | "onToken">,
+  push: (event: AgentEvent) => void,
+): (event: AgentEvent) => void {
+  if (onEvent === undefined && onToken === undefined) return push;
+  const show = (event: AgentEvent): void => {
+    if (onEvent !== undefined) observe(onEvent, event, (error) => push(warning(error)));
+    push(event);
+  };
+  if (onToken === undefined) return show;
+  return (event) => {
+    if (event.type === "text_delta") observe(onToken, event.text, (error) => show(warning(error)));
+    show(event);
+  };
+}
+
+/** An observer may be asynchronous: nobody waits, and a rejection must not end the process. */
+function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
+  try {
+    const pending = observer(value);
+    if (pending instanceof Promise) pending.catch(onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
+}
+
+function warning(error: unknown): AgentEvent {
+  return { type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` };
+}
+
+/** The plugins of an agent's runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
+export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOptions): readonly RunPlugin[] {
+  const plugins: RunPlugin[] = [];
+  if (longTermMemory !== undefined) plugins.push(new LongTermPlugin(longTermMemory));
+  if (loopGuard !== false) plugins.push(loopGuardPlugin(loopGuard));
+  if (compaction !== undefined && compaction !== false) plugins.push(compactionPlugin(compaction));
+  return plugins;
+}
+
+/** The parts of a run that come from its agent, beside the options. */
+export interface RunPorts extends Omit<RunParts, "request" | "finishTool" | "startSubagent"> {
+  readonly finish: Tool | undefined;
+}
+
+/** Everything a run works with. Throws `invalid_argument` for tools that do not fit. */
+export function makeRun(own: ResolvedOptions, options: RunOptions, ports: RunPorts): Run {
+  assertPriced(own);
+  const { finish, ...given } = ports;
+  const settings = { ...own, ...defined(options) };
+  return newRun(settings, {
+    ...given,
+    request: requestDefaults(own, ports.journal.sessionId),
+    tools: runTools(ports.tools, { finish, choice: settings.toolChoice }),
+    finishTool: finish?.name,
+    startSubagent: runSubagent,
+  });
+}
+
+/** The request fields an agent's options stand for. */
+function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
+  const { systemPrompt: system, maxOutputTokens, temperature, topP, stopSequences, effort } = options;
+  const { providerOptions } = options;
+  const parallelToolCalls = options.parallelToolCalls === false ? false : undefined;
+  return {
+    sessionId,
+    ...defined({ system, maxOutputTokens, temperature, topP, stopSequences, effort }),
+    ...defined({ providerOptions, parallelToolCalls }),
+  };
+}
+
+/** The model that options choose, as it is asked. */
+export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
+  const asked = wrapModel === undefined ? model : wrapModel(model);
+  return { model: asked, ...defined({ effort }) };
+}
+
+/** The options with another model and effort. Throws `invalid_argument` for what cannot work. */
+export function rechosen(
+  options: ResolvedOptions,
+  model: Model,
+  effort: Effort | undefined,
+): ResolvedOptions {
+  const { effort: _before, ...others } = options;
+  const changed: ResolvedOptions = { ...others, model, ...defined({ effort }) };
+  assertOptions(changed);
+  assertPriced(changed);
+  return changed;
+}
+
+/** The entry that records it. */
+export function modelChange({ model, effort }: ResolvedOptions): NewEntry {
+  const name = `${model.provider}/${model.id}`;
+  return { type: "model_change", model: name, ...defined({ effort }) };
+}
+
+/**
+ * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a
+ * tool has the name of that one, and when a forced tool is not there, which no provider takes.
+ */
+function runTools(
+  tools: ToolRegistry,
+  { finish, choice }: { readonly finish: Tool | undefined; readonly choice: ToolChoice | undefined },
+): ToolRegistry {
+  const all = finish === undefined ? tools : withFinish(tools, finish);
+  if (typeof choice === "object" && all.get(choice.name) === undefined)
+    throw noSuchTool(choice.name, all.names());
+  return all;
+}
+
+function withFinish(tools: ToolRegistry, finish: Tool): ToolRegistry {
+  if (tools.get(finish.name) === undefined) return tools.with(finish);
+  throw misuse(
+    `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
+  );
+}
+
+function noSuchTool(name: string, known: readonly string[]): NanoAgentError {
+  return misuse(
+    `toolChoice names the tool "${name}", which the agent does not have.${didYouMean(name, known)} Tools: ${known.join(", ") || "none"}.`,
+  );
+}
 
 /** The parts of an agent that its runs use. Functions give what it is at that moment. */
 export interface RunHost {
   readonly agent: HookedAgent;
   readonly options: () => ResolvedOptions;
-  readonly choice: () => ModelChoice;
+  readonly choice: () => ModelSelection;
   readonly session: AgentSession;
   readonly steering: SteeringQueue;
   readonly plugins: readonly RunPlugin[];
@@ -42,7 +180,7 @@ export interface RunHost {
   /** Those of its class and of what that extends, the base first. */
   readonly classHooks: () => readonly HookRegistry[];
   readonly finishToolFor: (schema: CompiledSchema | undefined) => Tool | undefined;
-  readonly conduct: (run: RunContext) => Promise<RunResult>;
+  readonly conduct: (run: Run) => Promise<RunResult>;
 }
 
 const MAX_CALLS = 64;
@@ -127,8 +265,8 @@ export class AgentRuns {
     const { session, steering, agent } = this.#host;
     const { state, history } = session;
     const active = new ActiveRun(linked, publisher(options, push));
-    const workedMs = goesOn(session, messages) ? state.progress.activeMs : 0;
-    let run: RunContext;
+    const workedMs = isContinuation(session, messages) ? state.progress.activeMs : 0;
+    let run: Run;
     try {
       assertRunnable(state, {
         messages,
@@ -144,8 +282,8 @@ export class AgentRuns {
       throw error;
     }
     this.#current = active;
-    const { wallTimeMs } = run.budget;
-    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.clock);
+    const { wallTimeMs } = run.shared.limits.budget;
+    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.shared.clock);
     for (const message of this.#warnings.splice(0)) active.publish({ type: "warning", message });
     return this.#work(run, messages, active);
   }
@@ -198,11 +336,11 @@ export class AgentRuns {
     if (this.#current === undefined) await session.storeObserved(false);
   }
 
-  async #work(run: RunContext, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
+  async #work(run: Run, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
     const { session, conduct } = this.#host;
     try {
-      await session.storeObserved(saysSomething(messages), run.openCalls);
-      const result = await performRun(run, { messages, history: session.history, conduct });
+      await session.storeObserved(saysSomething(messages), run.shared.setting.openCalls);
+      const result = await perform(run, { messages, history: session.history }, conduct);
       await session.storeObserved(false);
       active.publish({ type: "done", result });
       return result;
@@ -212,12 +350,12 @@ export class AgentRuns {
     }
   }
 
-  #context(options: RunOptions, active: ActiveRun, workedMs = 0): RunContext {
+  #context(options: RunOptions, active: ActiveRun, workedMs = 0): Run {
     const { agent, session, steering, choice, finishToolFor } = this.#host;
     const { signal, publish } = active;
     const { journal, state } = session;
     const schema = options.schema === undefined ? undefined : compileSchema(options.schema);
-    const failure: RunContext["failure"] = {};
+    const failure: SharedParts["failure"] = {};
     const hooks = this.#hooks({
       signal,
       warn: (message) => publish({ type: "warning", message }),
@@ -234,7 +372,7 @@ export class AgentRuns {
       workedMs,
       isReleased: () => active.isReleased,
       tools: agent.tools,
-      choice,
+      model: choice,
       journal,
       state,
       signal,

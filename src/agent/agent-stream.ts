@@ -1,8 +1,94 @@
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, ToolStatus } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { LinkedAbort } from "../core/base/abort.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/defined.ts";
+import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { textOf, toolCallsOf } from "../core/message/message.ts";
+import type { RunOptions } from "./options.ts";
+
+/** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
+export type CallbackEvent =
+  | { readonly type: "text"; readonly content: string }
+  | { readonly type: "tool_use"; readonly toolName: string; readonly toolInput: ToolInput }
+  | {
+      readonly type: "tool_result";
+      readonly toolName: string;
+      readonly toolResult: string;
+      readonly status: ToolStatus;
+    }
+  | { readonly type: "error"; readonly error: string }
+  | { readonly type: "done" };
+
+/** Callbacks of `sendMessage`. `onToolCall` answers a gate that asks: true lets the call run. */
+export interface Callbacks {
+  readonly onEvent?: (event: CallbackEvent) => void;
+  readonly onToken?: (token: string) => void;
+  readonly onToolCall?: (name: string, input: ToolInput) => boolean | Promise<boolean>;
+}
+
+/** The options of a run that tells callbacks what happens. */
+export function callbackOptions({
+  onEvent,
+  onToken,
+  onToolCall,
+}: Callbacks): Pick<RunOptions, "onEvent" | "onToken" | "approve"> {
+  return {
+    ...defined({ onToken, onEvent: onEvent && toldInCallOrder(onEvent) }),
+    ...(onToolCall && { approve: ({ name, input }) => onToolCall(name, input) }),
+  };
+}
+
+/**
+ * Tells run events as the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result`
+ * for each (denied and failed ones too, see `status`); at the end one `done`, with an `error` before it when
+ * the run failed. Nothing in them says whose a result is, so those of one answer come in call order.
+ */
+function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
+  /** Calls of the newest answer whose result was not told yet. */
+  let open: string[] = [];
+  const held = new Map<string, CallbackEvent>();
+  const tellHeld = (mayStop: boolean): void => {
+    for (const id of open.slice()) {
+      const result = held.get(id);
+      if (result === undefined && mayStop) return;
+      open.shift();
+      held.delete(id);
+      if (result !== undefined) tell(result);
+    }
+  };
+  return (event) => {
+    switch (event.type) {
+      case "assistant_message": {
+        tellHeld(false);
+        const content = textOf(event.message.content);
+        if (content !== "") tell({ type: "text", content });
+        const calls = toolCallsOf(event.message);
+        open = calls.map(({ id }) => id);
+        for (const { name, input } of calls) tell({ type: "tool_use", toolName: name, toolInput: input });
+        break;
+      }
+      case "tool_result": {
+        if (event.parentCallId !== undefined) break;
+        const { callId, name: toolName, status, result } = event;
+        if (!open.includes(callId)) open.unshift(callId);
+        held.set(callId, { type: "tool_result", toolName, toolResult: textOf(result.content, "\n"), status });
+        tellHeld(true);
+        break;
+      }
+      case "done": {
+        // A call that waits for somebody has no result, those behind it may have one.
+        tellHeld(false);
+        const { error } = event.result;
+        if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
+        tell({ type: "done" });
+        break;
+      }
+      default:
+    }
+  };
+}
 
 /** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
 export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {

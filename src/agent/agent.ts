@@ -1,32 +1,34 @@
-import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entry.ts";
+import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entries.ts";
+import { loop } from "../core/agent/loop.ts";
+import { endRun } from "../core/agent/perform.ts";
 import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
-import { runLoop } from "../core/agent/run.ts";
-import { type ModelChoice, type RunContext, record } from "../core/agent/run-context.ts";
+import { type ModelSelection, type Run, record } from "../core/agent/run.ts";
 import { LinkedAbort } from "../core/base/abort.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { ToolInput, UserBlock } from "../core/message/block.ts";
-import type { Input } from "../core/message/given-message.ts";
-import { runMessages, spokenMessages } from "../core/message/input-messages.ts";
+import { type Input, runMessages, spokenMessages } from "../core/message/input.ts";
 import type { Effort, Model } from "../core/model/model.ts";
-import { ToolRegistry } from "../core/tool/registry.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { type Tool, ToolRegistry, type ToolResult } from "../core/tool/tool.ts";
 import { undoNewestCompaction } from "../memory/context/compaction.ts";
 import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
 import { finishTool } from "../plugins/finish-tool.ts";
 import { ClassHooks, HookRegistry } from "../plugins/hook-registry.ts";
-import { agentPlugins } from "./agent-plugins.ts";
-import { AgentRuns } from "./agent-runs.ts";
-import { AgentSession, type AgentState } from "./agent-session.ts";
-import { type AgentStream, RunStream } from "./agent-stream.ts";
-import { type Callbacks, callbackOptions } from "./callbacks.ts";
-import { assertOptions, assertRunOptions } from "./check-options.ts";
-import { chosenBy, modelChange, rechosen } from "./make-run.ts";
+import { AgentRuns, agentPlugins, chosenBy, modelChange, rechosen } from "./agent-runs.ts";
+import { AgentSession, type AgentState, type SteeringMessage, SteeringQueue } from "./agent-session.ts";
+import { type AgentStream, type Callbacks, callbackOptions, RunStream } from "./agent-stream.ts";
 import { namedModel } from "./named-model.ts";
-import type { AgentOptions, CallToolOptions, OutputOf, ResolvedOptions, RunOptions } from "./options.ts";
-import { type SteeringMessage, SteeringQueue } from "./steering.ts";
+import {
+  type AgentOptions,
+  assertOptions,
+  assertRunOptions,
+  type CallToolOptions,
+  type OutputOf,
+  type ResolvedOptions,
+  type RunOptions,
+} from "./options.ts";
 
 /**
  * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer;
@@ -42,7 +44,7 @@ export class Agent {
   readonly #steering: SteeringQueue;
   readonly #runs: AgentRuns;
   /** The models that are asked, each wrapped once. */
-  #choice: ModelChoice;
+  #choice: ModelSelection;
   #conversation: InMemoryMemory | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -328,8 +330,8 @@ export class Agent {
    * overrides it with several nested runs and ends with `endRun`; events, journal, limits, permission and
    * abort are in `run` and stay as they are. {@link Agent.run} calls it.
    */
-  conduct(run: RunContext): Promise<RunResult> {
-    return runLoop(run);
+  conduct(run: Run): Promise<RunResult> {
+    return loop(run).then((ending) => endRun(run, ending));
   }
 
   /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */

@@ -6,10 +6,10 @@ export type {
   ToolUpdateEvent,
   TurnStartEvent,
   WarningEvent,
-} from "../core/agent/event.ts";
-export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run-context.ts";
+} from "../core/agent/entries.ts";
+export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run.ts";
 export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
-export { SharedBudget } from "../core/model/shared-budget.ts";
+export { SharedBudget } from "../core/model/budget.ts";
 export type { FinishPrintOptions } from "../plugins/finish-print.ts";
 export type {
   ActingArguments,
@@ -24,6 +24,6 @@ export type { HookSettings } from "../plugins/hook-registry.ts";
 export type { LoopGuardOptions } from "../plugins/loop-guard.ts";
 export type { StopState, StopWhen } from "../plugins/stop-when.ts";
 export type { AgentLoopOptions } from "./agent-loop.ts";
-export type { CallbackEvent, Callbacks } from "./callbacks.ts";
+export type { SteeringMessage } from "./agent-session.ts";
+export type { CallbackEvent, Callbacks } from "./agent-stream.ts";
 export type { OutputOf } from "./options.ts";
-export type { SteeringMessage } from "./steering.ts";

@@ -1,13 +1,12 @@
-import { recordEnd } from "../core/agent/end-run.ts";
-import { runNested } from "../core/agent/nested-run.ts";
+import { runNested } from "../core/agent/loop.ts";
+import { recordEnd } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { type Delegation, type Recorder, type RunContext, record } from "../core/agent/run-context.ts";
+import { type Delegation, type Recorder, type Run, record } from "../core/agent/run.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { userMessage } from "../core/message/message.ts";
-import { ToolRegistry } from "../core/tool/registry.ts";
-import type { SubagentOutcome, SubagentTask } from "../core/tool/tool.ts";
-import { assertIterations, assertPriced } from "./check-options.ts";
+import { type SubagentOutcome, type SubagentTask, ToolRegistry } from "../core/tool/tool.ts";
+import { assertIterations, assertPriced } from "./options.ts";
 
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
@@ -18,15 +17,15 @@ const DEFAULT_MAX_DEPTH = 2;
  * call id, events wrapped. Steering messages are for the conversation and stay with it. Rejects with
  * `invalid_argument` for a task that cannot be run, and for the journal.
  */
-export async function runSubagent(run: RunContext, delegation: Delegation): Promise<SubagentOutcome> {
+export async function runSubagent(run: Run, delegation: Delegation): Promise<SubagentOutcome> {
   const { call, task, number } = delegation;
   const depth = (run.subagent?.depth ?? 0) + 1;
   const choice = choiceOf(run, task);
   const { model, effort } = choice();
   assertTask(run, task, depth);
-  const startedAt = run.clock.elapsed();
+  const startedAt = run.shared.clock.elapsed();
   let toolCalls = 0;
-  const emit: RunContext["emit"] = (event) => {
+  const emit: Run["emit"] = (event) => {
     if (event.type === "tool_intent") toolCalls++;
     run.emit({
       type: "subagent",
@@ -52,12 +51,11 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     agent: task.agent,
   });
   const { system: _parents, ...request } = run.request;
-  const around: RunContext = {
+  const around: Run = {
     ...run,
-    choice,
+    model: choice,
     request: { ...request, ...defined({ system: task.systemPrompt }) },
     subagent: { agent: task.agent, callId: call.id, depth },
-    takeSteering: () => [],
     emit,
   };
   const result = await runNested(around, {
@@ -68,18 +66,18 @@ export async function runSubagent(run: RunContext, delegation: Delegation): Prom
     onMaxIterations: task.onMaxIterations ?? "summarize",
   });
   await recordEnd(recorder, result);
-  return outcomeOf(result, toolCalls, run.clock.elapsed() - startedAt);
+  return outcomeOf(result, toolCalls, run.shared.clock.elapsed() - startedAt);
 }
 
 /** A task's model and effort: unsaid, those of the run around it, also when it changes there. */
-function choiceOf({ choice, wrapModel }: RunContext, task: SubagentTask): RunContext["choice"] {
+function choiceOf({ model: around, shared }: Run, task: SubagentTask): Run["model"] {
   const { effort } = task;
-  const model = task.model && wrapModel(task.model);
-  if (model === undefined && effort === undefined) return choice;
-  return () => ({ ...choice(), ...defined({ model, effort }) });
+  const model = task.model && shared.setting.wrapModel(task.model);
+  if (model === undefined && effort === undefined) return around;
+  return () => ({ ...around(), ...defined({ model, effort }) });
 }
 
-function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
+function assertTask(run: Run, task: SubagentTask, depth: number): void {
   const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
   if (depth > maxDepth) {
     throw misuse(
@@ -88,18 +86,18 @@ function assertTask(run: RunContext, task: SubagentTask, depth: number): void {
   }
   if (task.prompt.trim() === "") throw misuse(`The subagent ${task.agent} was given no task: write one.`);
   if (task.maxIterations !== undefined) assertIterations(task.maxIterations);
-  assertPriced({ budget: run.budget, model: task.model ?? run.choice().model });
+  assertPriced({ budget: run.shared.limits.budget, model: task.model ?? run.model().model });
 }
 
 /**
  * A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one
  * that started it: it could only fail.
  */
-function toolsOf(run: RunContext, { call, task }: Delegation, depth: number): ToolRegistry {
+function toolsOf(run: Run, { call, task }: Delegation, depth: number): ToolRegistry {
   const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);
   const tools = task.tools ?? run.tools.list();
   return new ToolRegistry(
-    tools.filter(({ name }) => name !== run.finishTool && !(deepest && name === call.name)),
+    tools.filter(({ name }) => name !== run.until.finishTool && !(deepest && name === call.name)),
   );
 }
 

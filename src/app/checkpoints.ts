@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
-import type { NewEntry } from "../core/agent/entry.ts";
+import type { NewEntry } from "../core/agent/entries.ts";
+import type { CheckpointedCall, Checkpointer } from "../core/agent/ports.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "../session/checkpoints/checkpoint-limits.ts";

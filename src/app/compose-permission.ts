@@ -1,4 +1,4 @@
-import type { Approver } from "../core/agent/gate.ts";
+import type { Approver } from "../core/agent/ports.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import { FIND_TOOLS } from "../extensions/mcp/tool-name.ts";
 import type { ApprovalPrompt } from "../permission/approval-prompt.ts";

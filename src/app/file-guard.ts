@@ -1,4 +1,4 @@
-import type { GateRequest } from "../core/agent/gate.ts";
+import type { GateRequest } from "../core/agent/ports.ts";
 import type { PermittedCall, PermittedPlaces } from "../tools/files/permitted-path.ts";
 
 /** Calls whose place is kept until they run; the oldest go first. One without its place is refused. */

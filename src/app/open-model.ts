@@ -1,8 +1,8 @@
 import { defined } from "../core/base/defined.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
-import { fallbackModel } from "../core/model/fallback.ts";
 import type { Model } from "../core/model/model.ts";
 import { createTransport } from "../providers/create-transport.ts";
+import { fallbackModel } from "../providers/fallback.ts";
 import { LearnedModels } from "../providers/learned-model.ts";
 import { RatePauses } from "../providers/rate-pause.ts";
 import { type CustomProvider, type ResolveModelOptions, resolveModel } from "../providers/resolve-model.ts";

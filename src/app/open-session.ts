@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { defined } from "../core/base/defined.ts";
 import type { JsonlJournal } from "../session/jsonl-journal.ts";
 import { sessionError } from "../session/session-error.ts";

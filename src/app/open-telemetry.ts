@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { OpenTelemetryApi } from "../telemetry/open-telemetry-api.ts";
 import { openTelemetryObserver } from "../telemetry/open-telemetry-observer.ts";

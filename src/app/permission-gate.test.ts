@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
-import type { GateDecision } from "../core/agent/gate.ts";
+import type { GateDecision } from "../core/agent/ports.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 

@@ -1,4 +1,4 @@
-import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
 import { defined } from "../core/base/defined.ts";
 import { invalidConfig, isNanoAgentError, misuse } from "../core/base/errors.ts";
 import { didYouMean, shellArgument } from "../core/base/text.ts";

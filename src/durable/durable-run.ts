@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { ApprovalAnswer } from "../core/agent/gate.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
+import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isJournalEntry, parseRecord } from "../session/read-entries.ts";
 import type { Sql } from "./database.ts";

@@ -1,6 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import type { Budget } from "../core/model/ledger.ts";
+import type { Budget } from "../core/model/budget.ts";
 
 /** The options an agent gets from the fleet; they come last: `new Agent({ model, tools, ...host })`. */
 export type HostOptions = Required<Pick<AgentOptions, "journal" | "openCalls" | "onAsk" | "wrapModel">> &

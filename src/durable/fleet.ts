@@ -3,10 +3,8 @@ import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
-import type { Input } from "../core/message/given-message.ts";
-import { runMessages } from "../core/message/input-messages.ts";
-import { assertBudget } from "../core/model/assert-budget.ts";
-import type { Budget } from "../core/model/ledger.ts";
+import { type Input, runMessages } from "../core/message/input.ts";
+import { assertBudget, type Budget } from "../core/model/budget.ts";
 import { assertSessionId } from "../session/session-id.ts";
 import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
 import { EntryStore } from "./entry-store.ts";

@@ -1,9 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
-import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entry.ts";
-import type { ApprovalAnswer, Approvals } from "../core/agent/gate.ts";
-import { pendingCalls } from "../core/agent/open-calls.ts";
+import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
-import type { SessionState } from "../core/agent/session-state.ts";
+import { pendingCalls, type SessionState } from "../core/agent/state.ts";
 import { orAborted } from "../core/base/abort.ts";
 import { hasMethods } from "../core/base/check-option.ts";
 import { startTimer, systemClock } from "../core/base/clock.ts";
@@ -15,9 +14,9 @@ import {
   toNanoAgentError,
 } from "../core/base/errors.ts";
 import type { UserBlock } from "../core/message/block.ts";
-import type { GivenMessage } from "../core/message/given-message.ts";
+import type { GivenMessage } from "../core/message/input.ts";
 import type { Message } from "../core/message/message.ts";
-import type { Budget } from "../core/model/ledger.ts";
+import type { Budget } from "../core/model/budget.ts";
 import type { Model } from "../core/model/model.ts";
 import { type EntryBatch, type EntryStore, entriesIn, type StoredRecord } from "./entry-store.ts";
 import type { DurableAgent } from "./fleet-options.ts";

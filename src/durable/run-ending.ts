@@ -1,7 +1,6 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
-import { pendingCalls } from "../core/agent/open-calls.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { SessionState } from "../core/agent/session-state.ts";
+import { pendingCalls, SessionState } from "../core/agent/state.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";

@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { ApprovalAnswer } from "../core/agent/gate.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
+import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { assertEach, assertIs, type Checks, isOf } from "../core/base/check-option.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
@@ -8,7 +8,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { isRecord } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";
-import { spokenMessages } from "../core/message/input-messages.ts";
+import { spokenMessages } from "../core/message/input.ts";
 import { writeSessionFile } from "../session/write-session-file.ts";
 import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";

@@ -1,4 +1,4 @@
-import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import { createIds } from "../core/base/ids.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";

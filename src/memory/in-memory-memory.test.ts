@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
-import type { Message } from "../core/message/message.ts";
-import { assistantMessage, messageText, userMessage } from "../core/message/message.ts";
+import { MemoryJournal } from "../core/agent/journal.ts";
+import { assistantMessage, type Message, messageText, userMessage } from "../core/message/message.ts";
 import { transcriptViolations } from "../core/message/transcript.ts";
 import { InMemoryMemory, type MemoryItem } from "./in-memory-memory.ts";
 

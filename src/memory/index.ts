@@ -1,8 +1,8 @@
 /// <reference types="node" preserve="true" />
 
-export type { CompactionReason } from "../core/agent/entry.ts";
+export type { CompactionReason } from "../core/agent/entries.ts";
 export type { LocalJournal } from "../core/agent/journal.ts";
-export type { ConversationMemory } from "../core/agent/run-context.ts";
+export type { ConversationMemory } from "../core/agent/run.ts";
 export type {
   Compaction,
   CompactionPreview,

@@ -1,7 +1,7 @@
-import type { NewEntry } from "../core/agent/entry.ts";
-import type { RunBeginning } from "../core/agent/plugin.ts";
+import type { NewEntry } from "../core/agent/entries.ts";
+import type { RunBeginning } from "../core/agent/ports.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import type { Run, RunPlugin } from "../core/agent/run.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { inTime } from "../core/base/in-time.ts";
 import { hasAnswer } from "../core/base/stop-reason.ts";
@@ -35,17 +35,17 @@ export class LongTermPlugin implements RunPlugin {
       this.#mode === "static" ? [] : memoryTools({ store: this.#store, timeoutMs: this.#timeoutMs });
   }
 
-  async beforeRun(run: RunContext, beginning: RunBeginning): Promise<RunBeginning | undefined> {
+  async beforeRun(run: Run, beginning: RunBeginning): Promise<RunBeginning | undefined> {
     const recalled = await this.#recall(run, beginning.messages);
     return recalled && { ...beginning, before: [...beginning.before, recalled] };
   }
 
-  async afterRun(run: RunContext, result: RunResult): Promise<undefined> {
+  async afterRun(run: Run, result: RunResult): Promise<undefined> {
     await this.#keep(run, result);
   }
 
   /** The message that goes before the input; `undefined`: nothing fits, the store failed, calls are open. */
-  async #recall(run: RunContext, messages: readonly Message[]): Promise<NewEntry | undefined> {
+  async #recall(run: Run, messages: readonly Message[]): Promise<NewEntry | undefined> {
     if (this.#mode === "agent") return undefined;
     const texts = questions(messages);
     if (texts.length === 0 || run.state.transcript.hasPending) return undefined;
@@ -62,7 +62,7 @@ export class LongTermPlugin implements RunPlugin {
   }
 
   /** Records what the user said and what was answered, when there is an answer. */
-  async #keep(run: RunContext, { stopReason, text }: RunResult): Promise<void> {
+  async #keep(run: Run, { stopReason, text }: RunResult): Promise<void> {
     if (this.#mode === "agent" || !hasAnswer(stopReason) || run.signal.aborted) return;
     const { asked } = run.state.progress;
     if (asked.length === 0 || text.trim() === "") return;
@@ -78,13 +78,13 @@ export class LongTermPlugin implements RunPlugin {
 
   /** The store's answer; `undefined` with a warning when it fails or is late, without one on abort. */
   async #bounded<T>(
-    run: RunContext,
+    run: Run,
     doing: string,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
     if (run.signal.aborted) return undefined;
     try {
-      return await inTime(work, { ms: this.#timeoutMs, clock: run.clock, signal: run.signal });
+      return await inTime(work, { ms: this.#timeoutMs, clock: run.shared.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
         const message = `The long-term memory could not be ${doing}, the run goes on without: ${errorMessage(error)}`;

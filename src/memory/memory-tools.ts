@@ -1,6 +1,5 @@
 import { LONG_TERM_MEMORY } from "../core/message/message.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
 import { type LongTermMemory, recollectionLine } from "./long-term-memory.ts";
 
 /** Options of {@link memoryTools}. */

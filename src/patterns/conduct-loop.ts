@@ -1,7 +1,7 @@
-import { endRun } from "../core/agent/end-run.ts";
+import { loop } from "../core/agent/loop.ts";
+import { endRun } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { converse } from "../core/agent/run.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import type { Run } from "../core/agent/run.ts";
 
 /** Options that {@link SimpleAgent} and {@link ReActAgent} share. */
 export interface LoopPatternOptions {
@@ -13,8 +13,8 @@ export interface LoopPatternOptions {
 export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
 
 /** Runs the loop once; a model that said nothing is given the fallback answer. */
-export async function conductLoop(run: RunContext, fallbackAnswer: string): Promise<RunResult> {
-  const ending = await converse(run);
+export async function conductLoop(run: Run, fallbackAnswer: string): Promise<RunResult> {
+  const ending = await loop(run);
   const said = ending.text ?? run.state.progress.lastText;
   const silent =
     said.trim() === "" && (ending.stopReason === "completed" || ending.stopReason === "max_iterations");

@@ -1,7 +1,6 @@
 import { isRecord } from "../core/base/json.ts";
 import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
 import { FINISH_TOOL, finishTool } from "../plugins/finish-tool.ts";
 
 const ANSWER = { type: "string", minLength: 1, description: "The final answer." } as const;

@@ -1,8 +1,7 @@
 import type { RunResult } from "../core/agent/result.ts";
 import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
 
 /** How a {@link HandoffTool} is made. */
 export interface HandoffOptions<Name extends string> {

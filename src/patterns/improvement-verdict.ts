@@ -1,6 +1,5 @@
 import { isRecord } from "../core/base/json.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
 
 const PHRASE = /[无無][需须須]改[进進]|no\s+need\s+for\s+improvement/giu;
 /** Ends of clauses: what stands before them does not negate what follows. */

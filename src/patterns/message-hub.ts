@@ -1,12 +1,11 @@
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { assertCount } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import type { Input } from "../core/message/given-message.ts";
-import { spokenMessages } from "../core/message/input-messages.ts";
+import { type Input, spokenMessages } from "../core/message/input.ts";
 import type { UserMessage } from "../core/message/message.ts";
 import { hasText } from "./pipelines.ts";
 

@@ -1,8 +1,8 @@
-import { endRun } from "../core/agent/end-run.ts";
-import type { PhaseEvent } from "../core/agent/event.ts";
-import { type NestedRun, runNested } from "../core/agent/nested-run.ts";
+import type { PhaseEvent } from "../core/agent/entries.ts";
+import { type NestedRun, runNested } from "../core/agent/loop.ts";
+import { endRun } from "../core/agent/perform.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import type { Run } from "../core/agent/run.ts";
 import { misuse } from "../core/base/errors.ts";
 import { hasAnswer } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/block.ts";
@@ -12,7 +12,7 @@ import { type Message, messageText } from "../core/message/message.ts";
  * True when the conversation stands at a question. Elsewhere it is in the middle of a run that was begun
  * without a pattern, and goes on so.
  */
-export function standsAtQuestion({ state }: RunContext): boolean {
+export function standsAtQuestion({ state }: Run): boolean {
   const { messages, hasPending } = state.transcript;
   const last = messages.at(-1);
   // The answers of phases are none of the conversation's.
@@ -31,14 +31,14 @@ export function standsAtQuestion({ state }: RunContext): boolean {
 export class Phases {
   /** Text of the message that is to be answered. */
   readonly question: string;
-  readonly #run: RunContext;
+  readonly #run: Run;
   readonly #history: readonly Message[];
   /** The parts of the question beside text, e.g. images; every phase sees them. */
   readonly #attachments: readonly UserBlock[];
   #iterations = 0;
 
   /** Throws `invalid_argument` for a conversation in which nobody asked anything. */
-  constructor(run: RunContext) {
+  constructor(run: Run) {
     const { messages } = run.state.transcript;
     const at = messages.findLastIndex(({ role }) => role === "user");
     const asked = messages[at];
@@ -69,7 +69,7 @@ export class Phases {
 
   /** True when the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
   canGoOnFrom({ stopReason }: RunResult): boolean {
-    if (stopReason === "max_iterations" && this.#run.onMaxIterations === "throw") return false;
+    if (stopReason === "max_iterations" && this.#run.until.onMaxIterations === "throw") return false;
     return hasAnswer(stopReason);
   }
 

@@ -1,10 +1,10 @@
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
-import type { Input } from "../core/message/given-message.ts";
+import type { Input } from "../core/message/input.ts";
 
 /** How a pipeline is run. */
 export interface PipelineOptions {

@@ -1,11 +1,10 @@
 import { Agent } from "../agent/agent.ts";
-import { endingOf } from "../core/agent/nested-run.ts";
-import { beforeTurn } from "../core/agent/plugins.ts";
+import { endingOf } from "../core/agent/perform.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import { beforeTurn, type Run } from "../core/agent/run.ts";
 import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { ToolRegistry } from "../core/tool/registry.ts";
+import { ToolRegistry } from "../core/tool/tool.ts";
 import { cleanSteps, parsePlan } from "./parse-plan.ts";
 import { Phases, standsAtQuestion } from "./phases.ts";
 import { type PlanAndSolveAgentOptions, type PlanSettings, planOptions } from "./plan-options.ts";
@@ -36,7 +35,7 @@ export class PlanAndSolveAgent extends Agent {
     this.#plan = plan;
   }
 
-  override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: Run): Promise<RunResult> {
     if (!standsAtQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
@@ -91,7 +90,7 @@ export class PlanAndSolveAgent extends Agent {
 
   async #execute(
     work: {
-      readonly run: RunContext;
+      readonly run: Run;
       readonly phases: Phases;
       readonly finished: FinishedStep[];
       readonly mayFail: boolean;
@@ -107,13 +106,13 @@ export class PlanAndSolveAgent extends Agent {
         failure = reason;
       });
       const isLast = finished.length === plan.length - 1;
-      const withValue = isLast && !this.#plan.synthesize && run.finishTool !== undefined;
+      const withValue = isLast && !this.#plan.synthesize && run.until.finishTool !== undefined;
       const tools = withValue ? run.tools : this.tools;
       const prompt = this.#plan.executorPrompt({ question: phases.question, plan, finished, step });
       const last = await phases.run({ phase: "execution", step: finished.length + 1, plan }, prompt, {
         tools: mayFail ? new ToolRegistry([...tools.list(), failed]) : tools,
-        finishTool: withValue ? run.finishTool : undefined,
-        toolChoice: run.toolChoice,
+        finishTool: withValue ? run.until.finishTool : undefined,
+        toolChoice: run.until.toolChoice,
       });
       if (mayFail && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
       if (failure !== undefined) return { type: "failed", failure: `${step}\n${failure}` };
@@ -124,12 +123,12 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   async #answer(
-    work: { readonly run: RunContext; readonly phases: Phases; readonly finished: readonly FinishedStep[] },
+    work: { readonly run: Run; readonly phases: Phases; readonly finished: readonly FinishedStep[] },
     last: RunResult,
   ): Promise<RunResult> {
     const { run, phases, finished } = work;
     if (!this.#plan.synthesize) return phases.end(endingOf(last, lastText(finished)));
-    const finish = run.finishTool === undefined ? undefined : run.tools.get(run.finishTool);
+    const finish = run.until.finishTool === undefined ? undefined : run.tools.get(run.until.finishTool);
     const prompt = this.#plan.synthesisPrompt({ question: phases.question, finished });
     const answer = await phases.run({ phase: "final_answer" }, prompt, {
       tools: new ToolRegistry(finish === undefined ? [] : [finish]),

@@ -1,5 +1,4 @@
-import { assertPatternOptions } from "../agent/check-options.ts";
-import type { AgentOptions } from "../agent/options.ts";
+import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
 import { assertCount, assertType } from "../core/base/check-option.ts";
 import {
   type ExecutorContext,

@@ -1,7 +1,6 @@
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { defineTool, type Tool } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 import { cleanSteps } from "./parse-plan.ts";
 import { formatPlan } from "./plan-prompts.ts";
 

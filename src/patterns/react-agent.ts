@@ -1,16 +1,14 @@
 import { Agent } from "../agent/agent.ts";
-import { assertPatternOptions } from "../agent/check-options.ts";
-import type { AgentOptions } from "../agent/options.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import type { Run } from "../core/agent/run.ts";
 import { assertChoice, assertType } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
-import { assertToolName, defineTool } from "../core/tool/define-tool.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { assertToolName, defineTool, type Tool } from "../core/tool/tool.ts";
 import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
 import { answerTool, extendedFinishTool } from "./finish.ts";
 
@@ -71,7 +69,7 @@ export class ReActAgent extends Agent {
     this.#fallbackAnswer = fallbackAnswer;
   }
 
-  override conduct(run: RunContext): Promise<RunResult> {
+  override conduct(run: Run): Promise<RunResult> {
     const shown = { thought: this.#thoughts ? THOUGHT : undefined, finish: this.#finishName };
     return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#fallbackAnswer);
   }
@@ -117,7 +115,7 @@ interface ShownNames {
 }
 
 /** Shows thoughts as thinking, and a finish call's answer as text, at the end of its answer's deltas. */
-function showing(names: ShownNames, emit: RunContext["emit"]): RunContext["emit"] {
+function showing(names: ShownNames, emit: Run["emit"]): Run["emit"] {
   let last = -1;
   return (event) => {
     if (event.type === "turn_start") last = -1;

@@ -1,12 +1,10 @@
 import { Agent } from "../agent/agent.ts";
-import { assertPatternOptions } from "../agent/check-options.ts";
-import type { AgentOptions } from "../agent/options.ts";
-import { endingOf } from "../core/agent/nested-run.ts";
-import { beforeTurn } from "../core/agent/plugins.ts";
+import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
+import { endingOf } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import { beforeTurn, type Run } from "../core/agent/run.ts";
 import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
-import { ToolRegistry } from "../core/tool/registry.ts";
+import { ToolRegistry } from "../core/tool/tool.ts";
 import { isVerdict, saysNoImprovement, VERDICT_TOOL, verdictTool } from "./improvement-verdict.ts";
 import { Phases, standsAtQuestion } from "./phases.ts";
 
@@ -71,13 +69,17 @@ export class ReflectionAgent extends Agent {
     return this.#memory;
   }
 
-  override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: Run): Promise<RunResult> {
     this.#memory = [];
     if (!standsAtQuestion(run)) return super.conduct(run);
     await beforeTurn(run);
     const phases = new Phases(run);
     const task = phases.question;
-    const execution = { tools: run.tools, finishTool: run.finishTool, toolChoice: run.toolChoice };
+    const execution = {
+      tools: run.tools,
+      finishTool: run.until.finishTool,
+      toolChoice: run.until.toolChoice,
+    };
     let last = await phases.run({ phase: "initial_execution" }, this.#prompts.execute({ task }), execution);
     if (!phases.canGoOnFrom(last)) return phases.end(endingOf(last));
     this.#remember("execution", last.text);

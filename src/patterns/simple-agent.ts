@@ -1,11 +1,9 @@
 import { Agent } from "../agent/agent.ts";
-import { assertPatternOptions } from "../agent/check-options.ts";
-import type { AgentOptions } from "../agent/options.ts";
+import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { RunContext } from "../core/agent/run-context.ts";
+import type { Run } from "../core/agent/run.ts";
 import { assertType } from "../core/base/check-option.ts";
-import { ToolRegistry } from "../core/tool/registry.ts";
-import type { Tool } from "../core/tool/tool.ts";
+import { type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
 
 /** How a {@link SimpleAgent} is made. */
@@ -53,7 +51,7 @@ export class SimpleAgent extends Agent {
     return this.tools.names().length > 0;
   }
 
-  override conduct(run: RunContext): Promise<RunResult> {
+  override conduct(run: Run): Promise<RunResult> {
     return conductLoop(run, this.#fallbackAnswer);
   }
 }

@@ -3,7 +3,7 @@ import type { AgentStream } from "../agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { SchemaInput } from "../core/base/schema.ts";
-import type { Input } from "../core/message/given-message.ts";
+import type { Input } from "../core/message/input.ts";
 import { type PersonInput, toAsk } from "./person-input.ts";
 import { PersonModel } from "./person-model.ts";
 

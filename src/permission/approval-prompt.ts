@@ -1,4 +1,5 @@
-import type { DecisionCode, GateDecision } from "../core/agent/gate.ts";
+import type { GateDecision } from "../core/agent/ports.ts";
+import type { DecisionCode } from "../core/agent/result.ts";
 import type { ToolInput } from "../core/message/block.ts";
 
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { Agent } from "../agent/agent.ts";
-import type { ApproverAnswer, GateRequest } from "../core/agent/gate.ts";
+import type { ApproverAnswer, GateRequest } from "../core/agent/ports.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
@@ -74,9 +74,9 @@ test("once allows one call and leaves nothing behind", async () => {
 });
 
 test("a yes to edits allows those inside the workspace until the session ends, and nothing else", async () => {
-  const { edit, call, asked, session } = person([
-    ...Array.from({ length: 5 }, () => ({ choice: "edits" }) as const),
-  ]);
+  const { edit, call, asked, session } = person(
+    Array.from({ length: 5 }, () => ({ choice: "edits" }) as const),
+  );
   const answers = [await edit("a.js"), await edit("b/c.js"), await edit(".git/config"), await edit(".env")];
   expect([...answers, await edit("/elsewhere/x"), await call("make")]).toEqual([
     true,

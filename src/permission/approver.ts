@@ -4,7 +4,7 @@ import type {
   ApproverAnswer,
   GateDecision,
   GateRequest,
-} from "../core/agent/gate.ts";
+} from "../core/agent/ports.ts";
 import { orAborted } from "../core/base/abort.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
@@ -23,7 +23,9 @@ export interface ApproverOptions {
   readonly recheck: (request: GateRequest) => GateDecision | Promise<GateDecision>;
   /** True for a place inside the workspace. Default: none is, and `edits` is not offered. */
   readonly isInside?: (place: string) => boolean;
-  /** Calls back whenever the mode has changed, until the returned function is called. Default: it never does. */
+  /**
+   * Calls back whenever the mode has changed, until the returned function is called. Default: it never does.
+   */
   readonly onModeChange?: (listener: () => void) => () => void;
   /** Saves a rule and resolves to where. Default: `always` is not offered. */
   readonly remember?: (rule: string) => Promise<string>;

@@ -1,5 +1,6 @@
 /// <reference types="node" preserve="true" />
-export type { Approvals, DecisionCode } from "../core/agent/gate.ts";
+export type { Approvals } from "../core/agent/ports.ts";
+export type { DecisionCode } from "../core/agent/result.ts";
 export type { Redaction, RedactionStream } from "../core/base/redaction.ts";
 export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
 import { parseRules } from "./parse-rule.ts";
 import type { PathSpaceOptions } from "./paths/path-space.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import type { GateRequest } from "../core/agent/gate.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import type { GateRequest } from "../core/agent/ports.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { parseRules } from "./parse-rule.ts";
 import { PermissionManager } from "./permission-manager.ts";
 import type { SandboxState } from "./placement.ts";

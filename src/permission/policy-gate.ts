@@ -1,4 +1,4 @@
-import type { Gate, GateDecision, GateRequest } from "../core/agent/gate.ts";
+import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";

@@ -35,7 +35,9 @@ export class SessionRules {
     };
   }
 
-  /** Allows what a rule describes until the session ends. Throws `invalid_config` for a text that is no rule. */
+  /**
+   * Allows what a rule describes until the session ends. Throws `invalid_config` for a text that is no rule.
+   */
   allow(rule: string): void {
     this.#add(allowing(rule));
   }

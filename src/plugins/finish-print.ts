@@ -1,5 +1,4 @@
-import type { AssistantEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, AssistantEntry } from "../core/agent/entries.ts";
 import type { TextBlock, ToolInput } from "../core/message/block.ts";
 import { FINISH_TOOL } from "./finish-tool.ts";
 import type { Hook } from "./hook.ts";

@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import { type Input, toMessages } from "../core/message/given-message.ts";
+import { type Input, toMessages } from "../core/message/input.ts";
 import type { HookPoint } from "./hook.ts";
 
 /**

@@ -1,10 +1,9 @@
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { AssistantMessage, Message, UserMessage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
-import type { ToolRegistry } from "../core/tool/registry.ts";
-import type { ToolResult } from "../core/tool/tool.ts";
+import type { ToolRegistry, ToolResult } from "../core/tool/tool.ts";
 
 /** The values that hooks may see and replace before something happens, by moment. */
 export interface HookArguments {

@@ -1,12 +1,12 @@
-import type { AgentEvent } from "../core/agent/event.ts";
-import type { Answer, CallVerdict, Change, MadeCall, RunBeginning } from "../core/agent/plugin.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
+import type { Answer, CallVerdict, Change, RequestedCall, RunBeginning } from "../core/agent/ports.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { type RunContext, type RunPlugin, recorded } from "../core/agent/run-context.ts";
+import { type Run, type RunPlugin, recorded } from "../core/agent/run.ts";
 import { orAborted } from "../core/base/abort.ts";
 import type { Clock } from "../core/base/clock.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { inTime } from "../core/base/in-time.ts";
-import { runMessages } from "../core/message/input-messages.ts";
+import { runMessages } from "../core/message/input.ts";
 import type { ModelRequest } from "../core/model/model.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
 import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
@@ -38,29 +38,29 @@ export class Hooks implements RunPlugin {
     this.#context = context;
   }
 
-  async beforeRun(_run: RunContext, beginning: RunBeginning): Promise<RunBeginning> {
+  async beforeRun(_run: Run, beginning: RunBeginning): Promise<RunBeginning> {
     const { messages } = await this.pre("reply", { messages: beginning.messages });
     return messages === beginning.messages ? beginning : { ...beginning, messages: runMessages(messages) };
   }
 
-  async afterRun(_run: RunContext, result: RunResult, { messages }: RunBeginning): Promise<RunResult> {
+  async afterRun(_run: Run, result: RunResult, { messages }: RunBeginning): Promise<RunResult> {
     return this.post("reply", { messages }, result);
   }
 
-  beforeRequest(_run: RunContext, request: ModelRequest): Change<ModelRequest> {
+  beforeRequest(_run: Run, request: ModelRequest): Change<ModelRequest> {
     if (!this.#has("pre_reasoning")) return undefined;
     return this.pre("reasoning", { request }).then((made) => made.request);
   }
 
-  afterRequest(_run: RunContext, answer: Answer, request: ModelRequest): Change<Answer> {
+  afterRequest(_run: Run, answer: Answer, request: ModelRequest): Change<Answer> {
     return this.#has("post_reasoning") ? this.post("reasoning", { request }, answer) : undefined;
   }
 
-  beforeCall(run: RunContext, call: MadeCall): Change<CallVerdict> {
+  beforeCall(run: Run, call: RequestedCall): Change<CallVerdict> {
     return this.#has("pre_acting") ? this.#judge(run, call) : undefined;
   }
 
-  afterCall(_run: RunContext, result: ToolResult, call: MadeCall): Change<ToolResult> {
+  afterCall(_run: Run, result: ToolResult, call: RequestedCall): Change<ToolResult> {
     return this.#has("post_acting") ? this.post("acting", call, result) : undefined;
   }
 
@@ -99,7 +99,7 @@ export class Hooks implements RunPlugin {
     return current;
   }
 
-  async #judge(run: RunContext, call: MadeCall): Promise<CallVerdict> {
+  async #judge(run: Run, call: RequestedCall): Promise<CallVerdict> {
     await recorded(run);
     const { input, refuse } = await this.pre("acting", call);
     return refuse === undefined ? { input } : { refuse, rule: "pre_acting" };

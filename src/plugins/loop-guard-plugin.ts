@@ -1,6 +1,5 @@
-import type { LoopCircle } from "../core/agent/entry.ts";
-import type { Ending } from "../core/agent/result.ts";
-import { type RunContext, type RunPlugin, remark } from "../core/agent/run-context.ts";
+import type { Ending, LoopCircle } from "../core/agent/result.ts";
+import { type Run, type RunPlugin, recordSystemMessage } from "../core/agent/run.ts";
 import { assertKnown } from "../core/base/check-option.ts";
 import { misuse } from "../core/base/errors.ts";
 import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
@@ -23,18 +22,18 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
       return (part) => repeated.take(part);
     },
     afterTurn: (run) => {
-      const bounded = Number.isFinite(run.maxIterations);
+      const bounded = Number.isFinite(run.until.maxIterations);
       const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
       return verdict === undefined ? undefined : warnOrStop(run, verdict);
     },
   };
 }
 
-async function warnOrStop(run: RunContext, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
+async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
   const found = circleText(circle);
   if (type === "stop")
     return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
-  await remark(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
+  await recordSystemMessage(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
   return undefined;
 }
 

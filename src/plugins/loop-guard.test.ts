@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ToolResultEntry, ToolStatus } from "../core/agent/entry.ts";
+import type { ToolResultEntry, ToolStatus } from "../core/agent/entries.ts";
 import type { ToolUseBlock } from "../core/message/block.ts";
 import { countsFor, LoopGuard, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-plugin.ts";

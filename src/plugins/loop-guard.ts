@@ -1,5 +1,6 @@
-import type { JournalEntry, LoopCircle, ToolResultEntry } from "../core/agent/entry.ts";
-import type { Fold } from "../core/agent/plugin.ts";
+import type { JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
+import type { Fold } from "../core/agent/ports.ts";
+import type { LoopCircle } from "../core/agent/result.ts";
 import { equalJson } from "../core/base/json.ts";
 import type { ToolUseBlock } from "../core/message/block.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";

@@ -1,4 +1,4 @@
-import { LeftAnswer } from "../core/agent/plugins.ts";
+import { AbortedAnswer } from "../core/agent/run.ts";
 import type { StreamPart } from "../core/model/model.ts";
 
 /** A passage that a model writes again and again. */
@@ -11,7 +11,7 @@ export interface Repetition {
 }
 
 /** Why an answer was left that repeated itself without end. */
-export class EndlessRepetition extends LeftAnswer {
+export class EndlessRepetition extends AbortedAnswer {
   readonly repetition: Repetition;
 
   constructor(repetition: Repetition) {

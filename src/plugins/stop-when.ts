@@ -1,5 +1,5 @@
 import type { Ending } from "../core/agent/result.ts";
-import type { RunContext, RunPlugin } from "../core/agent/run-context.ts";
+import type { Run, RunPlugin } from "../core/agent/run.ts";
 import { orAborted } from "../core/base/abort.ts";
 import { misuse, toNanoAgentError } from "../core/base/errors.ts";
 import { counted } from "../core/base/text.ts";
@@ -31,7 +31,7 @@ export function stopWhenPlugin(stopWhen: StopWhen): RunPlugin {
   };
 }
 
-async function stopped(run: RunContext, stopWhen: StopWhen): Promise<Ending | undefined> {
+async function stopped(run: Run, stopWhen: StopWhen): Promise<Ending | undefined> {
   const { progress, transcript, run: spent } = run.state;
   const { iterations, lastText } = progress;
   try {

@@ -6,8 +6,7 @@ export type {
   UserBlock,
   WireName,
 } from "../core/message/block.ts";
-export type { CollectedAnswer } from "../core/model/collect.ts";
-export type { FallbackOptions } from "../core/model/fallback.ts";
+export type { CollectedAnswer } from "../core/model/answer.ts";
 export type {
   BlockPart,
   FinishPart,
@@ -29,6 +28,7 @@ export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
 export { callsAsText } from "./calls-as-text/calls-as-text.ts";
 export { findPreset, PRESETS, type Preset } from "./catalog.ts";
 export { createTransport, type TransportOptions } from "./create-transport.ts";
+export type { FallbackOptions } from "./fallback.ts";
 export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
 export type { Fetch, FetchInit } from "./http-fetch.ts";
 export { type LearnedModel, LearnedModels } from "./learned-model.ts";

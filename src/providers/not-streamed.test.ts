@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { userMessage } from "../core/message/message.ts";
-import { type CollectedAnswer, collect } from "../core/model/collect.ts";
+import { type CollectedAnswer, collect } from "../core/model/answer.ts";
 import { calls } from "../testing/script.ts";
 import { type ScriptedServer, startScriptedServer } from "../testing/scripted-server.ts";
 import { replies } from "../testing/server-step.ts";

@@ -1,7 +1,7 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { messageText, userMessage } from "../core/message/message.ts";
-import { AnswerCollector, type CollectedAnswer } from "../core/model/collect.ts";
+import { AnswerCollector, type CollectedAnswer } from "../core/model/answer.ts";
 import type { Model, ModelRequest, StreamPart, ToolSpec } from "../core/model/model.ts";
 import { createTransport } from "./create-transport.ts";
 import { openAiChat } from "./openai-chat/chat-wire.ts";

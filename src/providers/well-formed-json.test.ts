@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { startScriptedServer } from "../testing/scripted-server.ts";
 import { resolveModel } from "./resolve-model.ts";

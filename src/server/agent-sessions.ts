@@ -1,9 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { parseDuration } from "../app/config/duration.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { Journal } from "../core/agent/journal.ts";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
+import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";

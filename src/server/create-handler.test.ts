@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import type { Journal } from "../core/agent/journal.ts";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";

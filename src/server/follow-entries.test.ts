@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { followEntries } from "./follow-entries.ts";
 import { LoopTurns } from "./loop-turns.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 import type { PassingEvent, StreamItem } from "./server-api.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";

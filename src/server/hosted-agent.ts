@@ -1,8 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { Question } from "../app/coding-session/question.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
-import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/gate.ts";
+import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
+import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
 import type { Clock } from "../core/base/clock.ts";
 import { defined } from "../core/base/defined.ts";
 import { newId } from "../core/base/ids.ts";
@@ -248,22 +247,22 @@ export class HostedAgent implements HostedSession {
 
   async #perform(text: string | undefined): Promise<void> {
     const { agent, onError } = this.#options;
-    let goesOn = false;
+    let isContinuation = false;
     if (text !== undefined) this.#sent.set("", text);
     try {
       const { stopReason } = await agent.run(text, {
         approve: (request) => this.#ask(request),
         onEvent: (event) => this.#onEvent(event),
       });
-      goesOn = endedByItself(stopReason);
+      isContinuation = endedByItself(stopReason);
     } catch (error) {
       onError?.(error);
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
     }
     this.#running = undefined;
     this.#keepUnheard();
-    if (!goesOn) this.#isHeld ||= this.#queue.length > 0;
-    if (agent.pendingSteering.length > 0 && goesOn) this.#run(undefined);
+    if (!isContinuation) this.#isHeld ||= this.#queue.length > 0;
+    if (agent.pendingSteering.length > 0 && isContinuation) this.#run(undefined);
     else this.#sendQueue();
     this.#changed();
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
+import { MemoryJournal } from "../core/agent/journal.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createHandler } from "./create-handler.ts";
 import { createReader } from "./create-reader.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, ToolUpdateEvent } from "../core/agent/event.ts";
+import type { AgentEvent, ToolUpdateEvent } from "../core/agent/entries.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 
 /**

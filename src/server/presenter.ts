@@ -2,7 +2,7 @@ import type { Question } from "../app/coding-session/question.ts";
 import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
-import { redactJson } from "../core/tool/redact-call.ts";
+import { redactJson } from "../core/tool/tool-output.ts";
 import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { QuestionAnswer, SessionDetail, StreamItem } from "./server-api.ts";
 

@@ -1,7 +1,6 @@
 import type { FileDiff } from "../app/coding-session/file-diff.ts";
 import type { AnswerChoice, Question } from "../app/coding-session/question.ts";
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { AgentEvent } from "../core/agent/event.ts";
+import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";

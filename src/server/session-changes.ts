@@ -1,5 +1,4 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
-import type { FileChange, FileVersion } from "../core/agent/file-change.ts";
+import type { FileChange, FileVersion, JournalEntry } from "../core/agent/entries.ts";
 import { checkpointHistory } from "../session/checkpoints/checkpoint-history.ts";
 import { notFound } from "./refusal.ts";
 import type { ChangeKind, SessionChange } from "./server-api.ts";

@@ -1,11 +1,11 @@
-import type { JournalEntry, RunEndEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, RunEndEntry } from "../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
   NO_SPENDING,
   type Spending,
   type SpendingEntry,
-} from "../core/agent/spending.ts";
+} from "../core/agent/state.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";

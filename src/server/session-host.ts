@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import type {
   NewMessage,
   OpenApproval,

@@ -1,4 +1,4 @@
-import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { Journal, LocalJournal } from "../core/agent/journal.ts";
 
 /** A journal that tells of each entry, and has all of them at hand. */

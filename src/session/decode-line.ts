@@ -1,4 +1,4 @@
-import type { EntryBase } from "../core/agent/entry.ts";
+import type { EntryBase } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
 import { type Checksum, checksum } from "./checksum.ts";
 import { RECORD_VERSION, SUM_BYTES } from "./record.ts";

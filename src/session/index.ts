@@ -1,6 +1,5 @@
 /// <reference types="node" preserve="true" />
 
-export type { CheckpointedCall, Checkpointer } from "../core/agent/checkpointer.ts";
 export type {
   ApprovalRequestEntry,
   AssistantEntry,
@@ -8,14 +7,17 @@ export type {
   CompactionEntry,
   CompactionUndoneEntry,
   EntryBase,
+  FileChange,
+  FileVersion,
   HistoryEntry,
-  LoopCircle,
   MemoryEditEntry,
   ModeChangeEntry,
   ModelChangeEntry,
   ModelUsageEntry,
   NewEntry,
   NoteEntry,
+  Omission,
+  OmissionReason,
   PermissionEntry,
   RetryEntry,
   RollbackEndEntry,
@@ -28,11 +30,12 @@ export type {
   ToolResultEntry,
   ToolStatus,
   UserEntry,
-} from "../core/agent/entry.ts";
-export type { FileChange, FileVersion, Omission, OmissionReason } from "../core/agent/file-change.ts";
+} from "../core/agent/entries.ts";
 export type { LocalJournal } from "../core/agent/journal.ts";
+export type { CheckpointedCall, Checkpointer } from "../core/agent/ports.ts";
+export type { LoopCircle } from "../core/agent/result.ts";
 export type { RecordedError } from "../core/base/errors.ts";
-export type { BudgetLimit } from "../core/model/ledger.ts";
+export type { BudgetLimit } from "../core/model/budget.ts";
 export {
   type CheckpointHistory,
   checkpointHistory,

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, statSync } from "node:fs";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { decodeLine } from "./decode-line.ts";
 import { inspectSession } from "./inspect-session.ts";
 import { isJournalEntry, parseRecord, readEntries } from "./read-entries.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeJournal } from "../../test/contracts/describe-journal.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
-import type { NewEntry } from "../core/agent/entry.ts";
-import { MemoryJournal } from "../core/agent/memory-journal.ts";
+import type { NewEntry } from "../core/agent/entries.ts";
+import { MemoryJournal } from "../core/agent/journal.ts";
 import type { AppendCalls } from "./append-file.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 

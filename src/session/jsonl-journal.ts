@@ -1,6 +1,6 @@
 import { closeSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { EntryBase, JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { LocalJournal } from "../core/agent/journal.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";

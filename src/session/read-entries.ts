@@ -1,5 +1,5 @@
 import { fstatSync, readSync } from "node:fs";
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
 import type { StoredEntry } from "./record.ts";
 import type { IndexedRecord } from "./scan-journal.ts";

@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
 import { messageText } from "../core/message/message.ts";
 import { idOfPath, inspectSession } from "./inspect-session.ts";
 import { isJournalEntry, isStoredEntry, parseRecord, readRecords } from "./read-entries.ts";

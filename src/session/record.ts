@@ -1,4 +1,4 @@
-import type { EntryBase, JournalEntry } from "../core/agent/entry.ts";
+import type { EntryBase, JournalEntry } from "../core/agent/entries.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { MAX_JSON_DEPTH } from "../core/base/json.ts";
 import { checksum } from "./checksum.ts";

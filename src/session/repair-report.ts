@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/agent/entry.ts";
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { toolCallsOf } from "../core/message/message.ts";
 import { Transcript } from "../core/message/transcript.ts";
 import { readEntries } from "./read-entries.ts";

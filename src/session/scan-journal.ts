@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import type { EntryBase } from "../core/agent/entry.ts";
+import type { EntryBase } from "../core/agent/entries.ts";
 import { checksumFor } from "./checksum.ts";
 import { decodeLine, type RecordPlace } from "./decode-line.ts";
 import { readLines } from "./read-lines.ts";

@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import type { NewEntry } from "../core/agent/entry.ts";
+import type { NewEntry } from "../core/agent/entries.ts";
 import type { JsonlJournal } from "./jsonl-journal.ts";
 import { type SessionFile, SessionStore, workspaceSlug } from "./session-store.ts";
 

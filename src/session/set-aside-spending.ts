@@ -1,5 +1,5 @@
-import type { JournalEntry, ModelUsageEntry } from "../core/agent/entry.ts";
-import { isSpending, isUnpaid } from "../core/agent/spending.ts";
+import type { JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
+import { isSpending, isUnpaid } from "../core/agent/state.ts";
 import { defined } from "../core/base/defined.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";

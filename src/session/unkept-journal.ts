@@ -1,4 +1,4 @@
-import type { JournalEntry, NewEntry } from "../core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { LocalJournal } from "../core/agent/journal.ts";
 import { misuse } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";

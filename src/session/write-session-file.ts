@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, unlinkSync, writeFileSync } from "node:fs";
-import type { EntryBase } from "../core/agent/entry.ts";
+import type { EntryBase } from "../core/agent/entries.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
 import { parseRecord } from "./read-entries.ts";

@@ -12,7 +12,7 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { calls, fails, type ScriptStep, says, thinks, waits } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { createBatchTool } from "../tools/batch-tool.ts";

@@ -1,14 +1,15 @@
-import type {
-  AssistantEntry,
-  ModelUsageEntry,
-  RunResumeEntry,
-  RunStartEntry,
-  ToolIntentEntry,
-  ToolResultEntry,
-} from "../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
-import { OpenSubagents } from "../core/agent/open-subagents.ts";
-import { addSpending, NO_SPENDING } from "../core/agent/spending.ts";
+import {
+  type AgentEvent,
+  type AssistantEntry,
+  type ModelUsageEntry,
+  OpenSubagents,
+  type RunResumeEntry,
+  type RunStartEntry,
+  type SubagentEvent,
+  type ToolIntentEntry,
+  type ToolResultEntry,
+} from "../core/agent/entries.ts";
+import { addSpending, NO_SPENDING } from "../core/agent/state.ts";
 import { defined } from "../core/base/defined.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";

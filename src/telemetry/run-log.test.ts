@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
+import { defineTool } from "../core/tool/tool.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { runLog } from "./run-log.ts";

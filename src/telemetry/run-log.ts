@@ -1,7 +1,13 @@
-import type { AssistantEntry, CompactionEntry, ModelUsageEntry, RunEndEntry } from "../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../core/agent/event.ts";
-import { OpenSubagents } from "../core/agent/open-subagents.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../core/agent/spending.ts";
+import {
+  type AgentEvent,
+  type AssistantEntry,
+  type CompactionEntry,
+  type ModelUsageEntry,
+  OpenSubagents,
+  type RunEndEntry,
+  type SubagentEvent,
+} from "../core/agent/entries.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../core/agent/state.ts";
 import { clipped, counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";

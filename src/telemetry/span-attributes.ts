@@ -1,4 +1,4 @@
-import type { AssistantEntry } from "../core/agent/entry.ts";
+import type { AssistantEntry } from "../core/agent/entries.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { OtelAttributes } from "./open-telemetry-api.ts";
 

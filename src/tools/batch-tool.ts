@@ -4,9 +4,14 @@ import { isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolAccess, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import {
+  defineTool,
+  type Tool,
+  type ToolAccess,
+  type ToolContext,
+  type ToolResult,
+} from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 import { shareBytes } from "./share-bytes.ts";
 
 const NAME = "batch";

@@ -1,6 +1,5 @@
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { splice } from "./apply-edits.ts";
 import { editedSnippet } from "./edits/edited-snippet.ts";
 import { type Edit, planEdits, type Replacement } from "./edits/plan-edits.ts";

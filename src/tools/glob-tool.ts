@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { permittedPath } from "./files/permitted-path.ts";
 import { resolvePath } from "./resolve-path.ts";

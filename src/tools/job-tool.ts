@@ -1,7 +1,6 @@
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 import type { Job } from "./shell/job-table.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";

@@ -1,8 +1,7 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolContext, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
 import { type FilePort, type FileToolOptions, type PortText, readPort } from "./files/file-port.ts";

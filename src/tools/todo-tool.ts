@@ -1,6 +1,5 @@
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 
 /** State of an item of a todo list. */
 export type TodoStatus = "pending" | "in_progress" | "completed";

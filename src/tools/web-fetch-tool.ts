@@ -1,8 +1,7 @@
 import { errorMessage } from "../core/base/errors.ts";
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import { errorResult } from "../core/tool/output.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
 import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
 import { PageError } from "./web/public-address.ts";
 

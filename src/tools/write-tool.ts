@@ -1,6 +1,5 @@
 import { counted } from "../core/base/text.ts";
-import { defineTool } from "../core/tool/define-tool.ts";
-import type { Tool, ToolResult } from "../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
 import type { FileToolOptions } from "./files/file-port.ts";
 import {

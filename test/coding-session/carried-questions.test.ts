@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import type { Question } from "../../src/app/coding-session/question.ts";
-import type { ApprovalRequestEntry } from "../../src/core/agent/entry.ts";
+import type { ApprovalRequestEntry } from "../../src/core/agent/entries.ts";
 import { readSession } from "../../src/session/read-session.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { calls, says } from "../../src/testing/script.ts";

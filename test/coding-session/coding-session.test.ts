@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { place } from "./open.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { isAlive, pidsIn, until } from "../faults/until.ts";
 import { place } from "./open.ts";

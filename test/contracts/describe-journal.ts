@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry, NewEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../../src/core/agent/entries.ts";
 import type { Journal } from "../../src/core/agent/journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Sql } from "../../src/durable/database.ts";
 import { EntryStore, type StoredRecord } from "../../src/durable/entry-store.ts";
 import { RunHandle } from "../../src/durable/run-handle.ts";

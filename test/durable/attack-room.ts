@@ -1,5 +1,5 @@
 import { afterAll, onTestFinished } from "vitest";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { type Clock, systemClock } from "../../src/core/base/clock.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
 import type { Database, Sql } from "../../src/durable/database.ts";

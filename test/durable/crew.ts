@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { toolCallsOf } from "../../src/core/message/message.ts";
 import { withVariables } from "../hermetic-command.ts";
 import { inDatabase } from "./postgres.ts";

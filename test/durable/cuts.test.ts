@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import type { HostOptions } from "../../src/durable/index.ts";

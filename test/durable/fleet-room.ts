@@ -1,10 +1,9 @@
 import { onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { type Message, messageText } from "../../src/core/message/message.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/core/tool/tool.ts";
 import {
   createFleet,
   type DurableAgent,

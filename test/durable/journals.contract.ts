@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { ModelRequest } from "../../src/core/model/model.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import type { HostOptions } from "../../src/durable/index.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";

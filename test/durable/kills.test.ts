@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { createFleet, type DurableRun, type Fleet } from "../../src/durable/index.ts";
 import { isFullSweep } from "../faults/sweep.ts";
 import { until } from "../faults/until.ts";

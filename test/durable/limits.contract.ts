@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import type { Fleet, FleetOptions } from "../../src/durable/index.ts";
 import { calls, fails, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
-import { fallbackModel } from "../../src/core/model/fallback.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";
+import { fallbackModel } from "../../src/providers/fallback.ts";
 import { says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { roomMaker } from "./attack-room.ts";

@@ -1,7 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/core/tool/tool.ts";
 import { calls, type ScriptStep, says } from "../../src/testing/script.ts";
 
 /** A tool that notes in `folder/effects` that it ran. */

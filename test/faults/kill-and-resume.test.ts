@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

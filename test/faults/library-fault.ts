@@ -1,7 +1,6 @@
 import type { AgentOptions } from "../../src/agent/options.ts";
 import type { StopReason } from "../../src/core/base/stop-reason.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool, ToolContext } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../../src/core/tool/tool.ts";
 import type { ScriptStep } from "../../src/testing/script.ts";
 
 /** What code that is plugged into an agent does wrong, and what the run has to make of it. */

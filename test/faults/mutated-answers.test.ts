@@ -4,7 +4,7 @@ import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { isRecord } from "../../src/core/base/json.ts";
 import type { AssistantBlock } from "../../src/core/message/block.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
-import { collect } from "../../src/core/model/collect.ts";
+import { collect } from "../../src/core/model/answer.ts";
 import type { Model, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
 import { Agent, type AgentOptions, defineTool } from "../../src/index.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";

@@ -1,5 +1,5 @@
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
 import { calls, says } from "../../src/testing/script.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
 import { calls, type ScriptStep, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { checkDocs } from "../../scripts/gates/docs.ts";
 import { tempFolder } from "../temp-folder.ts";
 
-test("every exported declaration has a doc comment directly above it", () => {
+test("every declaration that an entry exports has a doc comment directly above it", () => {
   const root = tempFolder({
+    "package.json": JSON.stringify({ exports: { ".": {}, "./package.json": "./package.json" } }),
+    "src/index.ts": 'export { add, bare, type Shape } from "./a.ts";\nexport { Bare } from "./a.ts";\n',
     "src/a.ts": [
       "/** Adds. */",
       "export function add(a: number): number;",
@@ -15,9 +17,10 @@ test("every exported declaration has a doc comment directly above it", () => {
       "// a line comment is not a doc comment",
       "export class Bare {}",
       "export interface Shape {}",
+      "export const internal = 1;",
       "export { own };",
     ].join("\n"),
-    "src/a.test.ts": "export const fine = 1;",
+    "src/b.ts": "export const fine = 1;",
   });
   expect(checkDocs(root)).toEqual({
     looked: 1,

@@ -17,7 +17,7 @@ const OFFENCES: Readonly<Record<string, string>> = {
   "no-empty": "export const f = (): void => { try { parseInt('1', 10); } catch {} };",
   "no-default-export": "export default 1;",
   "no-unused-vars": "const g = 1;",
-  "max-params": "export const h = (q: 1, r: 2, s: 3, t: 4, u: 5): unknown[] => [q, r, s, t, u];",
+  "max-params": "export const h = (q: 1, r: 2, s: 3, t: 4, u: 5, v: 6): unknown[] => [q, r, s, t, u, v];",
   "max-lines-per-function": `export const i = (): void => {\n${"parseInt('1', 10);\n".repeat(60)}};`,
   complexity: `export const j = (x: number): void => {\n${"if (x) parseInt('1', 10);\n".repeat(15)}};`,
   "ban-ts-comment": "// @ts-ignore\nexport const k: string = 1;",

@@ -6,17 +6,17 @@ const lines = (count: number): string => "//\n".repeat(count);
 
 test("a file may have as many lines as its limit and not one more", () => {
   const root = tempFolder({
-    "src/a.ts": lines(400),
-    "src/b.ts": lines(401),
-    "src/core/agent/loop.ts": lines(251),
-    "test/c.test.ts": lines(401),
+    "src/a.ts": lines(600),
+    "src/b.ts": lines(601),
+    "src/core/agent/loop.ts": lines(271),
+    "test/c.test.ts": lines(601),
   });
   expect(checkSizes(root)).toEqual({
     looked: 4,
     findings: [
-      "src/b.ts  has 401 lines, at most 400. Split it by what it does",
-      "src/core/agent/loop.ts  has 251 lines, at most 250. Split it by what it does",
-      "test/c.test.ts  has 401 lines, at most 400. Split it by what it does",
+      "src/b.ts  has 601 lines, at most 600. Split it by what it does",
+      "src/core/agent/loop.ts  has 271 lines, at most 270. Split it by what it does",
+      "test/c.test.ts  has 601 lines, at most 600. Split it by what it does",
     ],
   });
 });
@@ -59,18 +59,18 @@ test("a name in src stands for one file", () => {
 
 test("an exception needs a reason, holds to its own limit and goes when it is not needed", () => {
   const root = tempFolder({
-    "src/a.ts": lines(450),
-    "src/b.ts": lines(500),
+    "src/a.ts": lines(650),
+    "src/b.ts": lines(700),
     "src/c.ts": lines(10),
     [EXCEPTIONS_FILE]: JSON.stringify([
-      { path: "src/a.ts", lines: 460, reason: " " },
-      { path: "src/b.ts", lines: 460, reason: "one table" },
-      { path: "src/c.ts", lines: 460, reason: "was long once" },
-      { path: "src/gone.ts", lines: 460, reason: "was there once" },
+      { path: "src/a.ts", lines: 660, reason: " " },
+      { path: "src/b.ts", lines: 660, reason: "one table" },
+      { path: "src/c.ts", lines: 660, reason: "was long once" },
+      { path: "src/gone.ts", lines: 660, reason: "was there once" },
     ]),
   });
   expect(checkSizes(root).findings).toEqual([
-    "src/b.ts  has 500 lines, at most 460. Split it by what it does",
+    "src/b.ts  has 700 lines, at most 660. Split it by what it does",
     `${EXCEPTIONS_FILE}  src/a.ts needs a reason`,
     `${EXCEPTIONS_FILE}  src/c.ts needs no exception: remove it`,
     `${EXCEPTIONS_FILE}  src/gone.ts needs no exception: remove it`,

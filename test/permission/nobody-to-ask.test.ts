@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { Approver, Gate } from "../../src/core/agent/gate.ts";
+import type { Approver, Gate } from "../../src/core/agent/ports.ts";
 import { createApprover } from "../../src/permission/approver.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
 import { SessionRules } from "../../src/permission/session-rules.ts";

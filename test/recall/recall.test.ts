@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import type { Compactor } from "../../src/memory/context/compactor.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";

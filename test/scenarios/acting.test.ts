@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { textOf } from "../../src/core/message/message.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, fails, finishes, type ScriptPiece, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -3,7 +3,7 @@ import { toAgUiEvents } from "../../src/adapters/ag-ui.ts";
 import type { AgUiEvent } from "../../src/adapters/ag-ui-event.ts";
 import { type StepEvent, toStepEvents } from "../../src/adapters/step-events.ts";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { messageText, userMessage } from "../../src/core/message/message.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";
 import { calls, fails, type ScriptAnswer, says, thinks, waits } from "../../src/testing/script.ts";

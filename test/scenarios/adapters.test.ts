@@ -4,7 +4,7 @@ import type { AgUiEvent } from "../../src/adapters/ag-ui-event.ts";
 import { toJsonLines, toServerSentEvents } from "../../src/adapters/frames.ts";
 import { type StepEvent, toStepEvents } from "../../src/adapters/step-events.ts";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReActAgent } from "../../src/patterns/react-agent.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
 import { calls, says } from "../../src/testing/script.ts";

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { runNested } from "../../src/core/agent/nested-run.ts";
-import type { RunContext } from "../../src/core/agent/run-context.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { runNested } from "../../src/core/agent/loop.ts";
+import type { Run } from "../../src/core/agent/run.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";
-import { fallbackModel } from "../../src/core/model/fallback.ts";
 import type { Model, ModelRequest, StreamPart } from "../../src/core/model/model.ts";
+import { fallbackModel } from "../../src/providers/fallback.ts";
 import { knownModelInfo } from "../../src/providers/model-info.ts";
 import { calls, fails, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -172,7 +172,7 @@ test("an answer that failed or was aborted in the middle is charged by estimate"
 
 /** Asks several nested runs at once, as parallel subagents do. */
 class Crowd extends Agent {
-  override async conduct(run: RunContext): ReturnType<Agent["run"]> {
+  override async conduct(run: Run): ReturnType<Agent["run"]> {
     const task = (n: number): ReturnType<typeof runNested> =>
       runNested(run, { scope: `task/${n}`, message: userMessage(`Task ${n}`), tools: this.tools });
     const results = await Promise.all(Array.from({ length: 8 }, (_, n) => task(n)));

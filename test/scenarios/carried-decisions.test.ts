@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { Approvals, Gate, GateDecision } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { SessionState } from "../../src/core/agent/session-state.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { Approvals, Gate, GateDecision } from "../../src/core/agent/ports.ts";
+import { SessionState } from "../../src/core/agent/state.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -195,7 +195,7 @@ test("a call of the caller's own is not its to run as long as a person is still 
   });
   const state = new SessionState();
   for (const entry of killed.entries()) state.apply(entry);
-  expect(state.decision("a")).toBe(undefined);
+  expect(state.open.get("a")?.decision).toBe(undefined);
 });
 
 test("a call of the caller's own that was cut before it was judged is judged, and one that waits is not again", async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { Approver, Gate } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { Approver, Gate } from "../../src/core/agent/ports.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { tool } from "./conversation.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { endRun } from "../../src/core/agent/end-run.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { runNested } from "../../src/core/agent/nested-run.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { runNested } from "../../src/core/agent/loop.ts";
+import { endRun } from "../../src/core/agent/perform.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
-import type { RunContext } from "../../src/core/agent/run-context.ts";
+import type { Run } from "../../src/core/agent/run.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { assistantMessage, messageText, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
@@ -49,7 +49,7 @@ function readingModel(
 
 test("a nested run that outgrows the window is compacted by itself; the conversation around it stays", async () => {
   class Nesting extends Agent {
-    override async conduct(run: RunContext): Promise<RunResult> {
+    override async conduct(run: Run): Promise<RunResult> {
       const inner = await runNested(run, {
         scope: "inner",
         history: run.state.transcript.messages,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { NewEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { NewEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { firstAndLast } from "../../src/memory/context/first-and-last.ts";

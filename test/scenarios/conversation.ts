@@ -1,9 +1,8 @@
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import type { JsonSchema } from "../../src/core/base/schema.ts";
 import type { ContentBlock } from "../../src/core/message/block.ts";
 import { type Message, textOf } from "../../src/core/message/message.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool, ToolDefinition } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool, type ToolDefinition } from "../../src/core/tool/tool.ts";
 
 /** A transcript as lines of text, so that a test can state a whole conversation. */
 export function lines(messages: readonly Message[]): readonly string[] {

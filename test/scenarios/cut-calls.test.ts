@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { ApprovalAnswer, Approver, GateDecision } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { ApprovalAnswer, Approver, GateDecision } from "../../src/core/agent/ports.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/core/tool/tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, type ScriptStep, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
 import { calls, says } from "../../src/testing/script.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { Approvals, Approver, GateDecision } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { Approvals, Approver, GateDecision } from "../../src/core/agent/ports.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";

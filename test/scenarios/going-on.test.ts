@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { createIds } from "../../src/core/base/ids.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";

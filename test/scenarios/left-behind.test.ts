@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { ToolContext } from "../../src/core/tool/tool.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { defineTool, type ToolContext } from "../../src/core/tool/tool.ts";
 import { calls, ScriptedModel, says, waits } from "../../src/testing/index.ts";
 
 const never = new Promise<never>(() => undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { InMemoryLongTermMemory } from "../../src/memory/in-memory-long-term-memory.ts";
 import type { LongTermMemory, Recollection, RecordContext } from "../../src/memory/long-term-memory.ts";

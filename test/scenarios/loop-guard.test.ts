@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { runNested } from "../../src/core/agent/nested-run.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { runNested } from "../../src/core/agent/loop.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
-import type { RunContext } from "../../src/core/agent/run-context.ts";
+import type { Run } from "../../src/core/agent/run.ts";
 import { userMessage } from "../../src/core/message/message.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -133,7 +133,7 @@ test("false looks for nothing, other figures hold", async () => {
 class Delegating extends Agent {
   readonly inner: RunResult[] = [];
 
-  override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: Run): Promise<RunResult> {
     const task = tool("task", {
       execute: async () => {
         const message = userMessage("Do it.");

@@ -2,15 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { expect, expectTypeOf, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
   GateDecision,
   GateRequest,
-} from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { ToolDefinition } from "../../src/core/tool/tool.ts";
+} from "../../src/core/agent/ports.ts";
+import { defineTool, type ToolDefinition } from "../../src/core/tool/tool.ts";
 import type { ApprovalQuestion, ApprovalReply } from "../../src/permission/approval-prompt.ts";
 import { createApprover } from "../../src/permission/approver.ts";
 import { parseRules } from "../../src/permission/parse-rule.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import { endRun } from "../../src/core/agent/end-run.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { runNested } from "../../src/core/agent/nested-run.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { runNested } from "../../src/core/agent/loop.ts";
+import { endRun } from "../../src/core/agent/perform.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
-import type { RunContext } from "../../src/core/agent/run-context.ts";
+import type { Run } from "../../src/core/agent/run.ts";
 import { userMessage } from "../../src/core/message/message.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -16,7 +16,7 @@ import { lines, tool } from "./conversation.ts";
 class TwoPhases extends Agent {
   readonly inner: RunResult[] = [];
 
-  override async conduct(run: RunContext): Promise<RunResult> {
+  override async conduct(run: Run): Promise<RunResult> {
     for (const scope of ["first", "second"]) {
       this.inner.push(
         await runNested(run, {

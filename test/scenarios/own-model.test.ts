@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { JournalEntry, NewEntry } from "../../src/core/agent/entry.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { JournalEntry, NewEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

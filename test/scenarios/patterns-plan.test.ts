@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { MaxIterationsError } from "../../src/core/agent/result.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import type { PlanAndSolveAgentOptions } from "../../src/patterns/plan-options.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { ApprovalAnswer, Gate } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { ApprovalAnswer, Gate } from "../../src/core/agent/ports.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";

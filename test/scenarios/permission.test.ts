@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { ApprovalAnswer, Approver, Gate } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { ApprovalAnswer, Approver, Gate } from "../../src/core/agent/ports.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

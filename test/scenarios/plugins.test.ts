@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { Fold } from "../../src/core/agent/plugin.ts";
+import { perform } from "../../src/core/agent/perform.ts";
+import type { Fold } from "../../src/core/agent/ports.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
-import { performRun, runLoop } from "../../src/core/agent/run.ts";
-import type { RunContext, RunPlugin } from "../../src/core/agent/run-context.ts";
-import { SessionState } from "../../src/core/agent/session-state.ts";
+import type { Run, RunPlugin } from "../../src/core/agent/run.ts";
+import { SessionState } from "../../src/core/agent/state.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { userMessage } from "../../src/core/message/message.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { calls, fails, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 
@@ -28,8 +28,9 @@ class Plugged extends Agent {
     this.#plugins = plugins;
   }
 
-  override conduct(run: RunContext): Promise<RunResult> {
-    return runLoop({ ...run, plugins: [...run.plugins, ...this.#plugins] });
+  override conduct(run: Run): Promise<RunResult> {
+    const plugins = [...run.shared.plugins, ...this.#plugins];
+    return super.conduct({ ...run, shared: { ...run.shared, plugins } });
   }
 }
 
@@ -154,9 +155,10 @@ test("plugins around the whole run replace its input and its result; one that th
   const performed = async (...plugins: readonly RunPlugin[]): Promise<RunResult> => {
     let result: RunResult | undefined;
     class Inner extends Agent {
-      override async conduct(run: RunContext): Promise<RunResult> {
-        const parts = { messages: [userMessage("inner")], history: [], conduct: runLoop };
-        result = await performRun({ ...run, plugins }, parts);
+      override async conduct(run: Run): Promise<RunResult> {
+        const input = { messages: [userMessage("inner")], history: [] };
+        const inner: Run = { ...run, shared: { ...run.shared, plugins } };
+        result = await perform(inner, input, (each) => super.conduct(each));
         return result;
       }
     }

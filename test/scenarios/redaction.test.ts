@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { createRedaction } from "../../src/permission/secrets/create-redaction.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { SharedBudget } from "../../src/core/model/shared-budget.ts";
+import { SharedBudget } from "../../src/core/model/budget.ts";
 import { calls, finishes, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { tool } from "./conversation.ts";

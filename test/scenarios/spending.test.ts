@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RunTally } from "../../src/app/coding-session/run-outcome.ts";
 import { sessionUsage } from "../../src/app/session-page/session-usage.ts";
-import type { AssistantEntry } from "../../src/core/agent/entry.ts";
-import { SessionState } from "../../src/core/agent/session-state.ts";
-import { addSpending, NO_SPENDING, type SpendingEntry } from "../../src/core/agent/spending.ts";
+import type { AssistantEntry } from "../../src/core/agent/entries.ts";
+import { addSpending, NO_SPENDING, SessionState, type SpendingEntry } from "../../src/core/agent/state.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };
 

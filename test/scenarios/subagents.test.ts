@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/core/agent/event.ts";
-import type { GateRequest } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import type { AgentEvent } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { GateRequest } from "../../src/core/agent/ports.ts";
 import { textOf } from "../../src/core/message/message.ts";
 import type { SubagentTask, Tool } from "../../src/core/tool/tool.ts";
 import { calls, finishes, says, waits } from "../../src/testing/script.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { ToolContext } from "../../src/core/tool/tool.ts";
+import { defineTool, type ToolContext } from "../../src/core/tool/tool.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";

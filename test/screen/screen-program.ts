@@ -52,8 +52,8 @@ export async function nextSecond(program: ProgramInTerminal): Promise<void> {
 }
 
 /**
- * Resolves when a question that stands takes keys: one that shows something, pressed again and again, has done
- * so. Default: an arrow marks an answer.
+ * Resolves when a question that stands takes keys: one that shows something, pressed again and again, has
+ * done so. Default: an arrow marks an answer.
  */
 export async function takesKeys(
   program: ProgramInTerminal,

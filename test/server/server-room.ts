@@ -4,7 +4,7 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
 import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
 import { loadSettings } from "../../src/app/settings.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
+import { defineTool } from "../../src/core/tool/tool.ts";
 import { serveSessions } from "../../src/faces/http/serve-sessions.ts";
 import { createHandler } from "../../src/server/create-handler.ts";
 import { createReader, type Reader } from "../../src/server/create-reader.ts";

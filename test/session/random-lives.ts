@@ -1,15 +1,14 @@
 import fc from "fast-check";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { JournalEntry } from "../../src/core/agent/entry.ts";
-import type { Approvals } from "../../src/core/agent/gate.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
-import { SessionState } from "../../src/core/agent/session-state.ts";
+import type { JournalEntry } from "../../src/core/agent/entries.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
+import type { Approvals } from "../../src/core/agent/ports.ts";
+import { SessionState } from "../../src/core/agent/state.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Message } from "../../src/core/message/message.ts";
 import type { Model, StreamPart } from "../../src/core/model/model.ts";
-import { defineTool } from "../../src/core/tool/define-tool.ts";
-import type { Tool } from "../../src/core/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/core/tool/tool.ts";
 
 /** What a random model does next. */
 type Turn =

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import { MemoryJournal } from "../../src/core/agent/memory-journal.ts";
+import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { BUILT_IN_SUBAGENTS } from "../../src/extensions/subagents/built-in-subagents.ts";
 import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";

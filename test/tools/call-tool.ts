@@ -1,6 +1,6 @@
 import { chownSync } from "node:fs";
-import { toToolResult } from "../../src/core/tool/output.ts";
 import type { Tool, ToolResult } from "../../src/core/tool/tool.ts";
+import { toToolResult } from "../../src/core/tool/tool-output.ts";
 
 /** What a test may say about a call. */
 export interface CallOptions {

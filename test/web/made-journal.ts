@@ -1,4 +1,4 @@
-import type { JournalEntry, NewEntry } from "../../src/core/agent/entry.ts";
+import type { JournalEntry, NewEntry } from "../../src/core/agent/entries.ts";
 import type { AssistantBlock } from "../../src/core/message/block.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 

@@ -1,4 +1,4 @@
-import type { ToolResultEntry } from "../../core/agent/entry.ts";
+import type { ToolResultEntry } from "../../core/agent/entries.ts";
 import { counted, utf8Length } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";

@@ -10,8 +10,7 @@ import {
 } from "../../core/base/check-option.ts";
 import { defined } from "../../core/base/defined.ts";
 import { invalidConfig, misuse } from "../../core/base/errors.ts";
-import { assertTool } from "../../core/tool/registry.ts";
-import type { Tool } from "../../core/tool/tool.ts";
+import { assertTool, type Tool } from "../../core/tool/tool.ts";
 import { CONFIG_SHAPE } from "../config/setting-table.ts";
 import { findMisfit } from "../config/shape.ts";
 import type { CopyOptions } from "./session-parts.ts";

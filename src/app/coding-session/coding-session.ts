@@ -1,11 +1,10 @@
-import type { CompactionEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, CompactionEntry } from "../../core/agent/entries.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput } from "../../core/message/block.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import type { Budget } from "../../core/model/ledger.ts";
+import type { Budget } from "../../core/model/budget.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { Elicit } from "../../extensions/mcp/connection.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
-import type { BudgetLimit } from "../../core/model/ledger.ts";
+import type { BudgetLimit } from "../../core/model/budget.ts";
 
 /** The exit codes of the program, by meaning. */
 export const EXIT = {

@@ -1,5 +1,11 @@
-import type { AssistantEntry, HistoryEntry, ToolResultEntry, UserEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent, ToolUpdateEvent } from "../../core/agent/event.ts";
+import type {
+  AgentEvent,
+  AssistantEntry,
+  HistoryEntry,
+  ToolResultEntry,
+  ToolUpdateEvent,
+  UserEntry,
+} from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";
 import type { ToolUseBlock } from "../../core/message/block.ts";

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
-import { type Input, toMessages } from "../../core/message/given-message.ts";
+import { type Input, toMessages } from "../../core/message/input.ts";
 import { textOf } from "../../core/message/message.ts";
 import { parseCommandCall } from "../../extensions/commands/command-file.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { JournalEntry, NoteEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry, NoteEntry } from "../../core/agent/entries.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { KeptQueue } from "./kept-queue.ts";
 import { WaitingMessages } from "./waiting-messages.ts";

@@ -1,5 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entry.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entries.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { ApprovalQuestion } from "../../permission/approval-prompt.ts";
 import type { SessionContent } from "../../session/read-session.ts";

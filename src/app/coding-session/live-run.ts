@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
 import type { SessionRun } from "./coding-session.ts";

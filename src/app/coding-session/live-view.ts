@@ -1,5 +1,4 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, JournalEntry } from "../../core/agent/entries.ts";
 import type { Notice } from "./notice.ts";
 import { Listeners } from "./notice-board.ts";
 import type { Outcome } from "./outcome.ts";

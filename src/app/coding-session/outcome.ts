@@ -1,10 +1,10 @@
-import type { DecisionCode } from "../../core/agent/gate.ts";
-import type { Spending } from "../../core/agent/spending.ts";
+import type { DecisionCode } from "../../core/agent/result.ts";
+import type { Spending } from "../../core/agent/state.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import type { BudgetLimit } from "../../core/model/ledger.ts";
+import type { BudgetLimit } from "../../core/model/budget.ts";
 
 /** A call that was refused. */
 export interface Denial {

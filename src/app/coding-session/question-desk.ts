@@ -1,4 +1,4 @@
-import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entry.ts";
+import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entries.ts";
 import type { Journal } from "../../core/agent/journal.ts";
 import { assertIs } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";

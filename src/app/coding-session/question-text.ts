@@ -28,16 +28,19 @@ const TITLES: { readonly [kind in QuestionKind]: string } = {
   value: "Question",
 };
 
+/** Their heading is their title: the call stands below it. */
+const UNTARGETED: ReadonlySet<QuestionKind> = new Set(["run", "network", "unsandboxed", "value"]);
+
 /** The heading of a question. Nothing in it is made safe for a terminal. */
 export function questionHeading(question: Question): QuestionHeading {
   const { tool = "", input = {}, agent, outside, runs, diff } = question;
   const kind = questionKind(question);
   const title = `${agent === undefined ? "" : `${agent}: `}${TITLES[kind]}`;
   if (kind === "run" && runs === "inside") return { title, note: "in the sandbox" };
-  if (kind === "run" || kind === "network" || kind === "unsandboxed" || kind === "value") return { title };
+  if (UNTARGETED.has(kind)) return { title };
   if (kind === "call") return { title, target: tool };
-  const { path, url } = input;
-  const target = outside === undefined ? (diff?.path ?? (kind === "fetch" ? url : path)) : tilde(outside);
+  const named = kind === "fetch" ? input["url"] : (diff?.path ?? input["path"]);
+  const target = outside === undefined ? named : tilde(outside);
   return typeof target === "string" ? { title, target: pathLine(target) } : { title };
 }
 

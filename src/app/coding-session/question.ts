@@ -50,7 +50,8 @@ export interface Question {
 
 /**
  * A person's answer to a question. A `reason` of a refusal reaches the model; `rule` must be the one the
- * question offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is refused.
+ * question offers. `value` answers what is no question about a call; without one (`choice: "no"`) it is
+ * refused.
  */
 export type QuestionReply =
   | { readonly choice: AnswerChoice; readonly reason?: string; readonly rule?: string }

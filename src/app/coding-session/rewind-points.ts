@@ -1,5 +1,4 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { FileChange } from "../../core/agent/file-change.ts";
+import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
 import { textOf } from "../../core/message/message.ts";
 import {
   checkpointHistory,

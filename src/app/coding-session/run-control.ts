@@ -1,13 +1,12 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
-import type { ApprovalRequestEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
-import type { ApprovalAnswer, Approvals } from "../../core/agent/gate.ts";
+import type { AgentEvent, ApprovalRequestEntry } from "../../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { ToolInput, UserBlock } from "../../core/message/block.ts";
-import { type Input, toMessages } from "../../core/message/given-message.ts";
+import { type Input, toMessages } from "../../core/message/input.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import type { ComposedAgent } from "../compose.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import type { RunResult } from "../../core/agent/result.ts";
 import { outcomeOf, RunTally } from "./run-outcome.ts";
 

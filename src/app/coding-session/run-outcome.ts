@@ -1,7 +1,6 @@
-import type { AgentEvent } from "../../core/agent/event.ts";
-import type { DecisionCode } from "../../core/agent/gate.ts";
-import type { RunResult } from "../../core/agent/result.ts";
-import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/spending.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import type { DecisionCode, RunResult } from "../../core/agent/result.ts";
+import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { GrowingText } from "../../core/base/growing-text.ts";

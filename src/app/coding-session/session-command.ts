@@ -1,4 +1,4 @@
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import type { CommandPorts } from "../../extensions/commands/expand-command.ts";
 import type { CommandView } from "./coding-session.ts";
 

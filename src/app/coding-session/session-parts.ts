@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import type { ComposedAgent } from "../compose.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Telemetry } from "../open-telemetry.ts";

@@ -1,5 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
-import type { NoteEntry } from "../../core/agent/entry.ts";
+import type { NoteEntry } from "../../core/agent/entries.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ShellOutcome } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";

@@ -1,5 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
-import type { SteeringMessage } from "../../agent/steering.ts";
+import type { SteeringMessage } from "../../agent/agent-session.ts";
 import type { UserBlock } from "../../core/message/block.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { LiveRun } from "./live-run.ts";

@@ -1,6 +1,5 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
+import type { AgentEvent, JournalEntry, SubagentEvent } from "../../core/agent/entries.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../../core/agent/state.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { ToolItem } from "./view.ts";
 

@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
-import { MemoryJournal } from "../../core/agent/memory-journal.ts";
+import type { AgentEvent, JournalEntry } from "../../core/agent/entries.ts";
+import { MemoryJournal } from "../../core/agent/journal.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import type { Model, StreamPart } from "../../core/model/model.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
-import type { Tool } from "../../core/tool/tool.ts";
+import { defineTool, type Tool } from "../../core/tool/tool.ts";
 import { calls, type ScriptAnswer, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";

@@ -1,4 +1,5 @@
 import type {
+  AgentEvent,
   CompactionEntry,
   NoteEntry,
   RunEndEntry,
@@ -6,9 +7,8 @@ import type {
   RunStartEntry,
   ToolResultEntry,
   UserEntry,
-} from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
-import { addSpending, NO_SPENDING } from "../../core/agent/spending.ts";
+} from "../../core/agent/entries.ts";
+import { addSpending, NO_SPENDING } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { Usage } from "../../core/message/usage.ts";

@@ -1,8 +1,8 @@
-import type { CompactionEntry, ToolStatus } from "../../core/agent/entry.ts";
+import type { CompactionEntry, ToolStatus } from "../../core/agent/entries.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Usage } from "../../core/message/usage.ts";
-import type { BudgetLimit } from "../../core/model/ledger.ts";
+import type { BudgetLimit } from "../../core/model/budget.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { TodoItem } from "../../tools/todo-tool.ts";

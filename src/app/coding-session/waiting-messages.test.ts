@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ImageBlock } from "../../core/message/block.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
 function queue() {

@@ -1,7 +1,7 @@
 import { misuse } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 
 /** Options of {@link WaitingMessages}. */
 export interface WaitingMessagesOptions {

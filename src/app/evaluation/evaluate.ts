@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { SharedBudget } from "../../core/model/shared-budget.ts";
+import { SharedBudget } from "../../core/model/budget.ts";
 import { OR_UNKEPT } from "../../session/session-error.ts";
 import { isLocked, takeLock } from "../../session/session-lock.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";

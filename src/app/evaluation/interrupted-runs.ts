@@ -1,4 +1,4 @@
-import { addSpending, isSpending, NO_SPENDING } from "../../core/agent/spending.ts";
+import { addSpending, isSpending, NO_SPENDING } from "../../core/agent/state.ts";
 import { readSession } from "../../session/read-session.ts";
 import { sessionStore } from "../open-session.ts";
 import type { ResultsFolder } from "./results-folder.ts";

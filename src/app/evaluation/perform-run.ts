@@ -1,7 +1,7 @@
 import { defined } from "../../core/base/defined.ts";
 import { type ErrorCode, misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { SharedBudget } from "../../core/model/shared-budget.ts";
+import type { SharedBudget } from "../../core/model/budget.ts";
 import type { CodingSession, CodingSessionOptions } from "../coding-session/coding-session.ts";
 import type { Outcome } from "../coding-session/outcome.ts";
 import { type PreparedSession, prepareCodingSession } from "../coding-session/prepare-coding-session.ts";

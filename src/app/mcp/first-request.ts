@@ -1,5 +1,5 @@
+import { modelWith } from "../../core/model/answer.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
-import { modelWith } from "../../core/model/wrap-model.ts";
 
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;

@@ -2,7 +2,7 @@ import { systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { messageText } from "../../core/message/message.ts";
-import { collect } from "../../core/model/collect.ts";
+import { collect } from "../../core/model/answer.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
 import { McpHub, type McpHubOptions } from "../../extensions/mcp/mcp-hub.ts";

@@ -1,7 +1,6 @@
 import { defined } from "../../core/base/defined.ts";
 import type { Model } from "../../core/model/model.ts";
-import type { ToolRegistry } from "../../core/tool/registry.ts";
-import type { Tool } from "../../core/tool/tool.ts";
+import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";

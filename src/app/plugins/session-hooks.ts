@@ -1,4 +1,4 @@
-import type { Approver, GateDecision, GateRequest } from "../../core/agent/gate.ts";
+import type { Approver, GateDecision, GateRequest } from "../../core/agent/ports.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { JsonObject } from "../../core/base/errors.ts";

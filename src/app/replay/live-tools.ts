@@ -1,10 +1,9 @@
-import type { Gate } from "../../core/agent/gate.ts";
+import type { Gate } from "../../core/agent/ports.ts";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { ToolInput } from "../../core/message/block.ts";
-import { errorResult, toToolResult } from "../../core/tool/output.ts";
-import { redactJson } from "../../core/tool/redact-call.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";

@@ -1,4 +1,4 @@
-import type { RunContext } from "../../core/agent/run-context.ts";
+import type { Run } from "../../core/agent/run.ts";
 import { ownValue } from "../../core/base/json.ts";
 import type { RecordedRun } from "../../session/replay/recorded-run.ts";
 import type { Conductor } from "../../session/replay/replay-run.ts";
@@ -13,7 +13,7 @@ export function patternConductor(run: RecordedRun): Conductor | undefined {
     const model = { provider: "recorded", id: "recorded", stream: never };
     const agent = createPatternAgent(pattern, { model, tools });
     // The phases alone: input, journal, model and limits are those of the replay.
-    return (context: RunContext) => agent.conduct(context);
+    return (context: Run) => agent.conduct(context);
   };
 }
 

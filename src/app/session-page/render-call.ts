@@ -1,4 +1,4 @@
-import type { PermissionEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { PermissionEntry, ToolResultEntry } from "../../core/agent/entries.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { describeDuration } from "../../tools/shell/report.ts";

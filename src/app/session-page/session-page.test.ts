@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { FileChange } from "../../core/agent/file-change.ts";
+import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
 import { sessionPage } from "./session-page.ts";
 
 interface Node {

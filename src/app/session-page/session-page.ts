@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type {
   AssistantEntry,
+  FileChange,
   JournalEntry,
   PermissionEntry,
   ToolResultEntry,
   UserEntry,
-} from "../../core/agent/entry.ts";
-import type { FileChange } from "../../core/agent/file-change.ts";
+} from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ContentBlock } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";

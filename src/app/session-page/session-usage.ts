@@ -1,5 +1,5 @@
-import type { JournalEntry, ToolResultEntry } from "../../core/agent/entry.ts";
-import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../core/agent/spending.ts";
+import type { JournalEntry, ToolResultEntry } from "../../core/agent/entries.ts";
+import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../core/agent/state.ts";
 import { subagentEntries } from "../../session/session-steps.ts";
 
 /** Calls of one tool. */

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { sessionSteps } from "../../session/session-steps.ts";
 import { describeDuration } from "../../tools/shell/report.ts";

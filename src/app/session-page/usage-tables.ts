@@ -1,4 +1,4 @@
-import type { Spending } from "../../core/agent/spending.ts";
+import type { Spending } from "../../core/agent/state.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import type { SessionUsage } from "./session-usage.ts";
 

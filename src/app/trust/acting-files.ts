@@ -156,8 +156,8 @@ const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
 /**
- * The trust in subagents, skills and commands of a project: their content must be what the user approved. What
- * may not act is noted for the report. A file that changed after it was read is not trusted.
+ * The trust in subagents, skills and commands of a project: their content must be what the user approved.
+ * What may not act is noted for the report. A file that changed after it was read is not trusted.
  */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {

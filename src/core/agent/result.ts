@@ -4,9 +4,31 @@ import type { StopReason } from "../base/stop-reason.ts";
 import type { ToolInput } from "../message/block.ts";
 import type { Message } from "../message/message.ts";
 import type { Usage } from "../message/usage.ts";
-import type { BudgetLimit } from "../model/ledger.ts";
-import type { LoopCircle } from "./entry.ts";
-import type { DecisionCode } from "./gate.ts";
+import type { BudgetLimit } from "../model/budget.ts";
+
+/** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
+export interface LoopCircle {
+  readonly tools: readonly string[];
+  readonly calls: number;
+}
+
+/**
+ * Why a call was decided so, for programs: a code of the loop, of the permission room (`deny_rule`,
+ * `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of your own gate.
+ */
+export type DecisionCode = LoopDecisionCode | (string & {});
+
+/** Codes of the loop. `cannot_wait`: inside another call · `answered_otherwise`: by a message, not a yes. */
+export type LoopDecisionCode =
+  | "needs_approval"
+  | "nobody_to_ask"
+  | "cannot_wait"
+  | "person"
+  | "run_ending"
+  | "answered_otherwise"
+  | "hook"
+  | "gate_failed"
+  | "approver_failed";
 
 /**
  * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that

@@ -1,88 +1,338 @@
-import { toNanoAgentError } from "../base/errors.ts";
-import type { Message } from "../message/message.ts";
-import { beginRun } from "./begin-run.ts";
-import { aborted, endRun } from "./end-run.ts";
-import { runTurns } from "./loop.ts";
-import { endingOf, runNested } from "./nested-run.ts";
-import type { RunBeginning } from "./plugin.ts";
-import { beforeTurn, throughPlugins } from "./plugins.ts";
-import type { Ending, RunResult } from "./result.ts";
-import type { RunContext } from "./run-context.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { errorMessage, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Redaction } from "../base/redaction.ts";
+import type { ToolUseBlock } from "../message/block.ts";
+import { type Message, userMessage } from "../message/message.ts";
+import { type Budget, BudgetLedger } from "../model/budget.ts";
+import type { Effort, Model, RequestDefaults, StreamPart, ToolChoice } from "../model/model.ts";
+import type { SubagentOutcome, SubagentTask, ToolRegistry } from "../tool/tool.ts";
+import type { AgentEvent, JournalEntry, NewEntry, UserEntry } from "./entries.ts";
+import type { Journal } from "./journal.ts";
+import type { Approvals, Approver, Change, Checkpointer, Fold, Gate, Plugin } from "./ports.ts";
+import type { SessionState } from "./state.ts";
 
-/** The parts of a run beside its context. */
-export interface RunParts {
-  /** Its input; empty for a run that goes on. */
+/** The argument of `onMaxIterations` as a function. */
+export interface MaxIterationsContext {
+  readonly maxIterations: number;
   readonly messages: readonly Message[];
-  /** Conversation to start from when there is none yet. */
-  readonly history: readonly Message[];
-  /** The run between its beginning and its result. */
-  readonly conduct: (run: RunContext) => Promise<RunResult>;
+  /** The last text the model wrote, possibly empty. */
+  readonly lastText: string;
 }
 
 /**
- * A run from its input to its result, inside its plugins. A plugin that fails ends it with `error`; the
- * journal keeps how it had ended until then. Rejects with what {@link beginRun} and `conduct` throw.
+ * The way on when the model still asks for tools after `maxIterations` requests. `summarize`: one more
+ * request with tools forbidden, whose text is the answer · `last`: the last text · `throw`:
+ * {@link import("./result.ts").MaxIterationsError} · a function: its text.
  */
-export async function performRun(
-  run: RunContext,
-  { messages, history, conduct }: RunParts,
-): Promise<RunResult> {
-  const given: RunBeginning = { messages, before: [] };
-  let beginning = given;
+export type OnMaxIterations =
+  | "summarize"
+  | "last"
+  | "throw"
+  | ((context: MaxIterationsContext) => string | Promise<string>);
+
+/**
+ * How much of a run the conversation keeps. `full`: every message and tool call, so that the next question
+ * can refer to them. `final-only`: the question and the answer; tool calls stand in the journal and in the
+ * events, and are not sent again; a tool that the caller answers cannot be used then.
+ */
+export type ConversationMemory = "full" | "final-only";
+
+/** The limits of a run and of its calls, by the names of the options that explain them. */
+export interface RunLimits {
+  readonly budget: Budget;
+  readonly parallelToolCalls: boolean;
+  readonly maxParallelToolCalls: number;
+  readonly maxCallsPerAnswer: number;
+  readonly toolTimeoutMs: number;
+  readonly maxToolResultChars: number;
+}
+
+/** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
+export interface ModelSelection {
+  readonly model: Model;
+  readonly effort?: Effort;
+}
+
+/** A plugin around the steps of a run. */
+export type RunPlugin = Plugin<Run>;
+
+/** A run: its own parts, and those it shares with the runs nested in it. */
+export interface Run {
+  readonly shared: SharedParts;
+  readonly journal: Journal;
+  /** The fold of this transcript. */
+  readonly state: SessionState;
+  readonly tools: ToolRegistry;
+  readonly until: RunEnd;
+  /** The model and effort of the next request: they may be changed while it runs. */
+  readonly model: () => ModelSelection;
+  /** See {@link requestDefaults}. */
+  readonly request: RequestDefaults;
+  readonly signal: AbortSignal;
+  readonly emit: (event: AgentEvent) => void;
+  /** Tag of its entries when it is a nested run. */
+  readonly scope: string | undefined;
+  /** Set when it is the run of a subagent. */
+  readonly subagent?: SubagentPlace;
+}
+
+/** The ways in which a run ends, beside an answer. */
+export interface RunEnd {
+  /** Name of the tool that must end the run (structured output), if any. */
+  readonly finishTool: string | undefined;
+  readonly toolChoice: ToolChoice | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: OnMaxIterations;
+}
+
+/** The parts that a run has in common with the runs nested in it. */
+export interface SharedParts {
+  readonly limits: RunLimits;
+  readonly setting: {
+    readonly cwd: string;
+    readonly context: unknown;
+    readonly memory: ConversationMemory;
+    readonly openCalls: "close" | "run";
+    readonly wrapModel: (model: Model) => Model;
+  };
+  readonly approval: {
+    readonly gate: Gate | undefined;
+    readonly approve: Approver | undefined;
+    readonly answers: Approvals;
+    readonly onAsk: "deny" | "pause";
+  };
+  /** `undefined` where neither money nor tokens are limited. */
+  readonly ledger: BudgetLedger | undefined;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  readonly redact: Redaction | undefined;
+  readonly checkpointer: Checkpointer | undefined;
+  readonly plugins: readonly RunPlugin[];
+  /** The first failure of a plugin that had no other way to end the run. */
+  readonly failure: { error?: NanoAgentError };
+  /** True when the run was released: nothing more is recorded then. */
+  readonly isReleased: () => boolean;
+  /** Takes the steering messages that came in since the last call. */
+  readonly takeSteering: () => readonly NewEntry[];
+  /** Runs a subagent for a tool call of a run. */
+  readonly startSubagent: (run: Run, delegation: Delegation) => Promise<SubagentOutcome>;
+}
+
+/** The options of a run that have a default. */
+export interface RunSettings
+  extends RunLimits,
+    Omit<RunEnd, "finishTool">,
+    Pick<SharedParts, "clock" | "redact" | "checkpointer"> {
+  readonly memory: ConversationMemory;
+  readonly permission: Gate | undefined;
+  readonly approve: Approver | undefined;
+  readonly approvals: Approvals;
+  readonly onAsk: "deny" | "pause";
+  readonly openCalls: "close" | "run";
+  readonly cwd: string;
+  readonly context: unknown;
+  readonly wrapModel: (model: Model) => Model;
+}
+
+/** The parts of a run that are no options. */
+export interface RunParts
+  extends Omit<Run, "shared" | "until" | "scope" | "subagent">,
+    Pick<SharedParts, "plugins" | "failure" | "isReleased" | "takeSteering" | "startSubagent"> {
+  readonly finishTool: string | undefined;
+  /** Milliseconds it has taken before it goes on. */
+  readonly workedMs: number;
+}
+
+const DEFAULTS: RunSettings = {
+  toolChoice: undefined,
+  maxIterations: 20,
+  onMaxIterations: "summarize",
+  budget: {},
+  memory: "full",
+  permission: undefined,
+  approve: undefined,
+  approvals: {},
+  onAsk: "deny",
+  openCalls: "close",
+  checkpointer: undefined,
+  parallelToolCalls: true,
+  maxParallelToolCalls: 64,
+  maxCallsPerAnswer: 128,
+  toolTimeoutMs: 600_000,
+  maxToolResultChars: 400_000,
+  cwd: "",
+  context: undefined,
+  redact: undefined,
+  clock: systemClock,
+  wrapModel: (model) => model,
+};
+
+/** A run of the conversation, from its options and its parts. */
+export function newRun(given: Partial<RunSettings>, parts: RunParts): Run {
+  const filled: { [name: string]: unknown } = { ...DEFAULTS };
+  for (const name in DEFAULTS) filled[name] = given[name as keyof RunSettings] ?? filled[name];
+  const settings = filled as unknown as RunSettings;
+  const { toolChoice, maxIterations, onMaxIterations, clock, redact, checkpointer } = settings;
+  const { cwd, context, memory, openCalls, wrapModel } = settings;
+  const { permission: gate, approve, approvals: answers, onAsk, ...limits } = settings;
+  const { plugins, failure, isReleased, takeSteering, startSubagent, finishTool, workedMs, ...own } = parts;
+  return {
+    ...own,
+    shared: {
+      limits,
+      setting: { cwd, context, memory, openCalls, wrapModel },
+      approval: { gate, approve, answers, onAsk },
+      ledger: BudgetLedger.of(settings.budget),
+      clock,
+      startedAt: clock.elapsed() - workedMs,
+      redact,
+      checkpointer,
+      plugins,
+      failure,
+      isReleased,
+      takeSteering,
+      startSubagent,
+    },
+    until: { finishTool, toolChoice, maxIterations, onMaxIterations },
+    scope: undefined,
+  };
+}
+
+/** The fields of the next request that are the same for every request with this effort. */
+export function requestDefaults({ model, request }: Pick<Run, "model" | "request">): RequestDefaults {
+  const { effort } = model();
+  if (effort === request.effort) return request;
+  const { effort: _before, ...others } = request;
+  return effort === undefined ? others : { ...others, effort };
+}
+
+/** A task that a tool call hands to a subagent. */
+export interface Delegation {
+  readonly call: ToolUseBlock;
+  readonly task: SubagentTask;
+  /** Counts the subagents of this call, from 1. */
+  readonly number: number;
+}
+
+/** Where a subagent stands. */
+export interface SubagentPlace {
+  readonly agent: string;
+  /** The tool call that started it. */
+  readonly callId: string;
+  /** 1 for one that the conversation started, 2 for one that such a subagent started. */
+  readonly depth: number;
+}
+
+/** The part of a run that keeps the record. */
+export interface Recorder extends Pick<Run, "journal" | "state" | "emit" | "scope"> {
+  readonly shared?: Pick<SharedParts, "isReleased">;
+}
+
+/**
+ * Stores an entry, folds it into the state and publishes it, in this order. An answer is published when it is
+ * stored, which the records that follow from it may share: {@link recorded} waits for that. Rejects with
+ * `journal` when an entry cannot be stored, and with `aborted` when the run was let go of.
+ */
+export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
+  if (run.shared?.isReleased() === true)
+    throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
+  let stored: JournalEntry;
   try {
-    beginning = await throughPlugins(run.plugins, given, (plugin, made) => plugin.beforeRun?.(run, made));
+    stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
   } catch (error) {
-    await beginRun(run, given, history);
-    if (run.signal.aborted) return conduct(run);
-    return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
+    throw notStored(entry.type, error);
   }
-  await beginRun(run, beginning, history);
-  return afterRun(run, await conduct(run), beginning);
+  if (!isRecord(stored)) throw notStored(entry.type, "append() gave back no entry.");
+  run.state.apply(stored);
+  const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
+  // Where it fails, so does the next record: the journal is of no use any more.
+  if (flushing !== undefined)
+    flushing.then(
+      () => run.emit(stored),
+      () => undefined,
+    );
+  else run.emit(stored);
+  return stored;
 }
 
-async function afterRun(run: RunContext, ended: RunResult, beginning: RunBeginning): Promise<RunResult> {
-  let result = ended;
-  for (const plugin of run.plugins) {
-    try {
-      result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
-    } catch (error) {
-      if (run.signal.aborted) result = { ...result, ...aborted(run) } as RunResult;
-      else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
-    }
-    result = withFailure(run, result);
-  }
-  return result;
-}
-
-/** The result of a run in which a plugin failed that had no other way to end it. */
-function withFailure({ failure: { error } }: RunContext, result: RunResult): RunResult {
-  return error === undefined || result.error !== undefined
-    ? result
-    : { ...result, stopReason: "error", error };
-}
-
-/** The loop and the record of its end. Throws for the journal and for `onMaxIterations: "throw"` alone. */
-export async function runLoop(run: RunContext): Promise<RunResult> {
-  return endRun(run, await converse(run));
-}
-
-/**
- * The turns of a run; {@link import("./run-context.ts").ConversationMemory} says what is kept of them. One
- * whose calls are open in the conversation goes on there.
- */
-export function converse(run: RunContext): Promise<Ending> {
-  return run.memory === "full" || run.state.transcript.hasPending ? runTurns(run) : converseAside(run);
-}
-
-/** The turns on a transcript of their own, of which the conversation keeps the answer. */
-async function converseAside(run: RunContext): Promise<Ending> {
-  await beforeTurn(run);
-  const result = await runNested(run, {
-    scope: "reply",
-    history: run.state.transcript.messages,
-    tools: run.tools,
-    finishTool: run.finishTool,
-    toolChoice: run.toolChoice,
+/** Resolves when all records are stored and published; nothing where they are. Rejects with `journal`. */
+export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
+  return journal.flush?.().catch((error: unknown) => {
+    throw notStored("assistant_message", error);
   });
-  return { ...endingOf(result), addsText: true, iterations: result.iterations };
+}
+
+/** Says something to the model in the name of loop, pattern or plugin. Rejects like {@link record}. */
+export async function recordSystemMessage(
+  run: Recorder,
+  text: string,
+  about: Pick<UserEntry, "code" | "circle"> = {},
+): Promise<void> {
+  await record(run, { type: "user_message", message: userMessage(text), source: "system", ...about });
+}
+
+function notStored(type: NewEntry["type"], error: unknown): NanoAgentError {
+  return new NanoAgentError(
+    "journal",
+    `The journal could not store the ${type} record: ${errorMessage(error)}`,
+    { cause: error },
+  );
+}
+
+/** Passes a value through the plugins, one after the other. At once where they leave it as it is. */
+export function through<T>(
+  plugins: readonly RunPlugin[],
+  value: T,
+  step: (plugin: RunPlugin, value: T) => Change<T>,
+): T | Promise<T> {
+  let asked = 0;
+  for (const plugin of plugins) {
+    asked++;
+    const making = step(plugin, value);
+    if (making === undefined) continue;
+    const others = plugins.slice(asked);
+    return making.then((made) => through(others, made ?? value, step));
+  }
+  return value;
+}
+
+/** A request of the conversation is due. Patterns call it once, for all their nested runs. */
+export async function beforeTurn(run: Run): Promise<void> {
+  for (const plugin of run.shared.plugins) {
+    const preparing = plugin.beforeTurn?.(run);
+    if (preparing !== undefined) await preparing;
+  }
+}
+
+/** Looks at the parts of one attempt at an answer. */
+export function watchAnswer({ shared }: Run): (part: StreamPart) => void {
+  const [first, ...others] = shared.plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
+  return (part) => {
+    first?.(part);
+    for (const watch of others) watch(part);
+  };
+}
+
+/** The folds that plugins want kept for every transcript. */
+export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold)[] {
+  return plugins.flatMap(({ fold }) => fold ?? []);
+}
+
+/** Keeps what a plugin threw, aborts left out, where it cannot end the run before the turn ends. */
+export function pluginFailure(run: Run, error: unknown): NanoAgentError {
+  const failure = toNanoAgentError(error);
+  if (!run.signal.aborted) run.shared.failure.error ??= failure;
+  return failure;
+}
+
+/** Thrown to leave an answer: it is kept without its end, and the run ends with `loop_detected`. */
+export class AbortedAnswer extends NanoAgentError {
+  /** Characters at the end of its text that are not kept. */
+  readonly surplus: number;
+
+  constructor(message: string, surplus: number) {
+    super("invalid_response", message);
+    this.surplus = surplus;
+  }
 }

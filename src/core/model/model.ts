@@ -7,7 +7,7 @@ import type { Usage } from "../message/usage.ts";
 /**
  * The port to a language model. Implementations: the four wires in `providers/`, any Vercel AI SDK model
  * through `fromAiSdk`, scripted and recorded models in `testing/`, and
- * {@link import("./fallback.ts").fallbackModel}.
+ * {@link import("../../providers/fallback.ts").fallbackModel}.
  */
 export interface Model {
   /** Provider name, e.g. `anthropic`. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { NanoAgentError } from "../base/errors.ts";
 import type { Redaction } from "../base/redaction.ts";
-import { redactError, redactResult, redactUpdates } from "./redact-call.ts";
 import type { ToolUpdate } from "./tool.ts";
+import { redactError, redactResult, redactUpdates } from "./tool-output.ts";
 
 const text = (value: string): string => value.replaceAll("hunter2", "…");
 const redaction: Redaction = {

@@ -1,9 +1,11 @@
-import type { Json, NanoAgentError } from "../base/errors.ts";
-import type { CompiledSchema, InferSchema, SchemaInput } from "../base/schema.ts";
+import { compileSchema } from "../base/compile-schema.ts";
+import { defined } from "../base/defined.ts";
+import { type Json, misuse, type NanoAgentError } from "../base/errors.ts";
+import type { CompiledSchema, InferSchema, JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { StopReason } from "../base/stop-reason.ts";
 import type { ImageBlock, TextBlock, ToolInput } from "../message/block.ts";
 import type { Usage } from "../message/usage.ts";
-import type { Effort, Model } from "../model/model.ts";
+import type { Effort, Model, ToolSpec } from "../model/model.ts";
 
 /** The result of a tool, in its full form. */
 export interface ToolResult {
@@ -203,4 +205,146 @@ export interface ToolDefinition<S extends SchemaInput, Own = unknown>
    * function of the input. The agent's `approve` is asked; without one see `onAsk`. Default false.
    */
   readonly needsApproval?: boolean | ((input: InferSchema<S>) => boolean | Promise<boolean>);
+}
+
+/** The form of tool names that every provider accepts. */
+const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
+
+/**
+ * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`, that of the run's `context`
+ * from what `execute` says it takes (`ToolContext<Own>`). Throws `invalid_argument` for a name that a
+ * provider would refuse, a missing description, or a schema that is not an object schema or cannot be
+ * expressed as JSON Schema.
+ */
+export function defineTool<const S extends SchemaInput = JsonSchema, Own = unknown>(
+  definition: ToolDefinition<S, Own>,
+): Tool {
+  const { parameters, ...own } = definition;
+  const { name, description, execute, needsApproval } = own;
+  assertToolName(name);
+  if (typeof description !== "string")
+    throw misuse(`Tool "${name}" needs a description: the model chooses by it.`);
+  if (!["undefined", "function"].includes(typeof execute))
+    throw misuse(`execute of tool "${name}" is ${typeof execute}; pass a function, or leave it out.`);
+  if (!["undefined", "boolean", "function"].includes(typeof needsApproval))
+    throw misuse(
+      `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
+    );
+  assertOwnNames(name, definition);
+  const schema = compileSchema(parameters ?? NO_PARAMETERS);
+  const { type = "unknown" } = schema.jsonSchema;
+  if (type !== "object")
+    throw misuse(
+      `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
+    );
+  // Whether a run has the context its tools expect, only its caller can know.
+  return { ...defined(own), schema } as Tool;
+}
+
+/** Without them a tool would have no arguments, or wait for the caller to do its work. */
+function assertOwnNames(tool: string, definition: object): void {
+  for (const [own, others] of [
+    ["parameters", ["inputSchema", "input_schema", "schema"]],
+    ["execute", ["run", "handler", "func", "invoke", "callback"]],
+  ] as const) {
+    if (own in definition) continue;
+    const other = others.find((name) => name in definition);
+    if (other === undefined) continue;
+    throw misuse(`Tool "${tool}" has ${other}, which is ${own} here: rename it.`);
+  }
+}
+
+/** Throws `invalid_argument` for a tool name that some provider refuses. */
+export function assertToolName(name: unknown): asserts name is string {
+  if (typeof name === "string" && TOOL_NAME.test(name)) return;
+  throw misuse(
+    `Tool name ${JSON.stringify(name)} is not usable: providers accept 1 to 64 letters, digits, "_" and "-", not starting with a digit or "-".`,
+  );
+}
+
+/** The tools of one agent, by name, in the order they were added. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, Tool>();
+  /** The registry this one adds to. */
+  #base: ToolRegistry | undefined;
+  /** The tools as the model is shown them. Kept until the set changes: wires recognise the object. */
+  #specs: readonly ToolSpec[] | undefined;
+  /** The tools the base showed then. */
+  #baseSpecs: readonly ToolSpec[] | undefined;
+
+  /** Throws `invalid_argument` for an unusable name, a name defined twice, or something that is no tool. */
+  constructor(tools: readonly Tool[] = []) {
+    for (const tool of tools) this.add(tool);
+  }
+
+  /** Adds a tool. Throws `invalid_argument` when its name is taken. */
+  add(tool: Tool): void {
+    assertTool(tool);
+    if (this.get(tool.name) !== undefined) {
+      throw misuse(`Tool "${tool.name}" is defined twice: rename or remove one of them.`);
+    }
+    this.#tools.set(tool.name, tool);
+    this.#specs = undefined;
+  }
+
+  /** Removes a tool; false when there was none. */
+  remove(name: string): boolean {
+    this.#specs = undefined;
+    return this.#tools.delete(name);
+  }
+
+  /** A registry of these tools, as they change, and behind them one more. Throws as {@link add} does. */
+  with(tool: Tool): ToolRegistry {
+    const more = new ToolRegistry();
+    more.#base = this;
+    more.add(tool);
+    return more;
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name) ?? this.#base?.get(name);
+  }
+
+  list(): readonly Tool[] {
+    const before = this.#base?.list().filter(({ name }) => !this.#tools.has(name)) ?? [];
+    return [...before, ...this.#tools.values()];
+  }
+
+  names(): readonly string[] {
+    return this.list().map(({ name }) => name);
+  }
+
+  /** The tools as the model sees them. The same array until the set changes. */
+  specs(): readonly ToolSpec[] {
+    const base = this.#base?.specs();
+    if (this.#specs === undefined || base !== this.#baseSpecs) {
+      this.#baseSpecs = base;
+      this.#specs = this.list()
+        .filter(isOffered)
+        .map(({ name, description, schema }) => ({ name, description, parameters: schema.jsonSchema }));
+    }
+    return this.#specs;
+  }
+}
+
+/** Throws `invalid_argument` for what is no tool. */
+export function assertTool(tool: Tool): void {
+  if (typeof tool !== "object" || tool === null)
+    throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);
+  assertToolName(tool.name);
+  if (typeof tool.schema?.validate !== "function")
+    throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
+}
+
+/** True when the model is shown a tool. */
+export function isOffered({ offered }: Tool): boolean {
+  return offered !== false;
+}
+
+/** True when the caller answers the calls of a tool. */
+export function isExternal(tools: ToolRegistry, name: string): boolean {
+  const tool = tools.get(name);
+  return tool !== undefined && tool.execute === undefined;
 }

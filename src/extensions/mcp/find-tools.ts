@@ -1,6 +1,5 @@
 import { orAborted } from "../../core/base/abort.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
-import type { Tool } from "../../core/tool/tool.ts";
+import { defineTool, type Tool } from "../../core/tool/tool.ts";
 import type { McpTool } from "./mcp-tools.ts";
 import { FIND_TOOLS } from "./tool-name.ts";
 

@@ -126,7 +126,9 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
   };
 }
 
-/** `fetch` whose answers are read by {@link readMessages}; one with a longer message than allowed breaks off. */
+/**
+ * `fetch` whose answers are read by {@link readMessages}; one with a longer message than allowed breaks off.
+ */
 const readingFetch =
   (fetch: FetchLike): FetchLike =>
   async (url, init) => {

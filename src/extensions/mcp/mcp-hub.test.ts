@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { callTool } from "../../../test/tools/call-tool.ts";
-import { ToolRegistry } from "../../core/tool/registry.ts";
-import type { ToolResult } from "../../core/tool/tool.ts";
+import { ToolRegistry, type ToolResult } from "../../core/tool/tool.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import type { Connection, ListedTool, OpenConnection, WatchedList } from "./connection.ts";
 import { type KnownServer, type KnownServers, McpHub, type McpHubOptions } from "./mcp-hub.ts";

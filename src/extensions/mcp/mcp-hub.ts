@@ -1,8 +1,7 @@
 import type { Clock } from "../../core/base/clock.ts";
 import { counted } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
-import type { ToolRegistry } from "../../core/tool/registry.ts";
-import type { Tool } from "../../core/tool/tool.ts";
+import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
 import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";
 import { createFindTools } from "./find-tools.ts";

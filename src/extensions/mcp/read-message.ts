@@ -7,8 +7,9 @@ export type RequestId = string | number;
 
 /**
  * The messages in a text of a server, as the protocol's library takes them; none where it holds no message.
- * `null` counts as absent where the protocol has no such value. An answer that cannot be read becomes an error
- * for its call, which would wait for ever otherwise. `openId`: the request that the text answers, where known.
+ * `null` counts as absent where the protocol has no such value. An answer that cannot be read becomes an
+ * error for its call, which would wait for ever otherwise. `openId`: the request that the text answers,
+ * where known.
  */
 export function readMessages(text: string, openId?: RequestId): readonly object[] {
   const json = text.replace(/^\uFEFF/, "");

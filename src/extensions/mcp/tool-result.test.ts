@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { utf8Length } from "../../core/base/text.ts";
-import { isToolResult } from "../../core/tool/output.ts";
+import { isToolResult } from "../../core/tool/tool-output.ts";
 import { toMcpResult } from "./tool-result.ts";
 
 const IMAGE = { type: "image", mimeType: "image/png", data: "aGVsbG8=" };

@@ -100,7 +100,9 @@ function media({ mimeType, data: given }: Fields, images: { left: number }): Blo
   return { type: "image", source: { type: "base64", media_type: String(type), data } };
 }
 
-/** Base64 as every provider takes it: without line breaks, of the usual alphabet; `undefined` if it is none. */
+/**
+ * Base64 as every provider takes it: without line breaks, of the usual alphabet; `undefined` if it is none.
+ */
 function plainBase64(data: string): string | undefined {
   if (BASE64.test(data)) return data;
   const plain = data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");

@@ -1,7 +1,6 @@
 import { didYouMean, truncateMiddle } from "../../core/base/text.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
-import { errorResult } from "../../core/tool/output.ts";
-import type { Tool, ToolResult } from "../../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 import { offeredList } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";

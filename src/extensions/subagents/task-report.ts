@@ -1,6 +1,6 @@
 import { counted, truncateMiddle } from "../../core/base/text.ts";
-import { errorResult } from "../../core/tool/output.ts";
 import type { SubagentOutcome, ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 
 /**
  * The report for the agent that handed on a task: the subagent's last message, and in one last line how it

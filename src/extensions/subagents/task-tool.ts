@@ -3,9 +3,14 @@ import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
-import { errorResult } from "../../core/tool/output.ts";
-import type { SubagentTask, Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import {
+  defineTool,
+  type SubagentTask,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 import { offeredList } from "../markdown/fields.ts";
 import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
 import { isNamed } from "./named-tools.ts";

@@ -1,7 +1,7 @@
 import { byteSize, callTitle, lineCount, withoutEnding } from "../../app/coding-session/call-text.ts";
 import { parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
 import { terminalLine } from "../../app/safe-text.ts";
-import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
+import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";

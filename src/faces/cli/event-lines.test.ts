@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { EventLine } from "../../../test/e2e/event-schema.ts";
 import { Agent } from "../../agent/agent.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { NanoAgentError, recordedError } from "../../core/base/errors.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
+import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { EventLines } from "./event-lines.ts";

@@ -1,5 +1,10 @@
-import type { CompactionEntry, ToolIntentEntry, ToolResultEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent, SubagentEvent } from "../../core/agent/event.ts";
+import type {
+  AgentEvent,
+  CompactionEntry,
+  SubagentEvent,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../../core/agent/entries.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
 import { lineBlocks, lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";

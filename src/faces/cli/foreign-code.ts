@@ -2,8 +2,9 @@ import { misuse } from "../../core/base/errors.ts";
 
 /**
  * Keeps the process to the program while code of others runs in it. What that code prints goes to standard
- * error, for standard output holds answers, or a protocol (`drawsScreen`: it stays a screen's); `process.exit`
- * throws, so that it costs its caller and not the run. Holds until what it returns is disposed of.
+ * error, for standard output holds answers, or a protocol (`drawsScreen`: it stays a screen's);
+ * `process.exit` throws, so that it costs its caller and not the run. Holds until what it returns is
+ * disposed of.
  */
 export function containForeignCode(drawsScreen: boolean): Disposable {
   const { stdout, stderr } = process;

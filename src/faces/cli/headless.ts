@@ -10,7 +10,7 @@ import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/
 import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import { askAboutServer, canAsk } from "./approval/answer-questions.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";

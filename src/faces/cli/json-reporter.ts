@@ -1,6 +1,6 @@
 import type { LeftOut } from "../../app/coding-session/notice.ts";
 import type { Outcome } from "../../app/coding-session/outcome.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import { EventLines } from "./event-lines.ts";

@@ -1,7 +1,6 @@
 import { callTitle } from "../../app/coding-session/call-text.ts";
 import { terminalLine } from "../../app/safe-text.ts";
-import type { CompactionEntry } from "../../core/agent/entry.ts";
-import type { AgentEvent, PhaseEvent, SubagentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent, CompactionEntry, PhaseEvent, SubagentEvent } from "../../core/agent/entries.ts";
 import { textOf } from "../../core/message/message.ts";
 import { circleText } from "../../plugins/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
 import { lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 

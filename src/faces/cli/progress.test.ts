@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { Agent } from "../../agent/agent.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
+import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { fileTools } from "../../tools/file-tools.ts";

@@ -1,5 +1,5 @@
 import { terminalText } from "../../app/safe-text.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import type { DressedAnswer } from "../terminal/dressed-answer.ts";
 import { callLine, resultLines } from "./call-lines.ts";

@@ -2,7 +2,7 @@ import { compileSchema } from "../../core/base/compile-schema.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import { readPrompt, readPromptIfAny, readTextFile } from "./prompt.ts";
 import { stdinKind } from "./read-stdin.ts";
 import type { RunFlags } from "./run-flags.ts";

@@ -6,7 +6,7 @@ import type { PreparedSession } from "../../app/coding-session/prepare-coding-se
 import { goOnText } from "../../app/coding-session/run-outcome.ts";
 import { LOCAL_MODEL } from "../../app/model-choice.ts";
 import { terminalLine, terminalText } from "../../app/safe-text.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";

@@ -10,7 +10,9 @@ export class StrayErrors {
     this.#drawsScreen = drawsScreen;
   }
 
-  /** Has the errors of a file told by `takes`, which says whether one is; its code is contained from then on. */
+  /**
+   * Has the errors of a file told by `takes`, which says whether one is; its code is contained from then on.
+   */
   readonly adopt = (path: string, takes: (error: unknown) => boolean): void => {
     this.#contained ??= containForeignCode(this.#drawsScreen);
     this.#owners.set(path, takes);

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { StreamOutput } from "./standard-output.ts";
 import { styleFor } from "./style.ts";
 import { WaitingLine } from "./waiting-line.ts";

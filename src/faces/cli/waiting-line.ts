@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { fitColumns } from "../terminal/columns.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { Output } from "./standard-output.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FileDiff, parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import type { FileVersion } from "../../core/agent/file-change.ts";
+import type { FileVersion, JournalEntry } from "../../core/agent/entries.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { SessionChange } from "../../server/server-api.ts";
 import { changesIn, filesAt } from "../../server/session-changes.ts";

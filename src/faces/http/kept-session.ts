@@ -6,7 +6,7 @@ import type { Question } from "../../app/coding-session/question.ts";
 import type { UndoLimits } from "../../app/config/config-schema.ts";
 import type { UserPaths } from "../../app/config/paths.ts";
 import { withRollbackPlace } from "../../app/undo-place.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { shellArgument } from "../../core/base/text.ts";

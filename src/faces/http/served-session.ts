@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import type { Question } from "../../app/coding-session/question.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { PieceRedaction } from "../../server/piece-redaction.ts";

@@ -7,7 +7,7 @@ import { createCodingSession } from "../../app/coding-session/prepare-coding-ses
 import { existingFolder } from "../../app/config/paths.ts";
 import { sessionStore } from "../../app/open-session.ts";
 import type { Settings } from "../../app/settings.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
 import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Model } from "../../core/model/model.ts";

@@ -1,5 +1,5 @@
 import { terminalLine } from "../../app/safe-text.ts";
-import type { FileChange, Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import type { FileChange, Omission, OmissionReason } from "../../core/agent/entries.ts";
 import type { FailedPath } from "../../session/checkpoints/apply-changes.ts";
 import { shownPath } from "../../session/checkpoints/path-key.ts";
 import type { Obstacle } from "../../session/checkpoints/plan-rollback.ts";

@@ -2,7 +2,7 @@ import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import { EXIT } from "../../app/coding-session/exit-code.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
-import type { Input } from "../../core/message/given-message.ts";
+import type { Input } from "../../core/message/input.ts";
 import { nextMode } from "./commands/choose-mode.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { openDetails } from "./commands/pages.ts";

@@ -1,7 +1,7 @@
-import type { CompactionEntry, CompactionReason } from "../../core/agent/entry.ts";
-import { askAside } from "../../core/agent/exchange.ts";
-import { type Recorder, type RunContext, type RunPlugin, record } from "../../core/agent/run-context.ts";
-import type { SessionState } from "../../core/agent/session-state.ts";
+import type { CompactionEntry, CompactionReason } from "../../core/agent/entries.ts";
+import { askSeparately } from "../../core/agent/model-turn.ts";
+import { type Recorder, type Run, type RunPlugin, record, requestDefaults } from "../../core/agent/run.ts";
+import type { SessionState } from "../../core/agent/state.ts";
 import { orAborted } from "../../core/base/abort.ts";
 import { defined } from "../../core/base/defined.ts";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
@@ -31,7 +31,7 @@ export function compactionPlugin(compactor: Compactor): RunPlugin {
 
 /** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
 export function compactOnRequest(
-  run: RunContext,
+  run: Run,
   compactor: Compactor | false | undefined,
   instructions: string | undefined,
 ): Promise<CompactionEntry | undefined> {
@@ -40,7 +40,7 @@ export function compactOnRequest(
 
 /** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
 export function previewCompaction(
-  run: RunContext,
+  run: Run,
   compactor: Compactor | false | undefined,
 ): Promise<CompactionPreview> {
   return assertCompactor(compactor).preview(contextView(run));
@@ -57,7 +57,7 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
 
 /** Makes room now. Resolves to what was recorded; `undefined`: nothing. Throws for the journal only. */
 async function compactConversation(
-  run: RunContext,
+  run: Run,
   compactor: Compactor,
   reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
 ): Promise<CompactionEntry | undefined> {
@@ -78,7 +78,7 @@ async function compactConversation(
   }
 }
 
-async function isDue(run: RunContext, compactor: Compactor): Promise<boolean> {
+async function isDue(run: Run, compactor: Compactor): Promise<boolean> {
   if (run.state.isUndone) return false;
   try {
     const needed = compactor.isNeeded(contextView(run));
@@ -98,21 +98,21 @@ function assertCompactor(compactor: Compactor | false | undefined): Compactor {
   );
 }
 
-function contextView(run: RunContext): ContextView {
-  const { state, request, tools, model } = run;
+function contextView(run: Run): ContextView {
+  const { state, tools, model } = run;
   return {
     conversation: state,
     messages: state.transcript.messages,
     revision: state.revision,
     measured: state.measured,
-    request,
+    request: requestDefaults(run),
     tools: tools.specs(),
-    info: model.info,
+    info: model().model.info,
   };
 }
 
 function taskOf(
-  run: RunContext,
+  run: Run,
   why: CompactionReason | { readonly instructions: string | undefined },
 ): CompactionTask {
   const instructions = typeof why === "string" ? undefined : why.instructions;
@@ -121,7 +121,7 @@ function taskOf(
     reason: typeof why === "string" ? why : "manual",
     ...defined({ instructions }),
     signal: run.signal,
-    ask: (request) => askAside(run, request, "compaction"),
+    ask: (request) => askSeparately(run, request, "compaction"),
     entries: () => run.journal.entries(),
     warn: (message) => run.emit({ type: "warning", message }),
   };

@@ -1,7 +1,6 @@
-import type { CompactionReason } from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
-import type { RequestOutcome } from "../../core/agent/exchange.ts";
+import type { AgentEvent, CompactionReason } from "../../core/agent/entries.ts";
 import type { Journal } from "../../core/agent/journal.ts";
+import type { ModelTurn } from "../../core/agent/model-turn.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
@@ -33,7 +32,7 @@ export interface CompactionTask extends ContextView {
    * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts
    * for the budget, and is refused (`exhausted`) when the budget is used up. Throws only for the journal.
    */
-  readonly ask: (request: ModelRequest) => Promise<RequestOutcome>;
+  readonly ask: (request: ModelRequest) => Promise<ModelTurn>;
   /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
   readonly entries: Journal["entries"];
   /** Tells people something; the run goes on. */

@@ -1,6 +1,6 @@
 import type { Message } from "../../core/message/message.ts";
+import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../core/model/estimate.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
-import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../core/model/prompt-text.ts";
 import type { ContextView } from "./compactor.ts";
 import { loadTextEstimator, mostTokens, type TextEstimator } from "./token-estimate.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RANDOM_HISTORY } from "../../../test/scenarios/random-history.ts";
-import type { RequestOutcome } from "../../core/agent/exchange.ts";
+import type { ModelTurn } from "../../core/agent/model-turn.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
 import {
   assistantMessage,
@@ -17,7 +17,7 @@ import { type SummaryCompactionOptions, summaryCompaction } from "./summary-comp
 
 const NOW = Date.UTC(2026, 10, 21);
 
-function answer(text: string): RequestOutcome {
+function answer(text: string): ModelTurn {
   return { type: "answer", message: assistantMessage(text), finishReason: { unified: "stop", raw: "stop" } };
 }
 
@@ -30,7 +30,7 @@ interface SummaryRequest {
 function asked(
   messages: readonly Message[],
   changes: Partial<CompactionTask> = {},
-  answers: readonly RequestOutcome[] = [],
+  answers: readonly ModelTurn[] = [],
 ): SummaryRequest {
   const requests: ModelRequest[] = [];
   const warnings: string[] = [];
@@ -154,7 +154,7 @@ test("a history far beyond the window is summarised in several bounded requests,
 });
 
 test("a model that calls tools instead of writing is asked about the transcript as a text", async () => {
-  const calling: RequestOutcome = {
+  const calling: ModelTurn = {
     type: "answer",
     message: assistantMessage([{ type: "tool_use", id: "x", name: "read", input: {} }]),
     finishReason: { unified: "tool_use", raw: "tool_use" },
@@ -263,7 +263,7 @@ test.each([
   expect(() => summaryCompaction(options)).toThrow(message);
 });
 
-const REPLIES: readonly RequestOutcome[] = [
+const REPLIES: readonly ModelTurn[] = [
   answer("## Goal: mend\n## Findings: port 8080"),
   answer("x".repeat(50_000)),
   answer(""),

@@ -1,4 +1,4 @@
-import type { RequestOutcome } from "../../core/agent/exchange.ts";
+import type { ModelTurn } from "../../core/agent/model-turn.ts";
 import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { messageText, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
@@ -124,7 +124,7 @@ function hasCalls(messages: CompactionTask["messages"]): boolean {
   return messages.at(-1)?.content.some((block) => block.type === "tool_use") === true;
 }
 
-function textOfAnswer(answer: RequestOutcome): Attempt {
+function textOfAnswer(answer: ModelTurn): Attempt {
   switch (answer.type) {
     case "answer": {
       const text = messageText(answer.message, "\n").trim();

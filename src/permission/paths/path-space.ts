@@ -12,7 +12,9 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
-  /** The folder that commands of the session see as `/tmp`: tools read and write there as in the workspace. */
+  /**
+   * The folder that commands of the session see as `/tmp`: tools read and write there as in the workspace.
+   */
   readonly temporary?: (() => string | undefined) | undefined;
   /** nano-agent's own folders, where writing always asks. Default: only those with the usual names. */
   readonly machinery?: readonly string[];

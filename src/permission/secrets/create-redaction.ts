@@ -8,15 +8,17 @@ import { replaceUrlPasswords } from "./url-credentials.ts";
 export interface RedactionOptions {
   /** Values that must not be shown: see {@link import("./known-values.ts").secretsOf}. Default: none. */
   readonly secrets?: readonly Secret[];
-  /** True when private keys, tokens and passwords in addresses are taken out by their format. Default true. */
+  /**
+   * True when private keys, tokens and passwords in addresses are taken out by their format. Default true.
+   */
   readonly shapes?: boolean;
 }
 
 /**
  * Makes what takes secrets out of texts: known values as they are and in Base64, URL- and JSON-escaped form;
  * private keys; passwords in addresses; the token formats of twenty services. Each is replaced with a mark
- * such as `«redacted:github-token»`; a known value is marked with its name. JSON remains valid. Time is linear
- * in the text.
+ * such as `«redacted:github-token»`; a known value is marked with its name. JSON remains valid. Time is
+ * linear in the text.
  */
 export function createRedaction(options: RedactionOptions = {}): Required<Redaction> {
   const secrets = new KnownSecrets(options.secrets ?? []);

@@ -3,7 +3,9 @@ const NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 const LINE = '(?:[^\\n"]{0,80}[^A-Za-z0-9+/=\\n"])?[A-Za-z0-9+/=]{16,76}\\r?';
 /** A blank line or a header, such as `DEK-Info: …`. */
 const HEADER = '[ \\t]{0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\\n"]{0,100})?\\r?';
-/** No part crosses a double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters. */
+/**
+ * No part crosses a double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters.
+ */
 const WHOLE = `(?:[^"-]|-(?!----)){40,32000}-----END ${NAME}`;
 const CUT_IN_ONE_LINE = "(?:\\\\[rn]|[A-Za-z0-9+/=]){40,32000}";
 const CUT_IN_LINES = `[ \\t\\r]{0,8}(?:\\n${HEADER}){0,4}(?:\\n${LINE}){1,500}`;

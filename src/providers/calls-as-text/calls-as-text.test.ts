@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { lines, tool } from "../../../test/scenarios/conversation.ts";
 import { Agent } from "../../agent/agent.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { collect } from "../../core/model/collect.ts";
+import { collect } from "../../core/model/answer.ts";
 import type { ToolSpec } from "../../core/model/model.ts";
 import { calls, finishes, type ScriptAnswer, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";

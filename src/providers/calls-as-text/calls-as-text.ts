@@ -1,8 +1,8 @@
 import { newId } from "../../core/base/ids.ts";
 import type { ContentBlock, ImageBlock, TextBlock, ToolResultBlock } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
+import { modelWith } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
-import { modelWith } from "../../core/model/wrap-model.ts";
 import { beginsAction, mayBeginAction, parseAction } from "./action-text.ts";
 
 /**

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AssistantBlock } from "../../core/message/block.ts";
-import { AnswerCollector } from "../../core/model/collect.ts";
+import { AnswerCollector } from "../../core/model/answer.ts";
 import type { FinishPart, StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";
 import type { WireTarget } from "../wire.ts";

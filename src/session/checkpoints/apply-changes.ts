@@ -13,7 +13,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import type { FileChange, FileVersion } from "../../core/agent/file-change.ts";
+import type { FileChange, FileVersion } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";

@@ -1,8 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { CheckpointedCall } from "../../core/agent/checkpointer.ts";
-import type { CheckpointEntry } from "../../core/agent/entry.ts";
-import type { FileChange, Omission } from "../../core/agent/file-change.ts";
+import type { CheckpointEntry, FileChange, Omission } from "../../core/agent/entries.ts";
+import type { CheckpointedCall } from "../../core/agent/ports.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { isWithin, keyWithin, type PathKey } from "./path-key.ts";
 import type { Observation } from "./workspace.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entry.ts";
+import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entries.ts";
 import { subagentEntries } from "../session-steps.ts";
 
 /** A place in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
+import { defineTool } from "../../core/tool/tool.ts";
 import type { JsonlJournal } from "../jsonl-journal.ts";
 import { SessionStore } from "../session-store.ts";
 import { type RollbackReport, undo } from "./rollback.ts";

@@ -1,5 +1,5 @@
 import { rmSync, statSync } from "node:fs";
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { lockPath } from "../inspect-session.ts";
 import { readSession } from "../read-session.ts";
 import { takeLock } from "../session-lock.ts";

@@ -1,5 +1,5 @@
 import { readlinkSync, type Stats } from "node:fs";
-import type { OmissionReason } from "../../core/agent/file-change.ts";
+import type { OmissionReason } from "../../core/agent/entries.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { CheckpointLimits } from "./checkpoint-limits.ts";
 import { type CheckpointStore, hashOf } from "./checkpoint-store.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { OmissionReason } from "../../core/agent/file-change.ts";
+import type { OmissionReason } from "../../core/agent/entries.ts";
 import { gapNotices, isGap } from "./gap-notices.ts";
 
 function noticesOf(...places: readonly (readonly [path: string, reason: OmissionReason])[]) {

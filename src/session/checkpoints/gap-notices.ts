@@ -1,4 +1,4 @@
-import type { Omission } from "../../core/agent/file-change.ts";
+import type { Omission } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 
 /** True for a place that stays out of what is kept, however often it is looked at, and is worth a word. */

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import type { FileVersion, Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import type { FileVersion, Omission, OmissionReason } from "../../core/agent/entries.ts";
 import type { PathKey } from "./path-key.ts";
 
 /** The facts the file system tells of a path without reading it. */

@@ -1,4 +1,4 @@
-import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
+import type { FileChange, FileVersion, Omission } from "../../core/agent/entries.ts";
 import type { HistoryStep } from "./checkpoint-history.ts";
 import { isSafeKey, isWithin, type PathKey } from "./path-key.ts";
 import { isSameVersion } from "./path-state.ts";

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
-import type { OmissionReason } from "../../core/agent/file-change.ts";
+import type { OmissionReason } from "../../core/agent/entries.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { hasFacts } from "./path-state.ts";
 

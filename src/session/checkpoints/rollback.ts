@@ -1,5 +1,4 @@
-import type { NewEntry, RollbackEntry } from "../../core/agent/entry.ts";
-import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
+import type { FileChange, FileVersion, NewEntry, Omission, RollbackEntry } from "../../core/agent/entries.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";

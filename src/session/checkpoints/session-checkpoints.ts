@@ -1,8 +1,7 @@
 import { dirname, join } from "node:path";
-import type { CheckpointedCall, Checkpointer } from "../../core/agent/checkpointer.ts";
-import type { NewEntry } from "../../core/agent/entry.ts";
-import type { Omission } from "../../core/agent/file-change.ts";
+import type { NewEntry, Omission } from "../../core/agent/entries.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
+import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { counted } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";

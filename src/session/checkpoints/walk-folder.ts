@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, type Stats } from "node:fs";
-import type { Omission, OmissionReason } from "../../core/agent/file-change.ts";
+import type { Omission, OmissionReason } from "../../core/agent/entries.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { BULK_FOLDERS, type CheckpointLimits } from "./checkpoint-limits.ts";

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import type { FileChange, FileVersion, Omission } from "../../core/agent/file-change.ts";
+import type { FileChange, FileVersion, Omission } from "../../core/agent/entries.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import type { CheckpointLimits } from "./checkpoint-limits.ts";
 import { CheckpointStore, checkpointError, makePrivateFolder } from "./checkpoint-store.ts";

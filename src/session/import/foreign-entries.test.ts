@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { NewEntry } from "../../core/agent/entry.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import type { NewEntry } from "../../core/agent/entries.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import { foreignEntries } from "./foreign-entries.ts";
 import type { ForeignRecord } from "./foreign-session.ts";

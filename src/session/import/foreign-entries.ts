@@ -1,4 +1,4 @@
-import type { NewEntry } from "../../core/agent/entry.ts";
+import type { NewEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import type { Message } from "../../core/message/message.ts";
 import { readSession } from "../read-session.ts";
 import { SessionStore } from "../session-store.ts";

@@ -1,5 +1,5 @@
 import { closeSync, rmSync } from "node:fs";
-import type { NewEntry } from "../../core/agent/entry.ts";
+import type { NewEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";

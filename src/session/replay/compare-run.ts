@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { type Difference, firstDifference } from "../../core/base/first-difference.ts";
 import type { Message, UserMessage } from "../../core/message/message.ts";
 import { checkedInput, type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";

@@ -1,5 +1,5 @@
-import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry } from "../../core/agent/entry.ts";
-import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/gate.ts";
+import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry } from "../../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/ports.ts";
 import { defined } from "../../core/base/defined.ts";
 import { equalJson } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";

@@ -1,4 +1,4 @@
-import type { AssistantEntry } from "../../core/agent/entry.ts";
+import type { AssistantEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { Model, ModelRequest, StreamPart } from "../../core/model/model.ts";

@@ -8,7 +8,7 @@ import type {
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
-} from "../../core/agent/entry.ts";
+} from "../../core/agent/entries.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { subagentEntries } from "../session-steps.ts";

@@ -1,22 +1,23 @@
 import type {
+  AgentEvent,
   ApprovalRequestEntry,
   AssistantEntry,
   JournalEntry,
   NewEntry,
   ToolResultEntry,
-} from "../../core/agent/entry.ts";
-import type { AgentEvent } from "../../core/agent/event.ts";
-import type { Approver, Gate } from "../../core/agent/gate.ts";
-import { MemoryJournal } from "../../core/agent/memory-journal.ts";
-import { runLoop } from "../../core/agent/run.ts";
-import type { RunContext } from "../../core/agent/run-context.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+} from "../../core/agent/entries.ts";
+import { MemoryJournal } from "../../core/agent/journal.ts";
+import { loop } from "../../core/agent/loop.ts";
+import { endRun } from "../../core/agent/perform.ts";
+import type { Approver, Gate } from "../../core/agent/ports.ts";
+import type { Run, RunSettings } from "../../core/agent/run.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { hashText } from "../../core/base/hash-text.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import type { ModelRequest } from "../../core/model/model.ts";
+import type { Model, ModelRequest } from "../../core/model/model.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
 import { recordedModel } from "./recorded-model.ts";
@@ -43,7 +44,7 @@ export interface ReplayTools {
 }
 
 /** Makes what conducts a run, given the tools it has. */
-export type Conductor = (tools: readonly Tool[]) => (run: RunContext) => Promise<unknown>;
+export type Conductor = (tools: readonly Tool[]) => (run: Run) => Promise<unknown>;
 
 /** Outcome of a run that was run again. */
 export interface ReplayedRun {
@@ -125,7 +126,7 @@ class RunReplay {
     };
   }
 
-  #setUp(state: SessionState): { context: RunContext; conduct: (run: RunContext) => Promise<unknown> } {
+  #setUp(state: SessionState): { context: Run; conduct: (run: Run) => Promise<unknown> } {
     const { model: name } = this.#run.start;
     const slash = name.indexOf("/");
     const model = recordedModel({
@@ -168,52 +169,51 @@ class RunReplay {
   #madeAgain(state: SessionState): readonly ToolUseBlock[] {
     return state.transcript.pending.filter(({ id }) => {
       const { intent, result } = this.#run.calls.get(id) ?? {};
+      const { question, decision } = state.open.get(id) ?? {};
       return (
-        (state.approvals.get(id) ?? state.decision(id)) === undefined &&
+        (question ?? decision) === undefined &&
         (intent !== undefined || (result && result.status !== "aborted"))
       );
     });
   }
 
-  #conductor(tools: readonly Tool[]): (run: RunContext) => Promise<unknown> {
+  #conductor(tools: readonly Tool[]): (run: Run) => Promise<unknown> {
     const own = tools.filter(({ name }) => name !== this.#facts.finishTool);
-    return this.#options.conductor?.(this.#run)?.(own) ?? runLoop;
+    return this.#options.conductor?.(this.#run)?.(own) ?? (async (run) => endRun(run, await loop(run)));
   }
 
   #context(
     state: SessionState,
     ports: {
-      readonly model: RunContext["model"];
+      readonly model: Model;
       readonly tools: readonly Tool[];
       readonly gate: Gate;
       readonly approve: Approver | undefined;
-      readonly openCalls: RunContext["openCalls"];
+      readonly openCalls: RunSettings["openCalls"];
     },
-  ): RunContext {
+  ): Run {
     const { model, gate, approve, openCalls } = ports;
-    return {
-      // No guard against loops: it has spoken in the record, and how it was set up is not recorded.
-      ...replayContext({
-        model,
-        tools: ports.tools,
-        journal: this.#journal,
-        state,
-        signal: this.#abort.signal,
-        settings: {
-          permission: gate,
-          approve,
-          approvals: recordedApprovals(this.#run, questionsIn(state)),
-          openCalls,
-          cwd: this.#folder(state),
-          maxToolResultChars: Number.MAX_SAFE_INTEGER,
-          maxIterations: state.progress.iterations + this.#facts.maxIterations,
-          onMaxIterations: this.#facts.onMaxIterations,
-        },
-      }),
+    // No guard against loops: it has spoken in the record, and how it was set up is not recorded.
+    return replayContext({
+      model,
+      tools: ports.tools,
+      journal: this.#journal,
+      state,
+      signal: this.#abort.signal,
+      settings: {
+        permission: gate,
+        approve,
+        approvals: recordedApprovals(this.#run, questionsIn(state)),
+        openCalls,
+        cwd: this.#folder(state),
+        maxToolResultChars: Number.MAX_SAFE_INTEGER,
+        maxIterations: state.progress.iterations + this.#facts.maxIterations,
+        onMaxIterations: this.#facts.onMaxIterations,
+      },
       finishTool: this.#facts.finishTool,
       takeSteering: () => this.#takeFromOutside(),
       emit: (event) => this.#onEvent(event),
-    };
+    });
   }
 
   /** The working folder of the run, as far as a question says it. */
@@ -270,11 +270,11 @@ class RunReplay {
     return taken;
   }
 
-  #isFromOutside(entry: JournalEntry, goesOn: boolean): boolean {
+  #isFromOutside(entry: JournalEntry, isContinuation: boolean): boolean {
     switch (entry.type) {
       case "user_message":
         if (entry.source === "steering") return true;
-        return goesOn && !(entry.source === "system" && isSaidByLoop(entry));
+        return isContinuation && !(entry.source === "system" && isSaidByLoop(entry));
       case "assistant_message":
       case "tool_intent":
       case "tool_result":
@@ -285,7 +285,7 @@ class RunReplay {
       case "run_end":
         return false;
       default:
-        return goesOn;
+        return isContinuation;
     }
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { liveThrough } from "../../../test/session/random-lives.ts";
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import type { Model } from "../../core/model/model.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
+import { defineTool } from "../../core/tool/tool.ts";
 import { recordedRuns } from "./recorded-run.ts";
 import { replaySession } from "./replay-session.ts";
 import { replayWithModel } from "./replay-with-model.ts";

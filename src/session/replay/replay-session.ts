@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
 import { compareRun } from "./compare-run.ts";
 import { type RecordedRun, recordedRuns } from "./recorded-run.ts";

@@ -1,8 +1,9 @@
-import type { AssistantEntry, JournalEntry } from "../../core/agent/entry.ts";
-import { MemoryJournal } from "../../core/agent/memory-journal.ts";
-import { runLoop } from "../../core/agent/run.ts";
-import type { RunContext } from "../../core/agent/run-context.ts";
-import { SessionState } from "../../core/agent/session-state.ts";
+import type { AssistantEntry, JournalEntry } from "../../core/agent/entries.ts";
+import { MemoryJournal } from "../../core/agent/journal.ts";
+import { loop } from "../../core/agent/loop.ts";
+import { endRun } from "../../core/agent/perform.ts";
+import type { Run } from "../../core/agent/run.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { firstDifference } from "../../core/base/first-difference.ts";
@@ -10,8 +11,8 @@ import { canonicalJson } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { messageText, toolCallsOf } from "../../core/message/message.ts";
 import type { Model } from "../../core/model/model.ts";
-import { errorResult } from "../../core/tool/output.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 import { LoopGuard } from "../../plugins/loop-guard.ts";
 import { loopGuardPlugin } from "../../plugins/loop-guard-plugin.ts";
 import { sessionSteps, stepNumbered } from "../session-steps.ts";
@@ -50,7 +51,8 @@ export async function replayWithModel(
   const journal = new MemoryJournal({ sessionId: run?.start.sessionId ?? "replay" });
   const state = new SessionState([LoopGuard]);
   for (const entry of entries.slice(0, step.at)) state.apply(entry);
-  await runLoop(modelContext(entries, { options, journal, state, findings, offered: run?.start.tools }));
+  const again = modelContext(entries, { options, journal, state, findings, offered: run?.start.tools });
+  await endRun(again, await loop(again));
   const end = [...journal.entries()].find((entry) => entry.type === "run_end");
   if (end?.type === "run_end" && end.error !== undefined) throw toNanoAgentError(end.error.message);
   findings.runs = 1;
@@ -73,21 +75,22 @@ interface Setting {
   readonly offered: readonly string[] | undefined;
 }
 
-function modelContext(entries: readonly JournalEntry[], setting: Setting): RunContext {
+function modelContext(entries: readonly JournalEntry[], setting: Setting): Run {
   const { options, journal, state, offered } = setting;
   const { model, maxIterations = 20, systemPrompt, signal } = options;
   const tools = options.tools.filter(({ name }) => offered?.includes(name) ?? true);
   const recorded = recordedByInput(entries);
-  const context = replayContext({
+  const { sessionId } = journal;
+  return replayContext({
     model,
     tools: tools.map((tool) => answeredFromRecord(tool, recorded, setting)),
     journal,
     state,
     signal: signal ?? new AbortController().signal,
     settings: { maxIterations: state.progress.iterations + maxIterations, onMaxIterations: "last" },
+    request: { sessionId, ...defined({ system: systemPrompt }) },
+    plugins: [loopGuardPlugin()],
   });
-  const request = { ...context.request, ...defined({ system: systemPrompt }) };
-  return { ...context, request, plugins: [loopGuardPlugin()] };
 }
 
 function recordedByInput(entries: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {

@@ -1,4 +1,4 @@
-import type { JournalEntry, UserEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry, UserEntry } from "../../core/agent/entries.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 

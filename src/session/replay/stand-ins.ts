@@ -1,8 +1,7 @@
 import { defined } from "../../core/base/defined.ts";
 import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
-import type { Tool, ToolContext } from "../../core/tool/tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../../core/tool/tool.ts";
 import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { Agent } from "../../agent/agent.ts";
-import { defineTool } from "../../core/tool/define-tool.ts";
+import { defineTool } from "../../core/tool/tool.ts";
 import { createRedaction } from "../../permission/secrets/create-redaction.ts";
 import { calls, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";

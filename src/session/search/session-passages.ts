@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import type { JournalEntry } from "../../core/agent/entry.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { inspectSession } from "../inspect-session.ts";
 import { readEntries } from "../read-entries.ts";

@@ -1,7 +1,7 @@
 import { errorMessage } from "../../core/base/errors.ts";
 import { findRedactionMark } from "../../core/base/redaction.ts";
-import { errorResult } from "../../core/tool/output.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 import { systemCode } from "../../system/system-error.ts";
 
 /** A reason not to touch a file, in words for the model. */

@@ -1,8 +1,8 @@
 import { orAborted } from "../../core/base/abort.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
-import { errorResult } from "../../core/tool/output.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
 import { describeDuration, describeExit } from "./report.ts";
 import type { Environment } from "./shell.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-port.ts";

@@ -33,9 +33,9 @@ const REASON_LABEL = "  No: ";
 const MAX_REASON = 2_000;
 
 /**
- * A question on a terminal: one key answers, and a no may say why. What was typed before the question stood there, and whatever
- * comes faster than a key at a time, is no answer. A terminal that cannot be had rejects, one that goes away
- * refuses.
+ * A question on a terminal: one key answers, and a no may say why. What was typed before the question stood
+ * there, and whatever comes faster than a key at a time, is no answer. A terminal that cannot be had
+ * rejects, one that goes away refuses.
  */
 export class TerminalQuestion {
   readonly #question: Question;

@@ -6,7 +6,7 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import type { Settings } from "../../../app/settings.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { userMessage } from "../../../core/message/message.ts";
-import { collect } from "../../../core/model/collect.ts";
+import { collect } from "../../../core/model/answer.ts";
 import type { StreamPart } from "../../../core/model/model.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";

@@ -1,5 +1,5 @@
 import { terminalLine } from "../../../app/safe-text.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText, textOf, toolCallsOf } from "../../../core/message/message.ts";
 import type { DurableRun, RunStatus } from "../../../durable/durable-run.ts";

@@ -2,7 +2,7 @@ import type { CodingSession } from "../../../app/coding-session/coding-session.t
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { createCodingSession } from "../../../app/coding-session/prepare-coding-session.ts";
-import { SessionState } from "../../../core/agent/session-state.ts";
+import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { undoNewestCompaction } from "../../../memory/context/compaction.ts";

@@ -1,7 +1,7 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalText } from "../../../app/safe-text.ts";
 import { redactionFor } from "../../../app/secrets.ts";
-import { SessionState } from "../../../core/agent/session-state.ts";
+import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import { fenced } from "../../../core/base/text.ts";

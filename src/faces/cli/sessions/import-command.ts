@@ -3,7 +3,7 @@ import { terminalLine } from "../../../app/safe-text.ts";
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/usage.ts";
-import { costOf } from "../../../core/model/cost.ts";
+import { costOf } from "../../../core/model/budget.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
 import type { SessionCall } from "../command-call.ts";

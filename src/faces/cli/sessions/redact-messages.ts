@@ -1,9 +1,9 @@
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
 import type { ContentBlock, ProviderData } from "../../../core/message/block.ts";
 import { type Message, mapTexts } from "../../../core/message/message.ts";
-import { redactJson } from "../../../core/tool/redact-call.ts";
+import { redactJson } from "../../../core/tool/tool-output.ts";
 
 /**
  * A conversation to hand on, without secrets in what people, the model, tools and the provider said. Ids and

@@ -2,7 +2,7 @@ import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
 import { hitRate, usageTables } from "../../../app/session-page/usage-tables.ts";
-import type { Spending } from "../../../core/agent/spending.ts";
+import type { Spending } from "../../../core/agent/state.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";

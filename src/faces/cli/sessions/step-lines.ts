@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
 import { sessionSteps } from "../../../session/session-steps.ts";
 import { type SubagentRun, subagentRuns } from "./subagent-runs.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../../agent/agent.ts";
 import { sessionUsage } from "../../../app/session-page/session-usage.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
-import { MemoryJournal } from "../../../core/agent/memory-journal.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { MemoryJournal } from "../../../core/agent/journal.ts";
 import { NanoAgentError } from "../../../core/base/errors.ts";
-import { defineTool } from "../../../core/tool/define-tool.ts";
+import { defineTool } from "../../../core/tool/tool.ts";
 import { BUILT_IN_SUBAGENTS } from "../../../extensions/subagents/built-in-subagents.ts";
 import { createTaskTool } from "../../../extensions/subagents/task-tool.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";

@@ -1,5 +1,10 @@
-import type { JournalEntry, RunEndEntry, RunStartEntry, ToolIntentEntry } from "../../../core/agent/entry.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/spending.ts";
+import type {
+  JournalEntry,
+  RunEndEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+} from "../../../core/agent/entries.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/state.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
 
 /** One request of a subagent: what it said and the tools it called. */

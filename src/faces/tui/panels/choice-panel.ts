@@ -23,6 +23,8 @@ export interface ChoiceOptions<T> {
   readonly now: () => number;
 }
 
+const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
+
 /** A question of the program itself, with its answers by number or arrow. */
 export class ChoicePanel<T> implements Panel {
   readonly #options: ChoiceOptions<T>;
@@ -75,10 +77,10 @@ export class ChoicePanel<T> implements Panel {
     const at = this.#marked;
     const key = event.type === "key" ? event.key : event.text;
     if (event.type !== "paste" && /^[1-9]$/.test(key)) this.#choose(Number(key) - 1);
-    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    else if (key === "down" || key === "tab") this.#marked = ((at ?? -1) + 1) % count;
+    else if (key === "up") this.#marked = ((at ?? count) + count - 1) % count;
     else if (key === "enter" && at !== undefined) this.#choose(at);
-    else if (key === "escape" || key === "ctrl+c" || key === "ctrl+d") onCancel();
+    else if (CANCELS.has(key)) onCancel();
   }
 
   #choose(index: number): void {

@@ -65,7 +65,10 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
   return windowTokens !== undefined && usedTokens > windowTokens * 0.8;
 }
 
-/** The activity of a run that waits for no answer, in one row: phase, time, tokens, a retry with the seconds left. */
+/**
+ * The activity of a run that waits for no answer, in one row: phase, time, tokens, a retry with the seconds
+ * left.
+ */
 export function activityLine(
   view: SessionView,
   { now, marks, width }: { readonly now: number; readonly marks: Marks; readonly width: number },

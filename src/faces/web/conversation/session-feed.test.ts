@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Question } from "../../../app/coding-session/question.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { PassingEvent } from "../../../server/server-api.ts";
 import { SessionFeed } from "./session-feed.ts";
 

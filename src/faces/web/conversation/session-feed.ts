@@ -1,7 +1,7 @@
 import type { Question } from "../../../app/coding-session/question.ts";
 import type { SessionView } from "../../../app/coding-session/view.ts";
 import { type HostView, ViewFold } from "../../../app/coding-session/view-fold.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type {
   PassingEvent,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { createReader, type Reader } from "../../../server/create-reader.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import { ServerProblem } from "../../../server/server-problem.ts";

@@ -55,7 +55,7 @@ export const ENGLISH = {
   sessionViews: "Views of this session",
   backToSessions: "All sessions",
   conversation: "Conversation",
-  damaged: (lines) => `Damaged lines of its file are left out: ${lines}.`,
+  damaged: (lines: string): string => `Damaged lines of its file are left out: ${lines}.`,
   readOnly: "Another process writes to this session, or the server only reads. You can read along and fork.",
   goOn: "Go on in a terminal:",
   you: "You",

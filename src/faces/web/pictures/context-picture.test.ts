@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { CONTEXT_PARTS, type ContextTurn, contextTurns, largestPieces } from "./context-picture.ts";
 
 const total = ({ parts }: ContextTurn): number => CONTEXT_PARTS.reduce((sum, part) => sum + parts[part], 0);

@@ -1,10 +1,9 @@
-import type { AssistantEntry, JournalEntry } from "../../../core/agent/entry.ts";
-import { SessionState } from "../../../core/agent/session-state.ts";
+import type { AssistantEntry, JournalEntry } from "../../../core/agent/entries.ts";
+import { SessionState } from "../../../core/agent/state.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { cleanUsage } from "../../../core/message/usage.ts";
-import { estimateTokens } from "../../../core/model/estimate.ts";
-import { PART_TOKENS, promptText } from "../../../core/model/prompt-text.ts";
+import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/estimate.ts";
 
 /**
  * The parts that fill the window of a model. `fixed`: instructions, tools and all else that no message holds

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useId, useMemo, useState } from "preact/hooks";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { useFormats } from "../language/formats.ts";
 import { CONTEXT_PARTS, type ContextTurn, contextTurns, largestPieces } from "./context-picture.ts";
 import { percentText, stacked, ticksUpTo } from "./figures.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { filesAt, filesPicture } from "./file-changes.ts";
 
 let made = 0;

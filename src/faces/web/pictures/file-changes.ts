@@ -1,6 +1,5 @@
 import { type FileDiff, parseUnifiedDiff } from "../../../app/coding-session/file-diff.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
-import type { FileVersion } from "../../../core/agent/file-change.ts";
+import type { FileVersion, JournalEntry } from "../../../core/agent/entries.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
 import { isOfFile, kindOf } from "../../../server/session-changes.ts";
 import { checkpointHistory, type HistoryStep } from "../../../session/checkpoints/checkpoint-history.ts";

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { JournalMaker } from "../../../../test/web/made-journal.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ServerStats, StatsRow } from "../../../server/server-api.ts";
 import { LANGUAGES, LanguageContext } from "../language/language.ts";
 import { ContextPicture } from "./context-view.tsx";

@@ -1,7 +1,7 @@
 import { callTitle } from "../../../app/coding-session/call-text.ts";
 import type { SessionView, ViewItem } from "../../../app/coding-session/view.ts";
 import { ViewFold } from "../../../app/coding-session/view-fold.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { textOf } from "../../../core/message/message.ts";
 import { isOfFile } from "../../../server/session-changes.ts";
 

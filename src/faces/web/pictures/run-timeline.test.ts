@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
-import { addSpending, isSpending, NO_SPENDING } from "../../../core/agent/spending.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { addSpending, isSpending, NO_SPENDING } from "../../../core/agent/state.ts";
 import { drawnBars } from "./drawn-bars.ts";
 import { runTimeline, type Timeline } from "./run-timeline.ts";
 import { placeOf, placeOfWork, workUpTo } from "./time-axis.ts";

@@ -1,11 +1,11 @@
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
   NO_SPENDING,
   type Spending,
   type SpendingEntry,
-} from "../../../core/agent/spending.ts";
+} from "../../../core/agent/state.ts";
 import { ScopeOwners } from "./scope-owners.ts";
 import { type TimeAxis, timeAxis } from "./time-axis.ts";
 import { type TimeShares, timeShares } from "./time-shares.ts";

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 
 /**
  * Tells which subagent wrote an entry: the innermost one whose `run_start` bears its scope or one above it.

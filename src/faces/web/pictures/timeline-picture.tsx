@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { JournalEntry } from "../../../core/agent/entry.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { useFormats } from "../language/formats.ts";
 import type { DrawnBar } from "./drawn-bars.ts";
 import { PictureTable } from "./picture-table.tsx";

@@ -1,5 +1,5 @@
 import { callTitle } from "../../../app/coding-session/call-text.ts";
-import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entry.ts";
+import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entries.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
 import { LanePool } from "./lane-pool.ts";
 import {

@@ -1,0 +1,599 @@
+import { orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
+import { errorMessage } from "../base/errors.ts";
+import { asStored, equalJson, isPlain, isRecord, ownValue } from "../base/json.ts";
+import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { toolCallsOf } from "../message/message.ts";
+import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
+import { isExternal, type Tool, type ToolResult } from "../tool/tool.ts";
+import { clip, errorResult, invalidArguments, toBlock, unknownTool } from "../tool/tool-output.ts";
+import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry, ToolStatus } from "./entries.ts";
+import type {
+  ApprovalAnswer,
+  Approver,
+  ApproverAnswer,
+  CallVerdict,
+  Gate,
+  GateDecision,
+  GateRequest,
+  RequestedCall,
+  UnaskedYes,
+} from "./ports.ts";
+import { pluginFailure, type Run, record, recorded } from "./run.ts";
+import { NOT_APPROVED, type OpenCall, questionOf } from "./state.ts";
+
+/** How a call ended, before it is recorded. */
+export interface FinishedCall {
+  readonly status: ToolStatus;
+  readonly result: ToolResult;
+}
+
+/** The end of a call that an abort kept from running. */
+export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
+
+/** A call may run: with its own input, or with the form of it that was judged. */
+interface Authorization {
+  readonly input: ToolInput;
+  /** The yes it came from, which {@link recordAuthorization} is to record; absent where none was needed. */
+  readonly yes?: Decision;
+}
+
+/** A call may run with another input than was asked about, once that is checked and judged. */
+interface GivenInput {
+  readonly given: unknown;
+  /** A rule gave it, and nobody was shown it. */
+  readonly unasked: boolean;
+  /** It is what was asked about: the schema has made it, and is not to make it once more. */
+  readonly isChecked: boolean;
+}
+
+type Answer = FinishedCall | "waiting" | Authorization | GivenInput;
+
+/**
+ * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
+ * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
+ * is not a clear yes refuses. `given`: the input of the request came from there, and only a rule can forbid
+ * it. Throws only for the journal.
+ */
+async function authorize(run: Run, request: GateRequest, given?: GivenInput): Promise<Answer> {
+  const decision = await judge(run, request);
+  if (run.signal.aborted) return NOT_STARTED;
+  const { action, input: form = request.input } = decision;
+  // As a person wrote it.
+  if (given?.unasked === false && (action === "allow" || action === "ask")) return { input: request.input };
+  if (action === "allow") return allowed(run, { ...request, input: form }, decision);
+  // Rules that have answered for a person once, and ask now, leave it to the person.
+  if (action === "ask") return ask(run, { ...request, input: form }, decision, given !== undefined);
+  // Anything that is not one of the known words refuses: an unknown answer is no permission.
+  const reason = decision.reason ?? "a rule forbids it";
+  return refuse(run, { ...request, input: form }, { ...decision, by: "rule", reason });
+}
+
+/** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
+async function allowed(run: Run, request: GateRequest, decision: GateDecision): Promise<Answer> {
+  const question = await questionOfTool(run, request, decision);
+  if (run.signal.aborted) return NOT_STARTED;
+  return question === undefined ? { input: request.input } : ask(run, request, question);
+}
+
+async function judge({ shared, signal }: Run, request: GateRequest): Promise<GateDecision> {
+  const { gate } = shared.approval;
+  if (gate === undefined) return ALLOWED;
+  try {
+    const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), signal);
+    return isRecord(answer) ? (answer as unknown as GateDecision) : NO_DECISION;
+  } catch (error) {
+    const reason = `the permission check failed: ${errorMessage(error)}`;
+    return { action: "deny", code: "gate_failed", reason };
+  }
+}
+
+/** The question of a tool that wants a person to look at a call; nothing where it does not. */
+async function questionOfTool(
+  run: Run,
+  { tool, name, input }: GateRequest,
+  { place }: GateDecision,
+): Promise<GateDecision | undefined> {
+  const { needsApproval = false } = tool;
+  const asks = (reason: string): GateDecision => ({ ...TOOL_ASKS, reason, ...defined({ place }) });
+  try {
+    const wanted =
+      typeof needsApproval === "function"
+        ? await orAborted(Promise.resolve(needsApproval(input as never)), run.signal)
+        : needsApproval;
+    return wanted === false ? undefined : asks(`${name} needs approval`);
+  } catch (error) {
+    return asks(`whether ${name} needs approval could not be decided: ${errorMessage(error)}`);
+  }
+}
+
+const TOOL_ASKS: GateDecision = { action: "ask", code: "needs_approval" };
+
+const ALLOWED: GateDecision = { action: "allow" };
+
+const NO_DECISION: GateDecision = {
+  action: "deny",
+  code: "gate_failed",
+  reason: "the permission check gave no answer",
+};
+
+async function ask(
+  run: Run,
+  request: GateRequest,
+  decision: GateDecision,
+  // The question of a tool is for a person, whom no rule answers for.
+  isForPerson = true,
+): Promise<Answer> {
+  const { reason: question = "it needs approval" } = decision;
+  const asked = { ...decision, question };
+  if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
+  if (run.shared.approval.approve === undefined) return unheard(run, request, asked);
+  await recorded(run);
+  if (run.signal.aborted) return NOT_STARTED;
+  let answer: FullAnswer | "later";
+  try {
+    // A copy: who changes it in place has not changed what runs.
+    const shown = { ...request, input: structuredClone(request.input), decision };
+    answer = ownAnswer(
+      await orAborted(Promise.resolve(run.shared.approval.approve(shown)), run.signal),
+      shown.input,
+    );
+  } catch (error) {
+    if (run.signal.aborted) return NOT_STARTED;
+    const reason = `asking failed: ${errorMessage(error)}`;
+    return refuse(run, request, { ...asked, by: "person", code: "approver_failed", reason });
+  }
+  if (answer === "later") return wait(run, request, asked);
+  if (answer.approved === false && typeof answer.error === "string")
+    return { status: "error", result: errorResult(answer.error) };
+  if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
+  if (answer.approved === true) {
+    // The person wanted the run to end while this question waited for its turn.
+    if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
+    return agreed(run, request, { asked, answer });
+  }
+  return sayNo(run, request, { asked, answer });
+}
+
+/** Records the no of a person. The call ends with their reason. */
+function sayNo(
+  run: Run,
+  call: DecidedCall,
+  { asked, answer }: { readonly asked: Partial<DecisionFields>; readonly answer: FullAnswer },
+): Promise<FinishedCall> {
+  const { reason = "the user refused it", stop } = answer;
+  const no = { by: "person", code: "person", reason } as const;
+  return refuse(run, call, { ...asked, ...no, ...(stop === true ? { stop: true } : {}) });
+}
+
+const RUN_ENDING = {
+  by: "person",
+  code: "run_ending",
+  reason: "the user wants the run to end",
+} as const;
+
+/** The permit a yes gives, or the call to be judged once more, or the tool's own question. */
+async function agreed(
+  run: Run,
+  request: GateRequest,
+  { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
+): Promise<Answer> {
+  const { unasked = false, isAsShown = false } = answer;
+  const { input = request.input } = isAsShown ? request : answer;
+  const isGiven = answer.input !== undefined && (unasked || !equalJson(input, request.input));
+  if (unasked && !isGiven) {
+    const question = await questionOfTool(run, request, asked);
+    if (run.signal.aborted) return NOT_STARTED;
+    if (question !== undefined) return ask(run, request, question);
+  }
+  const by = unasked ? "rule" : "person";
+  const yes = { ...asked, action: "allow", by, reason: asked.question } as const;
+  if (!isGiven) return { input, yes };
+  await recordDecision(run, request, yes);
+  // Nobody was shown what the rules allow: the gate sees the very object that is to run.
+  return { given: isPlain(input) ? { ...input } : input, unasked, isChecked: isAsShown };
+}
+
+/** Nobody is there for a question: the call waits for an answer, or is refused. */
+function unheard(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
+  if (run.shared.approval.onAsk === "pause") return wait(run, request, asked);
+  const reason = `${asked.question.replace(/\.$/, "")}, and there is nobody to ask`;
+  return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
+}
+
+type GateQuestion = GateDecision & { readonly question: string };
+
+type FullAnswer = Extract<ApprovalAnswer, object> &
+  Partial<Pick<UnaskedYes, "unasked">> & {
+    /** Rules allow the very input they were shown. */
+    readonly isAsShown?: true;
+    /** Of a call that cannot succeed. */
+    readonly error?: string;
+  };
+
+/** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
+function ownAnswer(answer: ApproverAnswer, shown: ToolInput): FullAnswer | "later" {
+  if (answer === "later") return answer;
+  if (!isRecord(answer)) return { approved: answer === true };
+  const { input, ...rest } = answer as FullAnswer;
+  if (input === shown && rest.unasked === true) return { ...rest, input, isAsShown: true };
+  return input === undefined ? rest : { ...rest, input: structuredClone(input) };
+}
+
+/** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
+async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
+  const { question, code, rule, part, place, suggestion } = asked;
+  if (request.parentCallId !== undefined || run.scope !== undefined) {
+    const reason = `${question}, and a call inside another one cannot wait for the answer: make it on its own`;
+    return refuse(run, request, { ...unanswered(asked), code: "cannot_wait", reason });
+  }
+  const { callId, name, input, cwd } = request;
+  const asks = {
+    reason: question,
+    ...defined({ code, rule, part, suggestion, cwd: cwd || undefined, place }),
+  };
+  await record(run, { type: "approval_request", callId, name, input, ...asks });
+  return "waiting";
+}
+
+/** A question that nobody answers, which says why it was asked. */
+function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
+  return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
+}
+
+type DecisionFields = Pick<
+  PermissionEntry,
+  "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
+>;
+
+/** A decision as it is recorded. `external`: the call is the caller's own, and now theirs to run. */
+type Decision = DecisionFields & Pick<PermissionEntry, "action" | "external">;
+
+export async function refuse(run: Run, call: DecidedCall, decision: DecisionFields): Promise<FinishedCall> {
+  await recordDecision(run, call, { ...decision, action: "deny" });
+  return refused(decision.reason);
+}
+
+function refused(reason: string): FinishedCall {
+  return { status: "denied", result: errorResult(`${NOT_APPROVED}: ${reason}`) };
+}
+
+/**
+ * Records the yes of a permit, and that a call of the caller's own may run, and with which input, where that
+ * was in question.
+ */
+async function recordAuthorization(
+  run: Run,
+  request: GateRequest,
+  { input, yes }: Authorization,
+): Promise<void> {
+  const isOwn = request.tool.execute === undefined;
+  const isOpen =
+    isOwn && (input !== request.input || run.state.open.get(request.callId)?.question !== undefined);
+  const decision = yes ?? (isOpen ? RULES_ALLOW : undefined);
+  if (decision === undefined) return;
+  await recordDecision(run, { ...request, input }, { ...decision, ...(isOwn ? { external: true } : {}) });
+}
+
+const RULES_ALLOW = { action: "allow", by: "rule", reason: "these arguments are allowed" } as const;
+
+interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
+  readonly parentCallId?: string | undefined;
+}
+
+async function recordDecision(
+  run: Run,
+  { callId, name, input, parentCallId }: DecidedCall,
+  decision: Decision,
+): Promise<void> {
+  const { action, by, reason, code, questionCode, rule, suggestion, stop, external } = decision;
+  const question = decision.question === reason ? undefined : decision.question;
+  const why = { reason, question, code, questionCode, rule, suggestion };
+  const decided = { action, by, ...defined({ ...why, stop, parentCallId, external }) };
+  await recorded(run);
+  await record(run, { type: "permission_decision", callId, name, input, ...decided });
+}
+
+/** The outcome of admitting a call: it may run, has its answer, or waits for the caller or approval. */
+export type Admission =
+  | {
+      readonly type: "ready";
+      readonly call: ToolUseBlock;
+      readonly tool: Tool;
+      readonly input: ToolInput;
+      /** The input is one that the gate or a person gave. */
+      readonly judged?: true;
+    }
+  | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: FinishedCall }
+  | { readonly type: "open"; readonly call: ToolUseBlock };
+
+/** Admits the calls of one answer, one by one in call order. Throws only for the journal. */
+export async function prepareCalls(run: Run, calls: readonly ToolUseBlock[]): Promise<readonly Admission[]> {
+  const admissions: Admission[] = [];
+  for (const [at, call] of calls.entries())
+    admissions.push(
+      at < run.shared.limits.maxCallsPerAnswer ? await prepareCall(run, call) : oneTooMany(run, call),
+    );
+  return admissions;
+}
+
+/** Some models, and servers that repeat themselves, write calls without end. */
+function oneTooMany({ shared }: Run, call: ToolUseBlock): Admission {
+  const { maxCallsPerAnswer: most } = shared.limits;
+  const result = errorResult(
+    `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
+  );
+  return { type: "refused", call, settled: { status: "error", result } };
+}
+
+/**
+ * The first phases of a call: hooks; known, valid and permitted? `begun`: how it ran before it was cut, if it
+ * did. Throws only for the journal.
+ */
+export async function prepareCall(
+  run: Run,
+  made: ToolUseBlock,
+  { parentCallId, begun }: { readonly parentCallId?: string | undefined; readonly begun?: Begun } = {},
+): Promise<Admission> {
+  if (run.signal.aborted) return { type: "refused", call: made, settled: NOT_STARTED };
+  const call = await beforeCall(run, made, parentCallId);
+  if ("status" in call) return { type: "refused", call: made, settled: call };
+  const refused = (settled: FinishedCall): Admission => ({ type: "refused", call, settled });
+  const prepared = await checkCall(run, call);
+  if (run.signal.aborted) return refused(NOT_STARTED);
+  if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
+  const { tool } = prepared;
+  const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
+  const answer = await authorized(run, {
+    callId: call.id,
+    tool,
+    name: tool.name,
+    input,
+    cwd: run.shared.setting.cwd,
+    sessionId: run.journal.sessionId,
+    ...callerOf(run, parentCallId),
+    signal: run.signal,
+  });
+  if (answer === "waiting") return { type: "open", call };
+  if ("status" in answer) return refused(answer);
+  if (tool.execute === undefined) return { type: "open", call };
+  const isAsMade = answer.input === prepared.input;
+  return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
+}
+
+/** Asks for permission where it is needed, and again for an input that is to run instead. */
+async function authorized(run: Run, request: GateRequest): Promise<FinishedCall | "waiting" | Authorization> {
+  const { tool, input } = request;
+  if (run.shared.approval.gate === undefined && tool.needsApproval === undefined) return { input };
+  let answer = await authorize(run, request);
+  while (answer !== "waiting" && "given" in answer) {
+    const { given, isChecked } = answer;
+    const checked = isChecked ? { input: given as ToolInput } : await checkInput(run, tool, given);
+    if ("error" in checked) {
+      const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
+      return { status: "error", result: errorResult(reason) };
+    }
+    answer = await authorize(run, { ...request, input: checked.input }, answer);
+  }
+  if (answer === "waiting" || "status" in answer) return answer;
+  if (!run.signal.aborted) await recordAuthorization(run, request, answer);
+  return run.signal.aborted ? NOT_STARTED : answer;
+}
+
+function callerOf(run: Run, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
+  const { callId, agent } = run.subagent ?? {};
+  return defined({ parentCallId: parentCallId ?? callId, agent });
+}
+
+/** The call as plugins leave it, or how it ends without being run. Throws only for the journal. */
+async function beforeCall(
+  run: Run,
+  call: ToolUseBlock,
+  parentCallId: string | undefined,
+): Promise<ToolUseBlock | FinishedCall> {
+  let made = requestedCall(run, call, parentCallId);
+  for (const plugin of run.shared.plugins) {
+    let verdict: CallVerdict | undefined;
+    try {
+      const judging = plugin.beforeCall?.(run, made);
+      if (judging !== undefined) verdict = await judging;
+    } catch (error) {
+      const { message } = pluginFailure(run, error);
+      return { status: "error", result: errorResult(`The call was not run. ${message}`) };
+    }
+    if (verdict === undefined) continue;
+    if ("refuse" in verdict) {
+      const { refuse: reason, rule } = verdict;
+      const { id: callId, name, input } = call;
+      const decided = { by: "rule", code: "hook", rule, reason } as const;
+      return refuse(run, { callId, name, input, parentCallId }, decided);
+    }
+    made = { ...made, input: verdict.input };
+  }
+  if (made.input === call.input) return call;
+  // Arguments that could not be read are replaced by ones that can.
+  const { invalid_input: _invalid, ...readable } = call;
+  return { ...readable, input: made.input };
+}
+
+/** A call as plugins see it. */
+export function requestedCall(run: Run, call: ToolUseBlock, parentCallId?: string): RequestedCall {
+  const { id: callId, name, input } = call;
+  const parent = parentCallId ?? run.subagent?.callId;
+  return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
+}
+
+type Begun = Pick<ToolIntentEntry, "input" | "judged"> | undefined;
+
+/**
+ * What a call ran with, from its record: the schema had made it then, and makes of it only what a journal
+ * does not keep, such as a date.
+ */
+async function asItRan(run: Run, { tool, input }: KnownCall, ran: ToolInput): Promise<ToolInput> {
+  if (equalJson(asStored(input), ran)) return input;
+  const again = await checkInput(run, tool, ran);
+  return "input" in again && equalJson(asStored(again.input), ran) ? again.input : ran;
+}
+
+interface KnownCall {
+  readonly tool: Tool;
+  readonly input: ToolInput;
+}
+
+type CheckedCall = KnownCall | { readonly error: string };
+
+async function checkCall(run: Run, call: ToolUseBlock): Promise<CheckedCall> {
+  const { name, input, invalid_input: invalid } = call;
+  const tool = run.tools.get(name);
+  const names = (): readonly string[] => run.tools.specs().map((spec) => spec.name);
+  if (tool === undefined) return { error: unknownTool(name, names()) };
+  if (invalid?.reason === "truncated") {
+    return {
+      error:
+        "The call was cut off by the output limit and was not run. Write less in one call, or in several steps.",
+    };
+  }
+  if (invalid !== undefined) {
+    return {
+      error: `The arguments of ${name} are not a JSON object, so it was not run. They were: ${clip(invalid.raw)}`,
+    };
+  }
+  return checkInput(run, tool, input);
+}
+
+/** The input as the schema of a tool gives it, or why it does not take it. */
+async function checkInput(run: Run, tool: Tool, input: unknown): Promise<CheckedCall> {
+  const { name } = tool;
+  try {
+    const checking = tool.schema.validate(input);
+    const checked = checking instanceof Promise ? await orAborted(checking, run.signal) : checking;
+    if (checked.ok) return { tool, input: checked.value as ToolInput };
+    return { error: invalidArguments(name, checked.issues) };
+  } catch (error) {
+    return { error: `The arguments of ${name} could not be checked: ${errorMessage(error)}` };
+  }
+}
+
+/** Refuses the calls that wait for approval: who says something else instead has not approved. */
+export async function refuseAsked(run: Run, answered: ReadonlySet<string>): Promise<void> {
+  const reason = "the user said something else instead";
+  for (const { callId, name, input } of run.state.approvals.values()) {
+    if (answered.has(callId)) continue;
+    const decided = { by: "person", code: "answered_otherwise", reason } as const;
+    const { status, result: refusal } = await refuse(run, { callId, name, input }, decided);
+    const result = toBlock(callId, refusal, run.shared.limits.maxToolResultChars);
+    await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
+  }
+}
+
+/**
+ * The open calls of the last answer as a run goes on with them: those with an answer as the answer says,
+ * those a run was cut in are answered with that, the others wait on.
+ */
+export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> {
+  const calls = run.state.transcript.pending;
+  const refusals = new Map<string, Admission>();
+  // A no holds whatever has become of its call, and a stop for what was allowed beside it.
+  for (const call of calls) {
+    const asked = run.state.open.get(call.id)?.question;
+    const answer = asked && answerTo(run, asked);
+    if (asked === undefined || answer === undefined || answer.approved === true) continue;
+    const settled = await sayNo(run, asked, { asked: { ...asked, question: asked.reason }, answer });
+    refusals.set(call.id, { type: "refused", call, settled });
+  }
+  const excess = excessCalls(run);
+  const admissions: Admission[] = [];
+  for (const call of calls)
+    admissions.push(
+      refusals.get(call.id) ??
+        (excess.has(call.id) ? oneTooMany(run, call) : await prepareOpenCall(run, call)),
+    );
+  return admissions;
+}
+
+/** The calls behind the last one that an answer may hold, as far as nothing came of them. */
+function excessCalls({ state, shared }: Run): ReadonlySet<string> {
+  const answer = state.transcript.messages.at(-1);
+  const excess = answer === undefined ? [] : toolCallsOf(answer).slice(shared.limits.maxCallsPerAnswer);
+  const ids = excess.map(({ id }) => id);
+  const isUntouched = (id: string): boolean => state.open.get(id) === undefined;
+  return new Set(ids.filter(isUntouched));
+}
+
+async function prepareOpenCall(run: Run, call: ToolUseBlock): Promise<Admission> {
+  const open = run.state.open.get(call.id) ?? {};
+  const { question: asked, decision: decided, begun } = open;
+  if (decided?.external === true) return { type: "open", call };
+  if (decided?.action === "deny") return { type: "refused", call, settled: refused(decided.reason) };
+  if (asked === undefined) return prepareCutCall(run, call, open);
+  const answer = answerTo(run, asked);
+  if (answer === undefined) return { type: "open", call };
+  const approval = { ...run.shared.approval, ...answered(run, asked, answer) };
+  return prepareCall({ ...run, shared: { ...run.shared, approval } }, call, { begun });
+}
+
+/** A call that a run was cut in, or before: it runs where the host and its tool say so. */
+async function prepareCutCall(
+  run: Run,
+  call: ToolUseBlock,
+  { begun, handedOut }: OpenCall,
+): Promise<Admission> {
+  if (begun === undefined && isExternal(run.tools, call.name))
+    return handedOut === true ? { type: "open", call } : prepareCall(run, call);
+  const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
+  if (run.shared.setting.openCalls === "run" && mayRun && !run.state.isStopped)
+    return prepareCall(run, call, { begun });
+  const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
+  return { type: "refused", call, settled: { status: "aborted", result } };
+}
+
+type PersonAnswer = Extract<ApprovalAnswer, object>;
+
+/** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
+function answerTo({ shared }: Run, { callId, id }: ApprovalRequestEntry): PersonAnswer | undefined {
+  const answer = ownValue(shared.approval.answers, callId);
+  if (answer === undefined || answer === "later") return undefined;
+  if (!isRecord(answer)) return { approved: answer === true };
+  return (answer.question ?? id) === id ? answer : undefined;
+}
+
+/**
+ * Who decides about a call that was asked about and has a yes. A rule of today may forbid it, and a stop ends
+ * it. A yes is for what was shown: where that has changed, the call is judged as a new one.
+ */
+function answered(
+  run: Run,
+  asked: ApprovalRequestEntry,
+  answer: PersonAnswer,
+): { readonly gate: Gate; readonly approve: Approver } {
+  /** The question that the answer is for. */
+  let carried: GateDecision | undefined;
+  const check = async (request: GateRequest): Promise<GateDecision> => {
+    const decision: GateDecision = (await run.shared.approval.gate?.check(request)) ?? { action: "allow" };
+    const { action, place } = decision;
+    if (action !== "allow" && action !== "ask") return decision;
+    const anew: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
+    const form = shownForm(asked, request, decision);
+    // What a rule allows by now needs no question, unless a person put something else in its place.
+    if (form === undefined) return answer.input === undefined && !run.state.isStopped ? decision : anew;
+    carried = action === "ask" ? { ...decision } : { ...anew, input: form };
+    return carried;
+  };
+  const approve: Approver = (request) =>
+    request.decision === carried ? answer : (run.shared.approval.approve?.(request) ?? "later");
+  return { gate: { check }, approve };
+}
+
+/** The input of a call that is still what the question about it showed; `undefined` where it is not. */
+function shownForm(
+  asked: ApprovalRequestEntry,
+  { name, input: own, cwd }: GateRequest,
+  { action, input, place, code, part }: GateDecision,
+): ToolInput | undefined {
+  const isThere = (place ?? asked.place) === undefined ? cwd === (asked.cwd ?? "") : place === asked.place;
+  const isSame = code === asked.code && part === asked.part;
+  if (name !== asked.name || !isThere || (action === "ask" && !isSame)) return undefined;
+  // What a rule allows may run in the form that was asked about, or in the one that the rule allows.
+  const forms = action === "allow" ? [input ?? own, own] : [input ?? own];
+  return forms.find((form) => equalJson(form, asked.input) || equalJson(asStored(form), asked.input));
+}

@@ -1,0 +1,432 @@
+import { abortError, orAborted } from "../base/abort.ts";
+import { defined } from "../base/defined.ts";
+import { NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
+import { type AssistantMessage, type Message, toolCallsOf } from "../message/message.ts";
+import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { AnswerCollector, type CollectedAnswer } from "../model/answer.ts";
+import { type BudgetLimit, costOf, type Reservation, worstCasePrices } from "../model/budget.ts";
+import { estimateOutput, estimateTokens, InputEstimates, type MeasuredContext } from "../model/estimate.ts";
+import type {
+  FinishPart,
+  FinishReason,
+  Model,
+  ModelRequest,
+  RetryPart,
+  StreamPart,
+  TokenPrices,
+  ToolChoice,
+} from "../model/model.ts";
+import { redactError } from "../tool/tool-output.ts";
+import type { AssistantEntry } from "./entries.ts";
+import { isWindowFull, usedUpLimit, windowFullError } from "./perform.ts";
+import type { Answer } from "./ports.ts";
+import {
+  AbortedAnswer,
+  beforeTurn,
+  type Run,
+  record,
+  recorded,
+  requestDefaults,
+  through,
+  watchAnswer,
+} from "./run.ts";
+
+/** Time a model gets to end by itself when it is aborted, in milliseconds. */
+const GRACE_MS = 500;
+
+/**
+ * The result of one model request. `cappedBy`: the limit that held the answer to what the budget still paid
+ * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
+ */
+export type ModelTurn =
+  | {
+      readonly type: "answer";
+      readonly message: AssistantMessage;
+      readonly finishReason: FinishReason;
+      readonly cappedBy?: BudgetLimit;
+    }
+  | { readonly type: "aborted" }
+  | { readonly type: "exhausted"; readonly limit: BudgetLimit }
+  | { readonly type: "failed"; readonly error: NanoAgentError };
+
+type FailedTurn = Extract<ModelTurn, { readonly type: "aborted" | "failed" }>;
+
+/** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
+export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<ModelTurn> {
+  await beforeTurn(run);
+  const turn = stopped(run) ?? (await askOnce(run, toolChoice, recordUnlessFull));
+  if (turn.type !== "failed") return turn;
+  const done = await repairedBy(run, turn.error);
+  if (done === undefined) return turn;
+  return stopped(run) ?? (done === "again" ? askOnce(run, toolChoice) : turn);
+}
+
+/**
+ * A model request outside the conversation. Its answer is no message of it and its deltas are not published;
+ * retries are. What it cost is recorded under `purpose` and counts for the budget, which is looked at first.
+ * Throws only for the journal.
+ */
+export async function askSeparately(run: Run, request: ModelRequest, purpose: string): Promise<ModelTurn> {
+  return (
+    stopped(run) ??
+    exchange(run, request, {
+      answered: async (cost, { message, finish }) => {
+        await record(run, {
+          type: "model_usage",
+          purpose,
+          ...cost.ofAnswer(finish, message),
+          durationMs: cost.timing().durationMs,
+          ...defined({ responseId: finish.responseId }),
+        });
+        return { type: "answer", message, finishReason: finish.finishReason };
+      },
+      cut: (cost, why) => cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
+    })
+  );
+}
+
+/** Why no request can be made any more, if there is a reason. */
+function stopped(run: Run): ModelTurn | undefined {
+  if (run.signal.aborted) return { type: "aborted" };
+  const limit = usedUpLimit(run);
+  return limit === undefined ? undefined : { type: "exhausted", limit };
+}
+
+/**
+ * Records an answer, unless the window had no room for it and a plugin may make some: then it is void, as
+ * that of a request which was refused as too long.
+ */
+async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAnswer): Promise<ModelTurn> {
+  const { message, finish } = answer;
+  const mayRepair = run.shared.plugins.some((plugin) => "afterFailure" in plugin);
+  if (!mayRepair || !isWindowFull(cost.model, answer)) return recordAnswer(run, cost, answer);
+  const { durationMs } = cost.timing();
+  const charge = cost.ofAnswer(finish, message);
+  await record(run, { type: "model_usage", purpose: "retry", ...charge, durationMs });
+  const error = windowFullError(cost.model, finish.finishReason);
+  await record(run, { type: "retry", attempt: 2, delayMs: 0, error: recordedError(error) });
+  return { type: "failed", error };
+}
+
+/** The outcome of the first plugin that knows of the failure; undefined where none does. */
+async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
+  for (const plugin of run.shared.plugins) {
+    const done = await plugin.afterFailure?.(run, error);
+    if (done !== undefined) return done;
+  }
+  return undefined;
+}
+
+/**
+ * One model request of the conversation: plugins, the request, its parts published as they come, and its
+ * answer recorded with what it cost. The text of an answer that is cut is recorded as far as it came.
+ */
+async function askOnce(
+  run: Run,
+  toolChoice: ToolChoice | undefined,
+  answered: typeof recordAnswer = recordAnswer,
+): Promise<ModelTurn> {
+  const tools = run.tools.specs();
+  let request: ModelRequest = {
+    ...requestDefaults(run),
+    messages: run.state.transcript.messages.slice(),
+    ...(tools.length === 0 ? {} : defined({ tools, toolChoice })),
+  };
+  try {
+    request = await through(run.shared.plugins, request, (plugin, made) => plugin.beforeRequest?.(run, made));
+  } catch (error) {
+    return failed(run, error);
+  }
+  return exchange(run, request, {
+    show: (part) => {
+      if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
+    },
+    answered: (cost, answer) => answered(run, cost, answer),
+    cut: (cost, why) => recordCut(run, cost, why),
+  });
+}
+
+/** Where a plugin fails, the answer is the model's own, which was paid for and is kept. */
+async function recordAnswer(
+  run: Run,
+  cost: RequestCost,
+  { message: said, finish }: CollectedAnswer,
+): Promise<ModelTurn> {
+  const own: Answer = { message: said, finishReason: finish.finishReason };
+  let answer = own;
+  let failure: unknown;
+  try {
+    const changed = await through(run.shared.plugins, own, (plugin, made) =>
+      plugin.afterRequest?.(run, made, cost.reservation.request),
+    );
+    if (changed !== own) answer = replacedAnswer(run, own, changed);
+  } catch (error) {
+    failure = error;
+  }
+  const { message, finishReason } = answer;
+  await record(run, {
+    type: "assistant_message",
+    message,
+    finishReason,
+    ...cost.ofAnswer(finish, said),
+    ...cost.timing(),
+    ...defined({ responseId: finish.responseId }),
+  });
+  if (failure !== undefined) return failed(run, toNanoAgentError(failure));
+  const { cappedBy } = cost.reservation;
+  return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
+}
+
+/** The answer that plugins put in the place of the model's own. Throws for call ids that cannot be. */
+function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
+  const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
+  assertCallIds(changed, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
+  // A message of its own: a plugin may give the same one again and again.
+  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
+}
+
+/** One id for two calls would leave one of them without a result. */
+function assertCallIds({ message }: Answer, isUsed: (id: string) => boolean): void {
+  const own = new Set<string>();
+  for (const { id, name } of toolCallsOf(message)) {
+    if (id === "" || own.has(id) || isUsed(id)) {
+      throw new NanoAgentError(
+        "internal",
+        `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,
+      );
+    }
+    own.add(id);
+  }
+}
+
+async function recordCut(run: Run, cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> {
+  const partial = cost.collector.partial();
+  const message = why === "aborted" || why.surplus === 0 ? partial : withoutEnd(partial, why.surplus);
+  if (message.content.length === 0) return cost.chargeFailedAttempt(why === "aborted" ? why : "failed");
+  await record(run, {
+    type: "assistant_message",
+    message,
+    finishReason: { unified: "other", raw: why === "aborted" ? "aborted" : "repetition" },
+    ...cost.ofPart(),
+    ...cost.timing(),
+    interrupted: true,
+  });
+}
+
+/** The answer up to where its surplus begins: to keep more would only invite the model to go on. */
+function withoutEnd({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
+  const kept = content.map((block, at) =>
+    block.type === "text" && at === content.length - 1
+      ? { ...block, text: `${block.text.slice(0, -surplus).toWellFormed()} …` }
+      : block,
+  );
+  return { role, content: kept };
+}
+
+/** The receiver of an answer. */
+interface AnswerReceiver {
+  /** Gets each part as it is to be shown. */
+  readonly show?: (part: StreamPart) => void;
+  /** Records the whole answer, with what it cost. */
+  readonly answered: (cost: RequestCost, answer: CollectedAnswer) => Promise<ModelTurn>;
+  /** Records an answer that was cut. */
+  readonly cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>;
+}
+
+/**
+ * One model request, with what is reserved for it. It waits for requests that share its budget. The error of
+ * an answer that a plugin aborted is an {@link AbortedAnswer}. Throws only for the journal.
+ */
+async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceiver): Promise<ModelTurn> {
+  await recorded(run);
+  const { model } = run.model();
+  let reservation: Reservation | BudgetLimit;
+  try {
+    reservation = await reserve(run, model, request);
+  } catch (error) {
+    return failed(run, error);
+  }
+  if (typeof reservation === "string") return { type: "exhausted", limit: reservation };
+  const cost = new RequestCost(run, model, reservation);
+  try {
+    await orAborted(receive(run, cost, receiver), run.signal, GRACE_MS);
+    return await receiver.answered(cost, cost.collector.result());
+  } catch (error) {
+    if (error instanceof AbortedAnswer) {
+      await receiver.cut(cost, error);
+      return { type: "failed", error };
+    }
+    const failure = failed(run, error);
+    await (failure.type === "aborted" ? receiver.cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
+    return failure;
+  } finally {
+    reservation.release();
+  }
+}
+
+/** The result of a request that threw. Throws on for the journal. */
+function failed(run: Run, error: unknown): FailedTurn {
+  const failure = redactError(run.shared.redact, toNanoAgentError(error, "internal"));
+  if (failure.code === "journal") throw failure;
+  return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
+}
+
+/** Takes the answer part by part. A model that does not hear of an abort is left alone. */
+async function receive(run: Run, cost: RequestCost, { show }: AnswerReceiver): Promise<void> {
+  const { signal } = run;
+  let watch = watchAnswer(run);
+  for await (const part of cost.model.stream(cost.reservation.request, { signal })) {
+    // Nobody may be waiting any more.
+    if (signal.aborted) throw abortError(signal);
+    if (part.type === "retry") {
+      await recordRetry(run, cost, part);
+      watch = watchAnswer(run);
+    } else {
+      const taken = cost.take(part);
+      show?.(taken);
+      watch(part);
+    }
+    if (signal.aborted) throw abortError(signal);
+  }
+}
+
+/** A retry is kept with its reason and its wait, and what the failed attempt had used up is charged. */
+async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promise<void> {
+  await cost.chargeFailedAttempt("retry");
+  cost.take(part);
+  const { type, attempt, delayMs, error } = part;
+  await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.shared.redact, error)) });
+}
+
+/** Reserves what a request may cost. Rejects when the run is aborted while it waits for others. */
+function reserve(
+  run: Run,
+  model: Model,
+  request: ModelRequest,
+): Reservation | Promise<Reservation | BudgetLimit> {
+  const { state, signal } = run;
+  const { ledger } = run.shared;
+  if (ledger === undefined) return { request, cappedBy: undefined, release: () => undefined };
+  const inputTokens = ledger.estimates.ofRequest(request, measuredOf(run, request));
+  return ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
+}
+
+/** The provider's count for the beginning of this very request. */
+function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext | undefined {
+  const { measured, transcript } = state;
+  if (measured === undefined) return undefined;
+  const last = measured.messages - 1;
+  return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
+}
+
+/** The charge of a request, as an entry says it. */
+interface Charge {
+  /** `provider/id` of the model that answered. */
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+}
+
+/**
+ * What one model request costs. What providers charge for and do not report is estimated: attempts that broke
+ * off, failed or were cut after the model had begun to write, and answers whose usage is missing or negative.
+ */
+class RequestCost {
+  readonly model: Model;
+  /** The request to send, and what is reserved for it. */
+  readonly reservation: Reservation;
+  /** Takes in what the model answers. */
+  readonly collector: AnswerCollector;
+  readonly #run: Run;
+  readonly #measured: MeasuredContext | undefined;
+  /** Arguments of calls as they come: the collector has them when they are complete. */
+  readonly #arguments: string[] = [];
+  #hasBegun = false;
+  readonly #startedAt: number;
+  #firstPartAt: number | undefined;
+
+  constructor(run: Run, model: Model, reservation: Reservation) {
+    this.#run = run;
+    this.model = model;
+    this.#startedAt = run.shared.clock.elapsed();
+    this.#measured = measuredOf(run, reservation.request);
+    this.reservation = reservation;
+    this.collector = new AnswerCollector(run.state.transcript.callIds);
+  }
+
+  /** Takes a part and returns it as it is to be shown. A failed attempt is charged before its `retry`. */
+  take(part: StreamPart): StreamPart {
+    if (part.type === "tool_call_delta") this.#arguments.push(part.json);
+    this.#hasBegun = part.type !== "retry";
+    if (part.type === "retry") this.#firstPartAt = undefined;
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.shared.clock.elapsed();
+    return this.collector.add(part);
+  }
+
+  /** How long the request has taken by now, and how long until the first part of the answer that counts. */
+  timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
+    const durationMs = Math.round(this.#run.shared.clock.elapsed() - this.#startedAt);
+    if (this.#firstPartAt === undefined) return { durationMs };
+    return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
+  }
+
+  /** The charge of an answer. */
+  ofAnswer(finish: FinishPart, message: Message): Charge {
+    const answering = finish.answeredBy ?? this.model;
+    const price = answering.info?.price;
+    const reported = cleanUsage(finish.usage);
+    const usage = this.#isCounted(price) ? this.#complete(reported, message) : reported;
+    return {
+      model: `${answering.provider}/${finish.model ?? answering.id}`,
+      usage,
+      ...defined({ costUsd: finish.costUsd ?? (price && costOf(usage, price)) }),
+    };
+  }
+
+  /** The charge of an answer that was cut. */
+  ofPart(): Charge {
+    const model = `${this.model.provider}/${this.model.id}`;
+    if (!this.#isCounted(worstCasePrices(this.model, 0))) return { model, usage: NO_USAGE };
+    const outputTokens = estimateTokens(this.collector.written() + this.#arguments.join(""));
+    const usage: Usage = { inputTokens: this.#inputTokens(), outputTokens, estimated: true };
+    const price = worstCasePrices(this.model, usage.inputTokens);
+    return { model, usage, ...defined({ costUsd: price && costOf(usage, price) }) };
+  }
+
+  /**
+   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is
+   * charged in any case: a model may have been thinking.
+   */
+  async chargeFailedAttempt(purpose: "retry" | "aborted" | "failed"): Promise<void> {
+    const isLimited = this.#run.shared.ledger !== undefined;
+    const mayHaveBegun = this.#hasBegun || (purpose === "aborted" && isLimited);
+    const charge = this.ofPart();
+    this.#hasBegun = false;
+    this.#arguments.length = 0;
+    if (mayHaveBegun && charge.usage.estimated === true)
+      await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
+  }
+
+  /** True when it matters what was used: to a budget, or because the model costs money. */
+  #isCounted(price: TokenPrices | undefined): boolean {
+    if (price === undefined) return this.#run.shared.ledger !== undefined;
+    return price.input > 0 || price.output > 0;
+  }
+
+  #complete(usage: Usage, message: Message): Usage {
+    const missesInput = usage.inputTokens === 0;
+    const missesOutput = usage.outputTokens === 0 && message.content.length > 0;
+    if (!missesInput && !missesOutput) return usage;
+    return {
+      ...usage,
+      ...(missesInput ? { inputTokens: this.#inputTokens() } : {}),
+      ...(missesOutput ? { outputTokens: estimateOutput(message) } : {}),
+      estimated: true,
+    };
+  }
+
+  #inputTokens(): number {
+    const { estimates = new InputEstimates() } = this.#run.shared.ledger ?? {};
+    return estimates.ofRequest(this.reservation.request, this.#measured);
+  }
+}

@@ -1,0 +1,424 @@
+import { defined } from "../base/defined.ts";
+import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { isWaiting } from "../base/stop-reason.ts";
+import { clipped } from "../base/text.ts";
+import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserBlock } from "../message/block.ts";
+import {
+  type AssistantMessage,
+  assistantMessage,
+  type Message,
+  messageText,
+  toolCallsOf,
+  type UserMessage,
+} from "../message/message.ts";
+import { repairTranscript } from "../message/transcript.ts";
+import type { CollectedAnswer } from "../model/answer.ts";
+import type { BudgetLimit, SharedBudget } from "../model/budget.ts";
+import { calledInText } from "../model/call-markup.ts";
+import type { FinishReason, Model } from "../model/model.ts";
+import type { Finish } from "../tool/tool.ts";
+import { refuseAsked } from "./approvals.ts";
+import type { Answer, RunBeginning } from "./ports.ts";
+import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
+import { type Recorder, type Run, record, recordSystemMessage, through } from "./run.ts";
+import { pendingCalls, type SessionState } from "./state.ts";
+
+/** The budget limit that is used up, if any. Looked at before each model request. */
+export function usedUpLimit(run: Run): BudgetLimit | undefined {
+  const { usd, tokens, wallTimeMs, shared } = run.shared.limits.budget;
+  const spent = run.state.session;
+  if (wallTimeMs !== undefined && run.shared.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
+    return "wall_time";
+  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
+  // An answer of unknown price may have cost anything: fail closed.
+  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
+  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
+}
+
+/** The spending against a limit, in one sentence for people. */
+export function budgetDetail(run: Run, limit: BudgetLimit): string {
+  const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.shared.limits.budget;
+  const { usage, costUsd } = run.state.session;
+  if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
+  if (limit === "tokens") {
+    const spent = usage.inputTokens + usage.outputTokens;
+    return spentDetail(`${spent} of ${tokens} tokens are spent in this session`, spent >= tokens);
+  }
+  if (shared !== undefined && isScarcer(run, shared))
+    return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
+  if (costUsd === undefined)
+    return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
+  return spentDetail(`$${amount(costUsd)} of $${amount(usd)} is spent in this session`, costUsd >= usd);
+}
+
+function spentDetail(spent: string, isAll: boolean): string {
+  return isAll ? `${spent}.` : `${spent}, and what is left does not pay for the next request.`;
+}
+
+/** True when less is left of what a run shares than of its own. */
+function isScarcer(run: Run, shared: SharedBudget): boolean {
+  const { usd = Number.POSITIVE_INFINITY } = run.shared.limits.budget;
+  return shared.usd - shared.spentUsd <= usd - (run.state.session.costUsd ?? 0);
+}
+
+/** The end of a run by its wall time, in one sentence for people. */
+export function wallTimeDetail(wallTimeMs: number): string {
+  return `The run has taken the ${wallTimeMs} ms it had.`;
+}
+
+/** Dollars with as many digits as small amounts need, and no more than two where they do not. */
+function amount(usd: number): string {
+  return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
+}
+
+/** The input of a run. */
+export interface RunInput {
+  /** Empty for a run that goes on. */
+  readonly messages: readonly Message[];
+  /** Conversation to start from when there is none yet. */
+  readonly history: readonly Message[];
+}
+
+/**
+ * A run from its input to its result, inside its plugins; `conduct` is what lies between. A plugin that fails
+ * ends it with `error`; the journal keeps how it had ended until then. Rejects with what `conduct` throws,
+ * and for the journal.
+ */
+export async function perform(
+  run: Run,
+  { messages, history }: RunInput,
+  conduct: (run: Run) => Promise<RunResult>,
+): Promise<RunResult> {
+  const given: RunBeginning = { messages, before: [] };
+  let beginning = given;
+  try {
+    beginning = await through(run.shared.plugins, given, (plugin, made) => plugin.beforeRun?.(run, made));
+  } catch (error) {
+    await beginRun(run, given, history);
+    if (run.signal.aborted) return conduct(run);
+    return endRun(run, { stopReason: "error", error: toNanoAgentError(error) });
+  }
+  await beginRun(run, beginning, history);
+  return afterRun(run, await conduct(run), beginning);
+}
+
+async function afterRun(run: Run, ended: RunResult, beginning: RunBeginning): Promise<RunResult> {
+  let result = ended;
+  for (const plugin of run.shared.plugins) {
+    try {
+      result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
+    } catch (error) {
+      if (run.signal.aborted) result = { ...result, ...aborted(run) } as RunResult;
+      else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
+    }
+    result = withFailure(run, result);
+  }
+  return result;
+}
+
+/** The result of a run in which a plugin failed that had no other way to end it. */
+function withFailure({ shared }: Run, result: RunResult): RunResult {
+  const { error } = shared.failure;
+  return error === undefined || result.error !== undefined
+    ? result
+    : { ...result, stopReason: "error", error };
+}
+
+/** Records the conversation an agent was made with, unless the journal has one. Throws for the journal. */
+export async function recordHistory(run: Recorder, history: readonly Message[]): Promise<void> {
+  if (history.length === 0 || hasConversation(run.state)) return;
+  await record(run, { type: "history", messages: history });
+}
+
+/** True when the journal has a conversation, be it one that was cleared. */
+export function hasConversation({ isTouched, transcript }: SessionState): boolean {
+  return isTouched || transcript.messages.length > 0;
+}
+
+/**
+ * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on,
+ * what stands before the input, the input, which has been found to fit. Throws for the journal.
+ */
+export async function beginRun(
+  run: Run,
+  { messages, before }: RunBeginning,
+  history: readonly Message[],
+): Promise<void> {
+  const { journal } = run;
+  const { model, effort } = run.model();
+  await recordHistory(run, history);
+  await record(run, {
+    type: isContinuation(run, messages) ? "run_resume" : "run_start",
+    sessionId: journal.sessionId,
+    model: `${model.provider}/${model.id}`,
+    ...defined({ effort }),
+    tools: run.tools.names(),
+  });
+  await recordInterruption(run);
+  if (run.state.approvals.size > 0 && saysSomething(messages))
+    await refuseAsked(run, new Set(resultsIn(messages).map((result) => result.tool_use_id)));
+  for (const entry of before) await record(run, entry);
+  if (isConversation(messages)) {
+    await record(run, { type: "history", messages: repairTranscript(messages) });
+    return;
+  }
+  for (const message of messages) await recordInput(run, message as UserMessage);
+}
+
+/** True when messages are a conversation with answers of the model, and not what somebody says now. */
+export function isConversation(messages: readonly Message[]): boolean {
+  return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
+}
+
+/** The answers to calls in messages. */
+export function resultsIn(messages: readonly Message[]): readonly ToolResultBlock[] {
+  return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
+}
+
+/**
+ * True when this input goes on with the newest run, cut or waiting: it answers open calls at most. In a
+ * journal of one run everything does.
+ */
+export function isContinuation(
+  { journal, state }: Pick<Recorder, "journal" | "state">,
+  messages: readonly Message[],
+): boolean {
+  if (journal.holdsOneRun === true) return state.progress.hasBegun;
+  return state.isUnfinished && !saysSomething(messages);
+}
+
+/** The remark for the model about an answer of its own that an abort has cut. */
+const INTERRUPTED = "The answer above was interrupted before it was complete.";
+
+/** Tells the model, before anything else is said, that its last answer was cut. */
+export async function recordInterruption(run: Recorder): Promise<void> {
+  if (run.state.isInterrupted) await recordSystemMessage(run, INTERRUPTED, { code: "interrupted" });
+}
+
+/** True when messages hold more than answers to open calls. */
+export function saysSomething(messages: readonly Message[]): boolean {
+  return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
+}
+
+/** Answers to open calls go to their calls, the rest is a message. */
+async function recordInput(run: Run, message: UserMessage): Promise<void> {
+  const results = resultsIn([message]);
+  for (const result of results) {
+    const callId = result.tool_use_id;
+    const name = run.state.transcript.pending.find(({ id }) => id === callId)?.name ?? "";
+    const status = result.is_error === true ? "error" : "ok";
+    await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
+  }
+  const content: readonly UserBlock[] =
+    results.length === 0 ? message.content : message.content.filter(({ type }) => type !== "tool_result");
+  if (content.length > 0)
+    await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
+}
+
+/** The end of a run whose budget is used up. */
+export function overBudget(run: Run, limit: BudgetLimit): Ending {
+  return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
+}
+
+/** The end of an aborted run. Whoever limits its time aborts with a `timeout` that says so. */
+export function aborted({ signal }: Run): Ending {
+  const reason: unknown = signal.reason;
+  if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
+  return { stopReason: "budget", limit: "wall_time", detail: reason.message };
+}
+
+/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
+export const MAX_UNREADABLE = 3;
+/** Times a model may answer in text where a finish tool is required. */
+export const MAX_FINISH_REMINDERS = 3;
+
+/** The end of a run by a tool. */
+export function finished(run: Run, { text, output }: Finish): Ending {
+  if (run.until.finishTool !== undefined && output !== undefined)
+    return { stopReason: "structured_output", text, output };
+  return { stopReason: "finish_tool", text, ...defined({ output }) };
+}
+
+/** True for an answer that broke off. */
+export function isCut(finish: FinishReason): boolean {
+  return ["length", "refusal", "error"].includes(finish.unified);
+}
+
+/** The remark about an answer that was cut because its conversation fills the window. */
+function fullWindow({ model, state }: Run): Pick<Ending, "detail"> {
+  const used = state.measured?.tokens;
+  const { model: asked } = model();
+  if (used === undefined || !fillsWindow(asked, used)) return {};
+  const window = asked.info?.contextWindow;
+  return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
+}
+
+/** The end of a run by an answer in text. */
+export function answered(run: Run, { finishReason, message }: Answer): Ending {
+  const text = messageText(message);
+  const { unified, raw, detail } = finishReason;
+  if (unified === "length") return { stopReason: "output_limit", text, ...fullWindow(run) };
+  if (unified === "refusal") return { stopReason: "refusal", text, ...defined({ detail }) };
+  if (unified === "error" || (unified === "other" && text === "" && raw !== ""))
+    return { stopReason: "error", text, error: couldNotGoOn(run.model().model, finishReason) };
+  return { stopReason: "completed", text };
+}
+
+/** An answer that broke off is no answer, whatever text there is. */
+function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
+  const said = detail === undefined ? "." : `: ${detail}`;
+  return new NanoAgentError(
+    "provider_error",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}${said} Run again without an input to go on, or ask in other words.`,
+    { details: { provider, model: id, finishReason: raw }, retryable: true },
+  );
+}
+
+/** Why a run failed whose model did not call the tool that ends it. */
+export function neverFinished(tool: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The model never delivered the value: it answered in text ${MAX_FINISH_REMINDERS + 1} times instead of calling ${tool}. Try a model that follows tool calls, or a simpler schema.`,
+    { details: { neverCalled: tool } },
+  );
+}
+
+/** Why a run failed whose model wrote no arguments that are JSON. */
+export function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
+  const { name = "", invalid_input } = calls.at(-1) ?? {};
+  const sent = clipped(invalid_input?.raw ?? "", 500);
+  return new NanoAgentError(
+    "invalid_response",
+    `In ${MAX_UNREADABLE} answers in a row the arguments of the calls were not JSON. The last ones, of ${name}: ${sent} Try a model that follows tool calls, or a higher output limit if they were cut.`,
+    { details: { tool: name, sent } },
+  );
+}
+
+/** Records the end and makes the result. Throws for the journal and for `onMaxIterations: "throw"`. */
+export async function endRun(run: Run, ending: Ending): Promise<RunResult> {
+  const { text = "" } = ending;
+  if (ending.addsText === true && text.trim() !== "")
+    await record(run, { type: "history", messages: [assistantMessage(text)] });
+  await recordEnd(run, { ...ending, iterations: ending.iterations ?? run.state.progress.iterations });
+  const result = resultOf(run, ending);
+  if (ending.stopReason === "max_iterations" && run.until.onMaxIterations === "throw") {
+    throw new MaxIterationsError(run.until.maxIterations, result);
+  }
+  return result;
+}
+
+/** The entry of an ending. */
+export async function recordEnd(
+  run: Recorder,
+  { stopReason, iterations, error, limit, circle, detail }: Ending & { readonly iterations: number },
+): Promise<void> {
+  const failed = error === undefined ? undefined : { code: error.code, message: error.message };
+  await record(run, {
+    type: "run_end",
+    stopReason,
+    iterations,
+    ...defined({ error: failed, limit, circle, detail }),
+  });
+}
+
+/** The result of a run that ended so. */
+export function resultOf(run: Run, ending: Ending): RunResult {
+  const { state } = run;
+  const { output, stopReason, limit, circle, error, detail } = ending;
+  const pending = isWaiting(stopReason) ? pendingCalls(state) : undefined;
+  // Whoever ends a run with an error or a value passes it along.
+  return {
+    text: ending.text ?? state.progress.lastText,
+    ...defined({ output, stopReason, limit, circle, error, detail, pending }),
+    iterations: ending.iterations ?? Math.min(state.progress.iterations, run.until.maxIterations),
+    messages: state.transcript.messages.slice(),
+    usage: state.run.usage,
+    cost: state.run.costUsd,
+    sessionId: run.journal.sessionId,
+  } as RunResult;
+}
+
+/** Ends as `result` did, with another text where one is given. */
+export function endingOf(result: RunResult, text: string = result.text): Ending {
+  const { stopReason, output, limit, circle, error, detail } = result;
+  return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
+}
+
+/** Share of the window from which on an answer that was cut was cut by the window. */
+const NEARLY_FULL = 0.8;
+
+/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
+const FULL_WORDS =
+  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
+
+/**
+ * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
+ * reasoning already fill it.
+ */
+export function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
+  const { unified, raw } = finish.finishReason;
+  if (FULL_WORDS.test(raw)) return true;
+  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
+    return false;
+  const { inputTokens, outputTokens } = finish.usage;
+  return fillsWindow(model, inputTokens + outputTokens);
+}
+
+/** True when so many tokens leave the model no room worth speaking of. */
+export function fillsWindow({ info }: Model, tokens: number): boolean {
+  const window = info?.contextWindow;
+  return window !== undefined && tokens >= NEARLY_FULL * window;
+}
+
+/** The failure of a request whose answer the window had no room for. */
+export function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
+  return new NanoAgentError(
+    "context_overflow",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
+    { details: { provider, model: id, finishReason: raw } },
+  );
+}
+
+/** The words to a model that says nothing about the results of its calls. */
+const SAY_SOMETHING =
+  "Your last answer was empty. Go on with the task; if it is done, say what was done and found out.";
+
+/**
+ * Looks at an answer that would end the run although nothing came of it: an empty one after the results of
+ * calls, and a call that is only text. `again`: the model was told, once. An error: it cannot go on.
+ */
+export async function unfinished(
+  run: Run,
+  message: AssistantMessage,
+): Promise<"again" | NanoAgentError | undefined> {
+  const text = messageText(message);
+  if (text.trim() !== "") {
+    const names = run.tools.specs().map(({ name }) => name);
+    const called = calledInText(text, names);
+    return called === undefined ? undefined : callAsText(run.model().model, called);
+  }
+  // An answer without any block is not among the messages.
+  const before = run.state.transcript.messages.findLast(({ role }) => role === "user");
+  if (before === undefined) return undefined;
+  if (messageText(before) === SAY_SOMETHING) return neverSaid(run.model().model);
+  const content: readonly ContentBlock[] = before.content;
+  if (!content.some(({ type }) => type === "tool_result")) return undefined;
+  await recordSystemMessage(run, SAY_SOMETHING, { code: "empty" });
+  return "again";
+}
+
+function neverSaid({ provider, id }: Model): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `${provider} ended two answers of ${id} in a row without a word after the results of its calls. Run again without an input to go on, or try another model.`,
+    { details: { provider, model: id }, retryable: true },
+  );
+}
+
+function callAsText({ provider, id }: Model, tool: string): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `${provider} handed on a call of the tool ${tool} by ${id} as text, so it was not made. Start the server with its parser for the calls of this model (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja), or let calls stand in the text: "toolCalls": "text".`,
+    { details: { provider, model: id, calledAsText: tool } },
+  );
+}

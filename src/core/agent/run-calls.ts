@@ -1,0 +1,467 @@
+import { LinkedAbort, orAborted } from "../base/abort.ts";
+import { assertIs } from "../base/check-option.ts";
+import { type Clock, startTimer } from "../base/clock.ts";
+import { defined } from "../base/defined.ts";
+import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
+import { hashText } from "../base/hash-text.ts";
+import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
+import type {
+  Finish,
+  SubagentOutcome,
+  ToolAccess,
+  ToolContext,
+  ToolResult,
+  ToolUpdate,
+} from "../tool/tool.ts";
+import {
+  errorResult,
+  redactResult,
+  redactUpdates,
+  toBlock,
+  toToolResult,
+  type Updates,
+} from "../tool/tool-output.ts";
+import { type Admission, type FinishedCall, NOT_STARTED, prepareCall, requestedCall } from "./approvals.ts";
+import type { NewEntry } from "./entries.ts";
+import type { CheckpointedCall, Checkpointer, RequestedCall } from "./ports.ts";
+import { pluginFailure, type Run, record, through } from "./run.ts";
+
+/** A task that has not ended. `ended` never rejects. */
+interface OpenTask {
+  readonly access: ToolAccess;
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after
+ * the other in the order they came; the rest overlap. A task waits for earlier ones only: no deadlock.
+ */
+export class Scheduler {
+  readonly #limit: number;
+  readonly #open = new Set<OpenTask>();
+  #running = 0;
+  /** Tasks for which there was no room, in order. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limit: number) {
+    this.#limit = Math.max(1, limit);
+  }
+
+  /** Settles as `task` does, once it could run. A task that rejects holds nothing up. */
+  run<T>(access: ToolAccess, task: () => Promise<T>): Promise<T> {
+    const before = [...this.#open].filter((earlier) => conflict(earlier.access, access));
+    const done =
+      before.length === 0
+        ? this.#withRoom(task)
+        : Promise.all(before.map(({ ended }) => ended)).then(() => this.#withRoom(task));
+    const forget = (): void => void this.#open.delete(own);
+    const own: OpenTask = { access, ended: done.then(forget, forget) };
+    this.#open.add(own);
+    return done;
+  }
+
+  async #withRoom<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}
+
+function conflict(one: ToolAccess, other: ToolAccess): boolean {
+  if (one === "exclusive" || other === "exclusive") return true;
+  return writesTo(one, other) || writesTo(other, one);
+}
+
+/** True when the writer writes what the other touches. */
+function writesTo(writer: ToolAccess, other: ToolAccess): boolean {
+  if (typeof writer === "string" || other === "none" || other === "exclusive") return false;
+  const { write = [] } = writer;
+  if (other === "read_all") return write.length > 0;
+  return write.some((place) => other.read?.includes(place) || other.write?.includes(place));
+}
+
+/** The stop of one call of a tool: by its run, and by its time limit. */
+export class CallAbort {
+  readonly #call: LinkedAbort;
+  readonly #stopTimer: () => void = () => undefined;
+  #inner: LinkedAbort | undefined;
+  readonly #begun = new Set<Promise<unknown>>();
+  #timedOut = false;
+  #hasEnded = false;
+
+  /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
+  constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
+    this.#call = new LinkedAbort(run);
+    if (timeoutMs > 0)
+      this.#stopTimer = startTimer(clock, timeoutMs, () => {
+        // The first cause of a stop is the one that counts.
+        this.#timedOut = !this.signal.aborted;
+        const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
+        this.#call.abort(reason);
+      });
+  }
+
+  /** True when it was the time limit that stopped it. */
+  get timedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  /** True when the call has its result: nobody waits for it any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The signal for the tool. */
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  /** The signal of what the call begins inside the run; aborted with the end of the call. */
+  get inner(): AbortSignal {
+    this.#inner ??= new LinkedAbort(this.signal);
+    return this.#inner.signal;
+  }
+
+  /** Keeps what the call has begun inside the run and may not wait for itself. */
+  begin<T>(work: Promise<T>): Promise<T> {
+    const forget = (): boolean => this.#begun.delete(work);
+    this.#begun.add(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  /** Resolves when all that the call has begun has ended: none of it outlives the call. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    this.#stopTimer();
+    this.#call.unlink();
+    this.#endInner();
+    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
+  }
+
+  #endInner(): void {
+    this.#inner?.unlink();
+    this.#inner?.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
+  }
+}
+
+/** Milliseconds to find out what an aborted call has changed: it is what an undo of the run needs. */
+const AFTER_GRACE_MS = 5_000;
+
+/** A call to be run between the two looks of a checkpointer. */
+export interface CheckpointedWork {
+  readonly call: CheckpointedCall;
+  readonly work: () => Promise<FinishedCall>;
+  /** How the call ends when it is not run. */
+  readonly refuse: (refusal: FinishedCall) => Promise<FinishedCall>;
+}
+
+/**
+ * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes
+ * could not be taken back does not run. Throws only for the journal.
+ */
+export async function withCheckpoint(
+  run: Run,
+  checkpointer: Checkpointer,
+  { call, work, refuse }: CheckpointedWork,
+): Promise<FinishedCall> {
+  const before = (async () => checkpointer.before(call))();
+  try {
+    await orAborted(before, run.signal);
+  } catch (error) {
+    if (run.signal.aborted) {
+      // Whatever it still does, the call it waits for will not come.
+      before.then(() => checkpointer.after(call)).catch(() => undefined);
+      return refuse(NOT_STARTED);
+    }
+    return refuse({ status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) });
+  }
+  try {
+    return await work();
+  } finally {
+    for (const entry of await changesOf(run, checkpointer, call)) await record(run, entry);
+  }
+}
+
+async function changesOf(
+  run: Run,
+  checkpointer: Checkpointer,
+  call: CheckpointedCall,
+): Promise<readonly NewEntry[]> {
+  try {
+    const after = (async () => checkpointer.after(call))();
+    return (await orAborted(after, run.signal, AFTER_GRACE_MS)) ?? [];
+  } catch (error) {
+    const message = `What ${call.name} changed could not be recorded for undo: ${errorMessage(error)}`;
+    run.emit({ type: "warning", message });
+    return [];
+  }
+}
+
+const DEFAULT_ABORT_GRACE_MS = 500;
+
+type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
+
+/**
+ * Runs the admitted calls of one answer, together where they do not conflict, and records one result for each
+ * that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
+ */
+export async function runCalls(run: Run, admissions: readonly Admission[]): Promise<Finish | undefined> {
+  // Nothing could bring an answer into a nested run.
+  const due = admissions.filter(({ type }) => type !== "open" || run.scope !== undefined);
+  const settled = await finishCalls(run, due);
+  return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
+}
+
+/** Settles calls, in the order in which they end. Every call ends before the first failure is thrown. */
+async function finishCalls(run: Run, admissions: readonly Admission[]): Promise<readonly FinishedCall[]> {
+  const [only, second] = admissions;
+  // Most answers make one call, which has nothing to wait for.
+  if (only !== undefined && second === undefined) return [await finishCall(run, only)];
+  const settled: FinishedCall[] = [];
+  const failures: unknown[] = [];
+  const scheduler = new Scheduler(run.shared.limits.maxParallelToolCalls);
+  await Promise.all(
+    admissions.map(async (admission) => {
+      try {
+        settled.push(await scheduler.run(accessOf(run, admission), () => finishCall(run, admission)));
+      } catch (error) {
+        failures.push(error);
+      }
+    }),
+  );
+  if (failures.length > 0) throw failures[0];
+  return settled;
+}
+
+function accessOf(run: Run, admission: Admission): ToolAccess {
+  if (admission.type !== "ready") return "none";
+  return run.shared.limits.parallelToolCalls
+    ? accessOfCall(run, admission.tool.name, admission.input)
+    : "exclusive";
+}
+
+/** The places a call touches; `none` for a tool that does not exist, whose call will be refused. */
+function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
+  const access = run.tools.get(name)?.access;
+  if (typeof access !== "function") return access ?? "none";
+  try {
+    return access(input as never, {
+      cwd: run.shared.setting.cwd,
+      accessOf: (other, otherInput) => accessOfCall(run, other, otherInput),
+    });
+  } catch {
+    // A tool that cannot say what it touches runs alone; the same fault will show in its result.
+    return "exclusive";
+  }
+}
+
+/** Brings an admitted call to its one recorded result. */
+async function finishCall(run: Run, admission: Admission, parentCallId?: string): Promise<FinishedCall> {
+  const { call } = admission;
+  const startedAt = run.shared.clock.elapsed();
+  const settled = await end(run, admission, parentCallId);
+  const { result } = settled;
+  const { title, metadata, essence } = result;
+  const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
+  await record(run, {
+    type: "tool_result",
+    callId: call.id,
+    name: call.name,
+    status: settled.status,
+    result: toBlock(call.id, result, run.shared.limits.maxToolResultChars),
+    durationMs: Math.round(run.shared.clock.elapsed() - startedAt),
+    ...defined({ title, metadata, fingerprint, parentCallId, finish: storable(run, result) }),
+  });
+  return settled;
+}
+
+/** The answer of a tool that ends the run, unless there are secrets in it: nothing takes them out of it. */
+function storable({ shared: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
+  if (finish === undefined || isError === true) return undefined;
+  if (redact === undefined) return finish;
+  try {
+    const text = JSON.stringify(finish);
+    return redact.text(text) === text ? finish : undefined;
+  } catch {
+    // What JSON cannot say cannot be searched.
+    return undefined;
+  }
+}
+
+/** How an admitted call ends: it is run, or has an end already. */
+async function end(run: Run, admission: Admission, parentCallId: string | undefined): Promise<FinishedCall> {
+  const { call, type } = admission;
+  const asMade = requestedCall(run, call, parentCallId);
+  const made = type === "ready" ? { ...asMade, input: admission.input } : asMade;
+  if (type === "open") {
+    const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
+    return finished(run, { status: "error", result }, made);
+  }
+  if (type === "refused") return finished(run, admission.settled, made);
+  if (run.signal.aborted) return finished(run, NOT_STARTED, made);
+  // Changes of a hook to files after a call are part of what the call did.
+  const work = async (): Promise<FinishedCall> => {
+    const settled = await execute(run, admission, parentCallId);
+    return finished(run, settled, settled === NOT_STARTED ? made : { ...made, hasRun: true });
+  };
+  if (run.shared.checkpointer === undefined) return work();
+  return withCheckpoint(run, run.shared.checkpointer, {
+    call: checkpointed(run, admission),
+    work,
+    refuse: (settled) => finished(run, settled, made),
+  });
+}
+
+function checkpointed(run: Run, { call, tool, input }: ReadyCall): CheckpointedCall {
+  return { callId: call.id, tool, name: call.name, access: accessOfCall(run, tool.name, input) };
+}
+
+/**
+ * The end of a call, after its plugins and without secrets, theirs included. What was refused or stopped
+ * stays so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
+ */
+async function finished(
+  run: Run,
+  { status, result }: FinishedCall,
+  made: RequestedCall,
+): Promise<FinishedCall> {
+  const shown = redactResult(run.shared.redact, result);
+  let changed: ToolResult;
+  try {
+    changed = await through(run.shared.plugins, shown, (plugin, current) =>
+      plugin.afterCall?.(run, current, made),
+    );
+  } catch (error) {
+    changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
+  }
+  if (changed === shown) return { status, result: shown };
+  const hooked = redactResult(run.shared.redact, changed);
+  if (status === "denied" || status === "aborted") return { status, result: hooked };
+  return { status: hooked.isError === true ? "error" : "ok", result: hooked };
+}
+
+/** Records that a call begins, and runs it. */
+async function execute(
+  run: Run,
+  { call, tool, input, judged }: ReadyCall,
+  parentCallId: string | undefined,
+): Promise<FinishedCall> {
+  const { id: callId, name } = call;
+  await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
+  // A tool that starts under an aborted signal would never hear of it.
+  if (run.signal.aborted) return NOT_STARTED;
+  const timeoutMs = tool.timeoutMs ?? run.shared.limits.toolTimeoutMs;
+  const abort = new CallAbort(run.signal, timeoutMs, run.shared.clock);
+  const updates = redactUpdates(run.shared.redact, (update) =>
+    run.emit({ type: "tool_update", callId, name, ...update }),
+  );
+  const context = toolContext(run, call, { abort, updates });
+  try {
+    const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
+    const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
+    if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs, result) };
+    if (run.signal.aborted) return { status: "aborted", result: { ...result, isError: true } };
+    return { status: result.isError === true ? "error" : "ok", result };
+  } catch (error) {
+    if (abort.timedOut) return { status: "error", result: timeoutResult(timeoutMs) };
+    if (run.signal.aborted) return { status: "aborted", result: errorResult(OUTCOME_UNKNOWN) };
+    return { status: "error", result: errorResult(errorMessage(error)) };
+  } finally {
+    updates.end();
+    await abort.end();
+  }
+}
+
+function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
+  const message = `The call was stopped after ${timeoutMs} ms. Do less in one call, or raise the time limit.`;
+  if (partial === undefined || typeof partial.content !== "string") return errorResult(message);
+  return errorResult(`${message}\n${partial.content}`);
+}
+
+function toolContext(
+  run: Run,
+  call: ToolUseBlock,
+  { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
+): ToolContext {
+  const { sessionId } = run.journal;
+  let subagents = 0;
+  let callNested: ToolContext["callTool"] | undefined;
+  return {
+    context: run.shared.setting.context,
+    signal: abort.signal,
+    sessionId,
+    transcriptId: run.subagent === undefined ? sessionId : `${sessionId}/${run.scope ?? ""}`,
+    callId: call.id,
+    idempotencyKey: `${sessionId}/${call.id}`,
+    cwd: run.shared.setting.cwd,
+    update: (update: ToolUpdate | string) => {
+      // A call that was abandoned has its result already.
+      if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
+    },
+    callTool: (name, input) => {
+      if (abort.hasEnded) return Promise.resolve(errorResult(NEVER_RAN));
+      callNested ??= callMaker({ ...run, signal: abort.inner }, call.id);
+      return abort.begin(callNested(name, input));
+    },
+    listTools: () => run.tools.list(),
+    runAgent: (task) => {
+      if (abort.hasEnded) {
+        const ended = new NanoAgentError("aborted", `The call of ${call.name} has ended.`);
+        return abort.begin(Promise.reject<SubagentOutcome>(ended));
+      }
+      return abort.begin(
+        run.shared.startSubagent({ ...run, signal: abort.inner }, { call, task, number: ++subagents }),
+      );
+    },
+  };
+}
+
+/**
+ * The function with which a call makes calls of its own. They are admitted in the order in which they are
+ * made, and conflict with one another as any calls do. Throws only for the journal.
+ */
+export function callMaker(
+  run: Run,
+  parentCallId: string,
+  scheduler: Scheduler = new Scheduler(run.shared.limits.maxParallelToolCalls),
+): (name: string, input: ToolInput) => Promise<ToolResult> {
+  let count = 0;
+  let admitted: Promise<unknown> = Promise.resolve();
+  const { callIds } = run.state.transcript;
+  const nextId = (): string => {
+    // A model may have given a call of its own such an id.
+    do count++;
+    while (callIds.has(`${parentCallId}/${count}`));
+    const id = `${parentCallId}/${count}`;
+    callIds.add(id);
+    return id;
+  };
+  return async (name, input) => {
+    assertIs(`The input of ${name}`, input, "object");
+    const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
+    const own = admitted.then(() => prepareCall(run, call, { parentCallId }));
+    admitted = own.catch(() => undefined);
+    const admission = await own;
+    const settled = await scheduler.run(accessOf(run, admission), () =>
+      finishCall(run, admission, parentCallId),
+    );
+    return settled.result;
+  };
+}
+
+/** The input of a call, so that whoever changes their own object meanwhile has not changed what runs. */
+function ownCopy(name: string, input: ToolInput): ToolInput {
+  try {
+    return structuredClone(input);
+  } catch (error) {
+    throw misuse(`The input of ${name} must be data, without functions: ${errorMessage(error)}`);
+  }
+}

@@ -1,0 +1,576 @@
+import { defined } from "../base/defined.ts";
+import { isWaiting } from "../base/stop-reason.ts";
+import type { ToolUseBlock } from "../message/block.ts";
+import { LONG_TERM_MEMORY, type Message, messageText, textOf, toolCallsOf } from "../message/message.ts";
+import { MessageLabels, NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
+import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import type { MeasuredContext } from "../model/estimate.ts";
+import type { Finish } from "../tool/tool.ts";
+import type {
+  ApprovalRequestEntry,
+  AssistantEntry,
+  CompactionEntry,
+  JournalEntry,
+  MemoryEditEntry,
+  ModelUsageEntry,
+  PermissionEntry,
+  RunEndEntry,
+  RunResumeEntry,
+  RunStartEntry,
+  ToolIntentEntry,
+  ToolResultEntry,
+  UserEntry,
+} from "./entries.ts";
+import type { Fold } from "./ports.ts";
+import type { PendingCall } from "./result.ts";
+
+/** The use in a stretch of entries: for limits, results, statistics and screens alike. */
+export interface Spending {
+  /** Answers, and requests and attempts beside the conversation. */
+  readonly requests: number;
+  /** Answers among them that were cut. */
+  readonly interrupted: number;
+  readonly usage: Usage;
+  /** USD; `undefined` once an answer of unknown price is among them. */
+  readonly costUsd: number | undefined;
+  /** Milliseconds in model requests; those that overlap count each. */
+  readonly durationMs: number;
+}
+
+/** An entry that says what a model request cost. */
+export type SpendingEntry = AssistantEntry | ModelUsageEntry;
+
+/** Nothing used yet. */
+export const NO_SPENDING: Spending = Object.freeze({
+  requests: 0,
+  interrupted: 0,
+  usage: NO_USAGE,
+  costUsd: 0,
+  durationMs: 0,
+});
+
+/** True when an entry says what a model request cost. */
+export function isSpending(entry: JournalEntry): entry is SpendingEntry {
+  return entry.type === "assistant_message" || entry.type === "model_usage";
+}
+
+/** An answer that was cut and that nobody had to pay for: its price is not unknown, there is none. */
+export function isUnpaid(entry: SpendingEntry): boolean {
+  return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
+}
+
+/** The use so far, with one more entry. Impossible figures of a foreign journal are not counted. */
+export function addSpending(before: Spending, entry: SpendingEntry): Spending {
+  const isCut = entry.type === "assistant_message" && entry.interrupted === true;
+  const isFree = isUnpaid(entry);
+  const { costUsd } = before;
+  return {
+    requests: before.requests + 1,
+    interrupted: before.interrupted + (isCut ? 1 : 0),
+    usage: isFree ? before.usage : addUsage(before.usage, cleanUsage(entry.usage)),
+    costUsd: isFree
+      ? costUsd
+      : costUsd === undefined || !isAmount(entry.costUsd)
+        ? undefined
+        : costUsd + entry.costUsd,
+    durationMs: before.durationMs + entry.durationMs,
+  };
+}
+
+/** A cost that is none is unknown. */
+function isAmount(costUsd: number | undefined): costUsd is number {
+  return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
+}
+
+/** How far the newest run of a conversation has come: the fold of its entries. */
+export class RunProgress {
+  /** Answers. */
+  iterations = 0;
+  /** The last non-empty text the model wrote. */
+  lastText = "";
+  /** Times the model was told that a tool ends the run. */
+  nudges = 0;
+  /** Answers in a row that could not be read. */
+  unreadable = 0;
+  /** The words of the user: input and steering, as texts. */
+  asked: string[] = [];
+  /** True when there is one. */
+  hasBegun = false;
+  /** True when it has begun and has no end. */
+  isOpen = false;
+  /** The answer without calls that nothing was said behind. */
+  answer: AssistantEntry | undefined;
+  /** The answer of a tool that ends the run, of the newest calls. */
+  finish: Finish | undefined;
+  #called: string[] = [];
+  #activeMs = 0;
+  #activeSince = 0;
+  #lastTime = 0;
+
+  /** Milliseconds it was at work, the time in which it waited for somebody left out. */
+  get activeMs(): number {
+    return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
+  }
+
+  /** True when the model has called a tool of this name. */
+  hasCalled(name: string): boolean {
+    return this.#called.includes(name);
+  }
+
+  /** Takes an entry. `wasWaiting`: calls waited for somebody before it. */
+  apply(entry: JournalEntry, wasWaiting: boolean): void {
+    if (entry.type === "run_start") this.#begin(entry, wasWaiting);
+    else if (entry.type === "run_resume") this.#goOn(entry, wasWaiting);
+    else if (entry.type === "history") this.#take(entry.messages);
+    else if (entry.type === "user_message") this.#hear(entry);
+    else if (entry.type === "assistant_message") this.#answer(entry);
+    else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.finish ??= entry.finish;
+    this.#lastTime = entry.time;
+    if (entry.type !== "run_end") return;
+    this.#activeMs = this.activeMs;
+    this.isOpen = false;
+  }
+
+  #begin(entry: RunStartEntry, wasWaiting: boolean): void {
+    this.#leaveTurn();
+    // The earlier question of a run that waited has no answer yet.
+    if (!wasWaiting) this.asked = [];
+    this.iterations = 0;
+    this.lastText = "";
+    this.#forgive();
+    this.#called = [];
+    this.isOpen = false;
+    this.#activeMs = 0;
+    this.#work(entry);
+  }
+
+  /** One that had ended is tried again: the model is asked anew, and has its chances to be understood. */
+  #goOn(entry: RunResumeEntry, wasWaiting: boolean): void {
+    if (!this.isOpen && !wasWaiting) {
+      this.#leaveTurn();
+      this.#forgive();
+    }
+    this.#work(entry);
+  }
+
+  #forgive(): void {
+    this.nudges = 0;
+    this.unreadable = 0;
+  }
+
+  #work(entry: RunStartEntry | RunResumeEntry): void {
+    this.hasBegun = true;
+    this.#activeMs = this.activeMs;
+    this.#activeSince = entry.time;
+    this.isOpen = true;
+  }
+
+  /** Something follows the newest answer and its calls. */
+  #leaveTurn(): void {
+    this.answer = undefined;
+    this.finish = undefined;
+  }
+
+  #hear({ source, code, message }: UserEntry): void {
+    this.#leaveTurn();
+    if (source === "input" || source === "steering") this.#ask([message]);
+    if (code === "nudge") this.nudges += 1;
+    if (code === "unreadable") this.unreadable += 1;
+  }
+
+  #take(messages: readonly Message[]): void {
+    this.#leaveTurn();
+    this.#ask(messages);
+  }
+
+  /** Takes up the words behind the last answer. */
+  #ask(messages: readonly Message[]): void {
+    for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
+      const text = messageText(message, "\n").trim();
+      if (text !== "") this.asked.push(text);
+    }
+  }
+
+  #answer(entry: AssistantEntry): void {
+    const { message } = entry;
+    const calls = toolCallsOf(message);
+    this.#leaveTurn();
+    if (calls.length === 0 && entry.interrupted !== true) this.answer = entry;
+    if (calls.length > 0)
+      this.unreadable = calls.every((call) => call.invalid_input !== undefined) ? this.unreadable + 1 : 0;
+    for (const { name } of calls) if (!this.#called.includes(name)) this.#called.push(name);
+    this.iterations += 1;
+    const text = textOf(message.content);
+    if (text !== "") this.lastText = text;
+  }
+}
+
+/**
+ * True for a decision that holds for a call that was cut before anything came of it: a no, and that the
+ * caller may run it. A yes to a call of ours is asked for again, for much may have changed since; so is a
+ * call that a message refused.
+ */
+function isForLater({ action, code, external }: PermissionEntry): boolean {
+  return external === true || (action === "deny" && code !== "answered_otherwise");
+}
+
+/** The beginning of the result of a call that nobody has allowed. */
+export const NOT_APPROVED = "Error: Tool call was not approved";
+
+/** The facts about a call without a result, beside the call itself. */
+export interface OpenCall {
+  /** How it had begun when whatever ran it was cut. */
+  readonly begun?: ToolIntentEntry;
+  /** The question about it that has no answer yet. */
+  readonly question?: ApprovalRequestEntry;
+  /** The answer on record, where the call was cut before anything came of it. */
+  readonly decision?: PermissionEntry;
+  /** True when a run has ended with it, so that its caller may be running it. */
+  readonly handedOut?: boolean;
+}
+
+/** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
+export interface NestedState {
+  readonly scope: string;
+  readonly parent: SessionState;
+}
+
+/**
+ * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Entries of
+ * other scopes count as spending and as nothing else.
+ */
+export class SessionState {
+  readonly transcript: Transcript;
+  /** Names and marks of the messages in it. */
+  readonly labels: MessageLabels = new MessageLabels();
+  /** How far the newest run has come. */
+  readonly progress: RunProgress = new RunProgress();
+  readonly #folds: readonly Fold[];
+  readonly #nested: NestedState | undefined;
+  readonly #open = new Map<string, OpenCall>();
+  #session: Spending = NO_SPENDING;
+  #run: Spending = NO_SPENDING;
+  #isTouched = false;
+  #endedWaiting = false;
+  #isStopped = false;
+  #measured: MeasuredContext | undefined;
+  /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
+  #compaction:
+    | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
+    | undefined;
+  #isUndone = false;
+  #revision = 0;
+  #isCut = false;
+  #mode: string | undefined;
+
+  /** `folds`: what plugins keep beside it. */
+  constructor(folds: readonly (new () => Fold)[] = [], nested?: NestedState) {
+    this.#folds = folds.map((kind) => new kind());
+    this.#nested = nested;
+    this.transcript = new Transcript(
+      (call: ToolUseBlock) => this.#closing(call.id),
+      nested?.parent.transcript.callIds,
+    );
+  }
+
+  /** The fold of a plugin over this transcript, by its class; `undefined` where there is no such plugin. */
+  fold<T extends Fold>(kind: new () => T): T | undefined {
+    return this.#folds.find((fold) => fold instanceof kind) as T | undefined;
+  }
+
+  /** Of all runs of the session, those outside a nested one included. */
+  get session(): Spending {
+    return this.#nested?.parent.session ?? this.#session;
+  }
+
+  /** Of the newest run. */
+  get run(): Spending {
+    return this.#run;
+  }
+
+  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
+  get isTouched(): boolean {
+    return this.#isTouched;
+  }
+
+  /** True when the newest run can go on: it has no end, or it waits. */
+  get isUnfinished(): boolean {
+    return this.progress.isOpen || this.isWaiting;
+  }
+
+  /** True when the newest run has ended so that somebody outside is to answer calls, and calls are open. */
+  get isWaiting(): boolean {
+    return this.#endedWaiting && this.transcript.hasPending;
+  }
+
+  /** True when a person refused a call of the newest run, or of one inside it, with `stop`. */
+  get isStopped(): boolean {
+    return this.#nested?.parent.isStopped ?? this.#isStopped;
+  }
+
+  /** The open calls of which more is known than that the model made them, by id. */
+  get open(): ReadonlyMap<string, OpenCall> {
+    return this.#open;
+  }
+
+  /** The questions about open calls that wait for approval, by call id, in call order. */
+  get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
+    const asked = [...this.#open].flatMap(([id, { question }]) =>
+      question === undefined ? [] : [[id, question] as const],
+    );
+    return new Map(asked);
+  }
+
+  /** True when the last message is an answer that an abort has cut, of which the model was not told. */
+  get isInterrupted(): boolean {
+    return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
+  }
+
+  /** The mode in the newest `mode_change`. */
+  get mode(): string | undefined {
+    return this.#mode;
+  }
+
+  /** The provider's last report; `undefined` where there was none since messages were taken out. */
+  get measured(): MeasuredContext | undefined {
+    return this.#measured;
+  }
+
+  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Id of the compaction that can be taken back: the newest, unless it was already. */
+  get undoable(): string | undefined {
+    return this.#compaction?.id;
+  }
+
+  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
+  get isUndone(): boolean {
+    return this.#isUndone;
+  }
+
+  apply(entry: JournalEntry): void {
+    this.#nested?.parent.apply(entry);
+    if (entry.type === "permission_decision" && entry.stop === true) this.#isStopped ||= this.#stops(entry);
+    if (entry.scope === this.#nested?.scope) this.#fold(entry);
+    else if (isSpending(entry)) this.#spend(entry);
+  }
+
+  #fold(entry: JournalEntry): void {
+    const { labels, transcript } = this;
+    // Whoever has a run that was stopped begun again wants it to go on.
+    if (entry.type === "run_resume" && !this.isUnfinished) this.#isStopped = false;
+    this.progress.apply(entry, this.isWaiting);
+    for (const fold of this.#folds) fold.apply(entry);
+    const before = transcript.messages.length;
+    const wasOpen = transcript.hasPending;
+    this.#change(entry);
+    if (entry.type === "compaction" || entry.type === "compaction_undone") {
+      // Messages without a name by now are those that had to be repaired.
+      for (const message of transcript.messages) labels.nameUnnamed(message, `${entry.id}/results`);
+      return;
+    }
+    // Where calls were open, what comes first is the message with their results.
+    const results = wasOpen ? transcript.messages[before] : undefined;
+    if (results !== undefined) labels.nameNew(results, `${entry.id}/results`);
+  }
+
+  #change(entry: JournalEntry): void {
+    const { labels } = this;
+    switch (entry.type) {
+      case "run_start":
+        this.#isTouched = true;
+        this.#isStopped = false;
+        this.#endedWaiting = false;
+        this.#run = NO_SPENDING;
+        return;
+      case "run_resume":
+        this.#endedWaiting = false;
+        return;
+      case "history":
+        this.transcript.addHistory(this.#named(entry.id, entry.messages));
+        this.#isCut = false;
+        this.#open.clear();
+        return;
+      case "user_message":
+        this.transcript.addUser(labels.named(entry.message, entry.id));
+        this.#isCut = false;
+        if (entry.source === "memory") labels.mark([entry.id], [LONG_TERM_MEMORY]);
+        this.#open.clear();
+        return;
+      case "assistant_message":
+        this.#answer(entry);
+        return;
+      case "tool_intent":
+      case "tool_result":
+        if (entry.parentCallId === undefined) this.#call(entry);
+        return;
+      case "approval_request":
+      case "permission_decision":
+        this.#judge(entry);
+        return;
+      case "run_end":
+        this.#end(entry);
+        return;
+      default:
+        // Changes of files are no part of the conversation.
+        this.#foldContext(entry);
+    }
+  }
+
+  #end(entry: RunEndEntry): void {
+    if (entry.stopReason === "aborted") this.#isCut = true;
+    // Calls left to the caller stay open; any other open call will never be answered.
+    this.#endedWaiting = isWaiting(entry.stopReason);
+    if (this.#endedWaiting) {
+      for (const { id } of this.transcript.pending) {
+        const call = this.#open.get(id);
+        this.#open.set(id, { ...call, handedOut: call?.question === undefined });
+      }
+      return;
+    }
+    this.transcript.closeOpenCalls();
+    this.#open.clear();
+  }
+
+  #call(entry: ToolIntentEntry | ToolResultEntry): void {
+    const { callId } = entry;
+    if (entry.type === "tool_intent") {
+      const { handedOut } = this.#open.get(callId) ?? {};
+      this.#open.set(callId, handedOut === undefined ? { begun: entry } : { begun: entry, handedOut });
+      return;
+    }
+    this.transcript.addResult(entry.result);
+    this.#open.delete(callId);
+  }
+
+  /** False for a stop that is given about a call outside of the run, also while that run is cut. */
+  #stops({ scope, callId, parentCallId = callId }: PermissionEntry): boolean {
+    const { pending } = this.transcript;
+    // The scope of a subagent names the call it works for; a phase works for none.
+    const isWithin =
+      scope === this.#nested?.scope
+        ? pending.some(({ id }) => `${parentCallId}/`.startsWith(`${id}/`))
+        : pending.length === 0 || pending.some(({ id }) => `${scope}/`.includes(`/${id}/`));
+    return this.progress.isOpen && isWithin;
+  }
+
+  #judge(entry: ApprovalRequestEntry | PermissionEntry): void {
+    const { question: _question, decision: _decision, ...call } = this.#open.get(entry.callId) ?? {};
+    if (entry.type === "approval_request") this.#open.set(entry.callId, { ...call, question: entry });
+    else if (entry.parentCallId === undefined && isForLater(entry))
+      this.#open.set(entry.callId, { ...call, decision: entry });
+  }
+
+  /** Why an open call that is closed has no result of its own. */
+  #closing(callId: string): string {
+    const { begun, question, decision } = this.#open.get(callId) ?? {};
+    if (decision?.action === "deny") return `${NOT_APPROVED}: ${decision.reason}`;
+    if (question !== undefined) return `${NOT_APPROVED}: it was not answered`;
+    return begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN;
+  }
+
+  #foldContext(entry: JournalEntry): void {
+    if (entry.type === "model_usage") this.#spend(entry);
+    else if (entry.type === "compaction") this.#compact(entry);
+    else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
+    else if (entry.type === "memory_edit") this.#edit(entry);
+    else if (entry.type === "mode_change") this.#mode = entry.mode;
+  }
+
+  #named(id: string, messages: readonly Message[]): readonly Message[] {
+    return messages.map((message, at) => this.labels.named(message, `${id}/${at}`));
+  }
+
+  #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
+    const { labels, transcript } = this;
+    this.#isTouched = true;
+    const ids = messages ?? transcript.messages.map((message) => labels.idOf(message));
+    if (edit === "mark") labels.mark(ids, marks);
+    else if (edit === "unmark") labels.unmark(ids, marks);
+    else {
+      const meant = new Set(ids);
+      transcript.remove((message) => meant.has(labels.idOf(message)));
+      // Both of them count messages that may be gone.
+      this.#measured = undefined;
+      this.#compaction = undefined;
+      this.#revision += 1;
+    }
+  }
+
+  #compact({ id, messages, kept }: CompactionEntry): void {
+    const before = this.transcript.messages.slice();
+    this.transcript.replaceOlder(this.#named(id, messages), kept);
+    this.#compaction = { id, before, count: this.transcript.messages.length };
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = false;
+  }
+
+  #undoCompaction(target: string): void {
+    if (this.#compaction?.id !== target) return;
+    this.transcript.restore(this.#compaction.before, this.#compaction.count);
+    this.#compaction = undefined;
+    this.#measured = undefined;
+    this.#revision += 1;
+    this.#isUndone = true;
+  }
+
+  #answer(entry: AssistantEntry): void {
+    this.transcript.addAssistant(entry.message);
+    this.labels.nameNew(entry.message, entry.id);
+    this.#isCut = entry.interrupted === true;
+    this.#open.clear();
+    this.#spend(entry);
+    const { inputTokens, outputTokens, estimated } = entry.usage;
+    if (inputTokens > 0 && estimated !== true)
+      this.#measured = {
+        tokens: inputTokens + outputTokens,
+        messages: this.transcript.messages.length,
+      };
+  }
+
+  #spend(entry: SpendingEntry): void {
+    const before = this.#session;
+    this.#session = addSpending(before, entry);
+    // In the first run of a session both are the same.
+    this.#run = this.#run === before ? this.#session : addSpending(this.#run, entry);
+  }
+}
+
+/** The calls of the last answer that wait for somebody, in call order. */
+export function pendingCalls(state: SessionState): readonly PendingCall[] {
+  const { transcript, approvals } = state;
+  // What is decided is not waited for, except the result of a call of the caller's own.
+  const open = transcript.pending.filter(({ id }) => {
+    const decided = state.open.get(id)?.decision;
+    return decided === undefined || decided.external === true;
+  });
+  return open.map(({ id, name, input }) => {
+    const asked = approvals.get(id);
+    return asked === undefined
+      ? { callId: id, name, input: state.open.get(id)?.decision?.input ?? input, waitsFor: "result" }
+      : {
+          callId: id,
+          name,
+          input: asked.input,
+          question: asked.id,
+          ...defined({ cwd: asked.cwd, place: asked.place }),
+          ...questionOf(asked),
+          waitsFor: "approval",
+        };
+  });
+}
+
+/** The question that was asked about a call. */
+export function questionOf({
+  reason,
+  code,
+  part,
+  rule,
+  suggestion,
+}: ApprovalRequestEntry): Pick<PendingCall, "reason" | "code" | "part" | "rule" | "suggestion"> {
+  return defined({ reason, code, part, rule, suggestion });
+}

@@ -1,0 +1,155 @@
+import { misuse, type NanoAgentError } from "../base/errors.ts";
+import { type Fields, isRecord, ownValue } from "../base/json.ts";
+import type { UserBlock } from "./block.ts";
+import { type Message, mapTexts, type UserMessage, userMessage } from "./message.ts";
+
+/** A message as callers may write it: with blocks, or with a plain text in their place. */
+export type GivenMessage =
+  | Message
+  | { readonly role: "user" | "assistant"; readonly content: string; readonly name?: string };
+
+/** The input that callers may pass: text, blocks, or whole messages. */
+export type Input = string | readonly UserBlock[] | GivenMessage | readonly GivenMessage[];
+
+/**
+ * The messages an {@link Input} stands for. What callers pass was often read from somewhere else, so its
+ * shape is looked at: throws `invalid_argument`, naming the place below `what`, for a role, a content or a
+ * block that no provider could be sent.
+ */
+export function toMessages(input: Input, what = "input"): readonly Message[] {
+  if (typeof input === "string") return [userMessage(input)];
+  if (!Array.isArray(input)) return [checkedMessage(input, what)];
+  const items: readonly unknown[] = input;
+  if (items.length === 0 || items.some((item) => isRecord(item) && !("role" in item) && "type" in item))
+    return [checkedMessage({ role: "user", content: input }, what)];
+  return items.map((item, at) => checkedMessage(item, `${what}[${at}]`));
+}
+
+function checkedMessage(given: unknown, where: string): Message {
+  if (!isRecord(given)) throw wrong(where, `is ${nameOf(given)}: pass a text, content blocks or messages`);
+  const { role, content, name } = given;
+  if (role !== "user" && role !== "assistant") throw wrong(where, roleFault(role));
+  // Messages of other programs have fields of their own, which are no business of the journal.
+  const own = { role, ...(typeof name === "string" ? { name } : {}) };
+  if (typeof content === "string") {
+    const message: unknown = {
+      ...own,
+      content: content.trim() === "" ? [] : [{ type: "text", text: content }],
+    };
+    return message as Message;
+  }
+  if (!Array.isArray(content))
+    throw wrong(`${where}.content`, `is ${nameOf(content)}: pass a text or a list of blocks`);
+  content.forEach((block: unknown, at) => {
+    const fault = blockFault(block, role);
+    if (fault !== undefined) throw wrong(`${where}.content[${at}]`, fault);
+  });
+  const isPlain = Object.keys(given).every((key) => key in own || key === "content");
+  const message: unknown = isPlain ? given : { ...own, content };
+  return message as Message;
+}
+
+function roleFault(role: unknown): string {
+  if (role === "system" || role === "developer")
+    return `has the role ${JSON.stringify(role)}: instructions are the option systemPrompt of the agent`;
+  if (role === "tool")
+    return 'has the role "tool": the result of a call is a tool_result block in a message of the user';
+  if (role === undefined)
+    return "has no role: pass a text, blocks, or messages of the role user or assistant";
+  return `has the role ${JSON.stringify(role)}: use user or assistant`;
+}
+
+type BlockFault = (block: Fields) => string | undefined;
+
+const USER_BLOCKS: { readonly [type: string]: BlockFault } = {
+  text: texts("text"),
+  image: ({ source }) => {
+    if (!isRecord(source)) return "has no source";
+    if (source["type"] === "url") return texts("url")(source);
+    if (source["type"] === "base64") return texts("media_type", "data")(source);
+    return "has a source of an unknown type: use url or base64";
+  },
+  tool_result: (block) => {
+    const { content } = block;
+    if (typeof content === "string") return texts("tool_use_id")(block);
+    if (!Array.isArray(content)) return "has no content: pass a text or a list of text and image blocks";
+    const parts = content.map((part: unknown) =>
+      isRecord(part) && part["type"] === "tool_result" ? "holds another result" : blockFault(part, "user"),
+    );
+    return texts("tool_use_id")(block) ?? parts.find((fault) => fault !== undefined);
+  },
+};
+
+const ASSISTANT_BLOCKS: { readonly [type: string]: BlockFault } = {
+  text: texts("text"),
+  thinking: texts("thinking"),
+  tool_use: (block) =>
+    texts("id", "name")(block) ?? (isRecord(block["input"]) ? undefined : "has no object as its input"),
+};
+
+/** The fault of a block, as the end of a sentence. */
+function blockFault(block: unknown, role: Message["role"]): string | undefined {
+  if (!isRecord(block)) return `is ${nameOf(block)}, not a block`;
+  const { type } = block;
+  const known = role === "user" ? USER_BLOCKS : ASSISTANT_BLOCKS;
+  const faultOf = ownValue(known, type);
+  if (faultOf !== undefined) return faultOf(block);
+  const types = Object.keys(known).join(", ");
+  return `is of type ${JSON.stringify(type) ?? "undefined"}: in a message of the ${role} use ${types}`;
+}
+
+function texts(...names: readonly string[]): BlockFault {
+  return (block) => {
+    const missing = names.find((name) => typeof block[name] !== "string");
+    return missing === undefined ? undefined : `has no text as its ${missing}`;
+  };
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function wrong(where: string, fault: string): NanoAgentError {
+  return misuse(`${where} ${fault}.`);
+}
+
+/** The messages an input stands for. Throws `invalid_argument` for an input that says nothing. */
+export function inputMessages(input: Input): readonly Message[] {
+  const messages = toMessages(input);
+  const empty = messages.every((message) =>
+    message.content.every((block) => block.type === "text" && block.text.trim() === ""),
+  );
+  if (empty) throw misuse("The input is empty: pass a text, content blocks or messages.");
+  return messages.map(wellFormed);
+}
+
+/** The messages of a run; none where it goes on. Throws `invalid_argument` where the last is an answer. */
+export function runMessages(input: Input | undefined): readonly Message[] {
+  if (input === undefined) return [];
+  const messages = inputMessages(input);
+  if (messages.at(-1)?.role === "user") return messages;
+  throw misuse(
+    "The input ends with a message of the assistant, so there is nothing to answer: end it with one of the user.",
+  );
+}
+
+/**
+ * The messages somebody says beside the input of a run: those of users. A result would have no call in front
+ * of it there. Throws `invalid_argument` for anything else, naming the `method` it was passed to.
+ */
+export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
+  return inputMessages(input).map((message) => {
+    if (message.role !== "user") throw misuse(`${method} takes messages of users: set role to user.`);
+    if (message.content.every(({ type }) => type !== "tool_result")) return message;
+    throw misuse(`${method} takes no tool_result: results of calls are the input of run().`);
+  });
+}
+
+/** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */
+function wellFormed(message: Message): Message {
+  const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
+  if (!broken) return message;
+  return { ...message, content: mapTexts(message.content, (text) => text.toWellFormed()) } as Message;
+}

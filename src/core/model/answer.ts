@@ -1,0 +1,217 @@
+import { NanoAgentError } from "../base/errors.ts";
+import { GrowingText } from "../base/growing-text.ts";
+import type { AssistantBlock, ThinkingBlock, ToolUseBlock } from "../message/block.ts";
+import type { AssistantMessage } from "../message/message.ts";
+import { NO_USAGE } from "../message/usage.ts";
+import type { FinishPart, Model, StreamPart } from "./model.ts";
+
+/** A block as far as it has come: text still growing, or finished. */
+type Slot =
+  | { readonly text: GrowingText; readonly kind: "text" | "thinking" }
+  | { readonly kind: "done"; readonly block: AssistantBlock };
+
+/** A whole answer of a model. */
+export interface CollectedAnswer {
+  readonly message: AssistantMessage;
+  readonly finish: FinishPart;
+}
+
+/**
+ * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}.
+ * Blocks stand in the order of their index; empty text without provider data is dropped; a tool call without
+ * an id, or with one that `usedIds` holds, gets a new one (some servers send none, or the same one in every
+ * answer).
+ */
+export class AnswerCollector {
+  /** By index: a provider may name any number. */
+  readonly #slots = new Map<number, Slot>();
+  readonly #usedIds: Set<string>;
+  /** Ids given in this answer, by index, so that start and block of one call agree. */
+  readonly #ids = new Map<number, string>();
+  #finish: FinishPart | undefined;
+
+  /** `usedIds` is added to as ids are given, so that answers collected at the same time never share one. */
+  constructor(usedIds: Set<string> = new Set()) {
+    this.#usedIds = usedIds;
+  }
+
+  /** Takes one part. Returns the part to publish, which differs only where an id had to be replaced. */
+  add(part: StreamPart): StreamPart {
+    switch (part.type) {
+      case "text_delta":
+        this.#grow(part.index, "text", part.text);
+        return part;
+      case "thinking_delta":
+        this.#grow(part.index, "thinking", part.text);
+        return part;
+      case "tool_call_start": {
+        const id = this.#idFor(part.index, part.id);
+        return id === part.id ? part : { ...part, id };
+      }
+      case "tool_call_delta":
+        return part;
+      case "block":
+        this.#slots.set(part.index, { kind: "done", block: this.#withId(part.index, part.block) });
+        return part;
+      case "retry":
+        this.#slots.clear();
+        for (const id of this.#ids.values()) this.#usedIds.delete(id);
+        this.#ids.clear();
+        return part;
+      case "finish":
+        this.#finish = wholeFinish(part);
+        return part;
+      default:
+        throw unusable(`has a part of the unknown type ${JSON.stringify((part as { type?: unknown }).type)}`);
+    }
+  }
+
+  /** The text that has arrived so far, reasoning included. */
+  written(): string {
+    return this.#inOrder().map(writtenIn).join("");
+  }
+
+  /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
+  result(): CollectedAnswer {
+    if (this.#finish === undefined) {
+      throw new NanoAgentError("invalid_response", "The model's stream ended without a finish part.", {
+        retryable: true,
+      });
+    }
+    return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
+  }
+
+  /** The text that had arrived when the answer was cut; whatever else there is cannot be sent again. */
+  partial(): AssistantMessage {
+    const blocks = this.#blocks().filter((block) => block.type === "text" && block.text !== "");
+    return { role: "assistant", content: blocks };
+  }
+
+  #grow(index: number, kind: "text" | "thinking", text: string): void {
+    const slot = this.#slots.get(index);
+    if (slot?.kind === kind) slot.text.add(text);
+    else if (slot === undefined) {
+      const begun = { kind, text: new GrowingText() };
+      begun.text.add(text);
+      this.#slots.set(index, begun);
+    } else
+      throw new NanoAgentError(
+        "invalid_response",
+        `The model's stream mixes a ${slot.kind} and a ${kind} block at index ${index}.`,
+      );
+  }
+
+  #inOrder(): readonly Slot[] {
+    return [...this.#slots].toSorted(([left], [right]) => left - right).map(([, slot]) => slot);
+  }
+
+  #blocks(): AssistantBlock[] {
+    const blocks: AssistantBlock[] = [];
+    for (const slot of this.#inOrder()) {
+      if (slot.kind === "done") {
+        const { block } = slot;
+        if (block.type !== "text" || block.text !== "" || block.provider_data !== undefined)
+          blocks.push(block);
+        continue;
+      }
+      const text = slot.text.toString().toWellFormed();
+      if (text !== "") blocks.push(...(slot.kind === "text" ? parted(text) : [thinkingBlock(text)]));
+    }
+    return blocks;
+  }
+
+  #withId(index: number, block: AssistantBlock): AssistantBlock {
+    if (block.type !== "tool_use") return block;
+    const id = this.#idFor(index, block.id);
+    return id === block.id ? block : ({ ...block, id } satisfies ToolUseBlock);
+  }
+
+  #idFor(index: number, id: string): string {
+    const known = this.#ids.get(index);
+    if (known !== undefined) return known;
+    const taken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
+    let unique = id;
+    for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
+    this.#ids.set(index, unique);
+    this.#usedIds.add(unique);
+    return unique;
+  }
+}
+
+/**
+ * A text, and the reasoning before it whose opening tag was part of the prompt: what ends with a closing tag
+ * that has a line of its own, or a paragraph, outside of code.
+ */
+function parted(text: string): readonly AssistantBlock[] {
+  const at = text.indexOf(CLOSE);
+  if (at === -1) return [{ type: "text", text }];
+  const thought = text.slice(0, at);
+  const rest = text.slice(at + CLOSE.length);
+  const isInCode = thought.split("```").length % 2 === 0 || thought.endsWith("`");
+  const endsLine = /^[ \t]*(?:\r?\n|$)/.test(rest) && /(?:^|\n)[ \t]*$/.test(thought);
+  const endsParagraph = /^[ \t]*(?:\r?\n[ \t]*\r?\n|$)/.test(rest);
+  if (thought.includes("<think>") || isInCode || !(endsLine || endsParagraph))
+    return [{ type: "text", text }];
+  const answer = rest.trimStart();
+  const thinking = thought.trim() === "" ? [] : [thinkingBlock(thought.trim())];
+  return answer === "" ? thinking : [...thinking, { type: "text", text: answer }];
+}
+
+const CLOSE = "</think>";
+
+function thinkingBlock(thinking: string): ThinkingBlock {
+  return { type: "thinking", thinking };
+}
+
+function writtenIn(slot: Slot): string {
+  if (slot.kind !== "done") return slot.text.toString();
+  const { block } = slot;
+  if (block.type === "text") return block.text;
+  return block.type === "thinking" ? block.thinking : "";
+}
+
+/** The end of an answer, also of a model without types that leaves out what it does not know. */
+function wholeFinish(part: FinishPart): FinishPart {
+  const { finishReason, usage } = part as Partial<FinishPart>;
+  if (typeof finishReason?.unified !== "string")
+    throw unusable('has a finish part without a finishReason such as { unified: "stop", raw: "stop" }');
+  return usage === undefined ? { ...part, usage: NO_USAGE } : part;
+}
+
+function unusable(fault: string): NanoAgentError {
+  return new NanoAgentError("invalid_response", `The model's stream ${fault}.`);
+}
+
+/** Reads a model stream to its end. Throws what the stream throws. */
+export async function collect(parts: AsyncIterable<StreamPart>): Promise<CollectedAnswer> {
+  const collector = new AnswerCollector();
+  for await (const part of parts) collector.add(part);
+  return collector.result();
+}
+
+/** A model that is `model` in everything but how it is asked. */
+export function modelWith(model: Model, stream: Model["stream"]): Model {
+  const { provider, id } = model;
+  return {
+    provider,
+    id,
+    get info() {
+      return model.info;
+    },
+    get alternatives() {
+      return model.alternatives ?? [];
+    },
+    stream,
+  };
+}
+
+/** The same model, read on only when what `room` gave for the part before is settled. */
+export function atPace(model: Model, room: () => Promise<void> | undefined): Model {
+  return modelWith(model, async function* (request, options) {
+    for await (const part of model.stream(request, options)) {
+      yield part;
+      const waiting = room();
+      if (waiting !== undefined) await waiting;
+    }
+  });
+}

@@ -1,0 +1,326 @@
+import { orAborted } from "../base/abort.ts";
+import { assertKnown, assertNumber, type Check, hasMethods } from "../base/check-option.ts";
+import { misuse } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Usage } from "../message/usage.ts";
+import { InputEstimates } from "./estimate.ts";
+import type { Model, ModelPrice, ModelRequest, TokenPrices } from "./model.ts";
+
+/** Tokens an answer is taken to have at most where the limit of the model is unknown. */
+const UNKNOWN_OUTPUT_LIMIT = 8_192;
+/** A shorter answer is not worth its request. */
+const LEAST_ANSWER = 64;
+/** Room for most answers: with less, a request waits while running ones may leave more. */
+const AMPLE_ANSWER = 8_192;
+
+/**
+ * Limits on use. Money and tokens are those of the session: all runs, those of a session that was resumed
+ * included, nested runs, compactions, retries. Before each request what it may cost at most is set aside;
+ * where the rest does not pay for it, its answer is held to what is paid for, or it is not sent and the run
+ * ends with `stopReason: "budget"`.
+ */
+export interface Budget {
+  /** US dollars. A run refuses to start (`invalid_argument`) with a model or fallback of unknown price. */
+  readonly usd?: number;
+  /** Input and output tokens together. */
+  readonly tokens?: number;
+  /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
+  readonly wallTimeMs?: number;
+  /** Money that runs of other agents spend too. Where it does not pay, that is the limit `usd`. */
+  readonly shared?: SharedBudget;
+}
+
+/** The limits of a {@link Budget}. */
+export type BudgetLimit = "usd" | "tokens" | "wall_time";
+
+/** Throws `invalid_argument` for what is no budget. Agents and durable runs both ask. */
+export const assertBudget: Check = (budget) => {
+  if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd }, { tokens } or { wallTimeMs }.");
+  assertKnown(budget, ["usd", "tokens", "wallTimeMs", "shared"], "limit of a budget");
+  const { shared, ...limits } = budget;
+  if (shared !== undefined && !hasMethods(shared, ["setAside"]))
+    throw misuse("budget.shared is not a SharedBudget: pass new SharedBudget(usd) of nano-agent/agent.");
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === undefined || (typeof value === "number" && value > 0)) continue;
+    throw misuse(`budget.${name} is ${String(value)}; it must be a number above 0.`);
+  }
+};
+
+/** A request that the budget pays for. */
+export interface Reservation {
+  /** The request as it is to be sent: its answer may be held to what is left. */
+  readonly request: ModelRequest;
+  /** The limit the answer is held to. */
+  readonly cappedBy: BudgetLimit | undefined;
+  /** To be called when the request has ended and what it cost is recorded. */
+  readonly release: () => void;
+}
+
+/** The most that one request may use. */
+interface Ceiling {
+  readonly usd: number;
+  readonly tokens: number;
+}
+
+/** The request for room in a {@link BudgetLedger}. */
+export interface BudgetRequest {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  /** Tokens of its input, estimated high. */
+  readonly inputTokens: number;
+  /** The use of the session by now. */
+  readonly spent: () => { readonly usage: Usage; readonly costUsd: number | undefined };
+  readonly signal: AbortSignal;
+}
+
+/** Amounts set aside for running requests, and who waits until some of it is free again. */
+class Reservations {
+  readonly #open: Ceiling[] = [];
+  #released: PromiseWithResolvers<void> | undefined;
+
+  get isEmpty(): boolean {
+    return this.#open.length === 0;
+  }
+
+  sum(of: keyof Ceiling): number {
+    return this.#open.reduce((sum, each) => sum + each[of], 0);
+  }
+
+  /** Resolves when a request releases what was reserved for it. */
+  get released(): Promise<void> {
+    return (this.#released ??= Promise.withResolvers<void>()).promise;
+  }
+
+  /** Reserves an amount. The function releases it, `spent` being recorded first; later calls do nothing. */
+  add(most: Ceiling, spent: () => void): () => void {
+    this.#open.push(most);
+    return () => {
+      const at = this.#open.indexOf(most);
+      if (at === -1) return;
+      this.#open.splice(at, 1);
+      spent();
+      this.#released?.resolve();
+      this.#released = undefined;
+    };
+  }
+}
+
+/**
+ * Money that runs of several agents share, as `budget: { shared }` of each: together they spend no more than
+ * it, by the rules a run keeps with its own budget. Models need known prices.
+ */
+export class SharedBudget {
+  /** US dollars. */
+  readonly usd: number;
+  readonly #reservations = new Reservations();
+  #spentUsd: number;
+
+  /** `spentUsd`: what is spent of it already. Throws `invalid_argument` for amounts that are none. */
+  constructor(usd: number, { spentUsd = 0 }: { readonly spentUsd?: number } = {}) {
+    assertNumber("The shared budget", usd, { least: 0, isAbove: true });
+    assertNumber("spentUsd", spentUsd, { least: 0 });
+    this.usd = usd;
+    this.#spentUsd = spentUsd;
+  }
+
+  /** US dollars spent by now; infinite once an answer of unknown price is among them. */
+  get spentUsd(): number {
+    return this.#spentUsd;
+  }
+
+  /** US dollars neither spent nor set aside for requests at work. */
+  get leftUsd(): number {
+    return this.usd - this.#spentUsd - this.#reservations.sum("usd");
+  }
+
+  /** True while money is set aside for requests at work. */
+  get isAtWork(): boolean {
+    return !this.#reservations.isEmpty;
+  }
+
+  /** Resolves when a request gives back what was set aside for it. */
+  get released(): Promise<void> {
+    return this.#reservations.released;
+  }
+
+  /** Sets money aside. The function gives it back, and takes what was spent instead. */
+  setAside(usd: number): (spentUsd: number) => void {
+    let spent = 0;
+    const release = this.#reservations.add({ usd, tokens: 0 }, () => {
+      this.#spentUsd += spent;
+    });
+    return (spentUsd) => {
+      spent = spentUsd;
+      release();
+    };
+  }
+}
+
+/**
+ * Money and tokens of a session, for everything that spends them: the conversation, nested runs, requests
+ * outside the conversation. Before a request is sent it reserves what that may cost at most; a request that
+ * the rest does not pay for is held to a shorter answer, waits for running ones, or is not sent. So a budget
+ * is overspent by no more than what an estimate was wrong by, in one request.
+ */
+export class BudgetLedger {
+  readonly #budget: Budget;
+  readonly #reservations = new Reservations();
+  /** Of what the session has spent, what the shared budget knows. */
+  #reportedUsd: number | undefined;
+  /** Shared by all requests, so that each message is estimated once. */
+  readonly estimates: InputEstimates = new InputEstimates();
+
+  /** The ledger of a budget; `undefined` where it limits neither money nor tokens. */
+  static of(budget: Budget): BudgetLedger | undefined {
+    const { usd, tokens, shared } = budget;
+    return (usd ?? tokens ?? shared) === undefined ? undefined : new BudgetLedger(budget);
+  }
+
+  private constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /**
+   * Reserves what a request may cost. Resolves to the limit that does not pay for it. Rejects when the signal
+   * is aborted meanwhile.
+   */
+  async reserve(asked: BudgetRequest): Promise<Reservation | BudgetLimit> {
+    const { request, model, signal } = asked;
+    this.#reportedUsd ??= spentUsd(asked);
+    for (;;) {
+      const most = request.maxOutputTokens ?? longestAnswer(model);
+      const { tokens: room, limit, isShared } = this.#room(asked);
+      if (room >= Math.min(most, AMPLE_ANSWER) || !this.#mayLeaveMore(isShared)) {
+        if (limit === undefined || room >= most) return this.#reservation(asked, most, undefined);
+        return room < LEAST_ANSWER ? limit : this.#reservation(asked, room, limit);
+      }
+      // A shared budget knows of the releases here too.
+      await orAborted((this.#budget.shared ?? this.#reservations).released, signal);
+    }
+  }
+
+  /** True while requests are running that may need less than what is reserved for them. */
+  #mayLeaveMore(isShared = false): boolean {
+    return !this.#reservations.isEmpty || (isShared && this.#budget.shared?.isAtWork === true);
+  }
+
+  #reservation(asked: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Reservation {
+    const { request, model, inputTokens } = asked;
+    const price = worstCasePrices(model, inputTokens);
+    const usd = price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000;
+    const report = this.#budget.shared?.setAside(usd);
+    return {
+      request: cappedBy === undefined ? request : { ...request, maxOutputTokens: output },
+      cappedBy,
+      release: this.#reservations.add({ usd, tokens: inputTokens + output }, () =>
+        report?.(this.#newlySpent(asked)),
+      ),
+    };
+  }
+
+  /** US dollars the session has spent since this was asked the last time. */
+  #newlySpent(asked: BudgetRequest): number {
+    const before = this.#reportedUsd ?? 0;
+    const now = spentUsd(asked);
+    this.#reportedUsd = now;
+    return now === Number.POSITIVE_INFINITY ? now : now - before;
+  }
+
+  /** Tokens of output that what is left pays for after the input. */
+  #room(asked: BudgetRequest): Room {
+    const { model, inputTokens, spent } = asked;
+    const { usd, tokens, shared } = this.#budget;
+    const price = worstCasePrices(model, inputTokens);
+    const { inputTokens: input, outputTokens: output } = spent().usage;
+    let room: Room = { tokens: Number.POSITIVE_INFINITY };
+    if (tokens !== undefined) {
+      const left = tokens - (input + output + this.#reservations.sum("tokens")) - inputTokens;
+      room = { tokens: Math.floor(left), limit: "tokens" };
+    }
+    if (usd !== undefined) {
+      const paid = paidOutput(usd - (spentUsd(asked) + this.#reservations.sum("usd")), inputTokens, price);
+      if (paid < room.tokens) room = { tokens: paid, limit: "usd" };
+    }
+    if (shared !== undefined) {
+      const paid = paidOutput(shared.leftUsd, inputTokens, price);
+      if (paid < room.tokens) room = { tokens: paid, limit: "usd", isShared: true };
+    }
+    return room;
+  }
+}
+
+/** Tokens of output that are paid for, and the limit that says so. */
+interface Room {
+  readonly tokens: number;
+  readonly limit?: BudgetLimit;
+  /** True where it is the money shared with others. */
+  readonly isShared?: boolean;
+}
+
+/** The spending of the session. An unknown price may be any. */
+function spentUsd({ spent }: BudgetRequest): number {
+  return spent().costUsd ?? Number.POSITIVE_INFINITY;
+}
+
+/** Tokens of the longest answer of the models that may answer. */
+function longestAnswer(model: Model): number {
+  const limits = [model, ...(model.alternatives ?? [])].map(({ info }) => info?.maxOutputTokens);
+  return Math.max(...limits.map((limit) => limit ?? UNKNOWN_OUTPUT_LIMIT));
+}
+
+/** Tokens of output that `usd` pays for beside the input. An unknown price pays for nothing. */
+function paidOutput(usd: number, inputTokens: number, price: TokenPrices | undefined): number {
+  if (price === undefined) return 0;
+  const left = usd * 1_000_000 - inputTokens * price.input;
+  if (left < 0) return 0;
+  return price.output === 0 ? Number.POSITIVE_INFINITY : Math.floor(left / price.output);
+}
+
+/**
+ * The highest a request of this length may be charged by: over the models that may answer, and with a cache
+ * that is written where that costs more than plain input. `undefined` when the price of one is unknown.
+ */
+export function worstCasePrices(model: Model, inputTokens: number): TokenPrices | undefined {
+  let highest: TokenPrices = { input: 0, output: 0 };
+  for (const each of [model, ...(model.alternatives ?? [])]) {
+    if (each.info?.price === undefined) return undefined;
+    const price = pricesAt(each.info.price, inputTokens);
+    highest = {
+      input: Math.max(highest.input, price.input, price.cacheWrite ?? 0),
+      output: Math.max(highest.output, price.output),
+    };
+  }
+  return highest;
+}
+
+/** The prices of a request with so many tokens of input: those of the tier it falls in. */
+export function pricesAt(price: ModelPrice, inputTokens: number): TokenPrices {
+  let found: TokenPrices = price;
+  let from = -1;
+  for (const tier of price.tiers ?? []) {
+    if (inputTokens <= tier.above || tier.above <= from) continue;
+    found = tier;
+    from = tier.above;
+  }
+  return found;
+}
+
+/**
+ * USD for the `usage` of one request at `price` (USD per million tokens). Cache reads and writes are parts of
+ * the input and charged at their own price; where that is missing, as plain input (writes of one hour: as
+ * other writes).
+ */
+export function costOf(usage: Usage, modelPrice: ModelPrice): number {
+  const price = pricesAt(modelPrice, usage.inputTokens);
+  const read = Math.min(usage.cacheReadTokens ?? 0, usage.inputTokens);
+  const write = Math.min(usage.cacheWriteTokens ?? 0, usage.inputTokens - read);
+  const write1h = Math.min(usage.cacheWrite1hTokens ?? 0, write);
+  const writePrice = price.cacheWrite ?? price.input;
+  const millionths =
+    (usage.inputTokens - read - write) * price.input +
+    read * (price.cacheRead ?? price.input) +
+    (write - write1h) * writePrice +
+    write1h * (price.cacheWrite1h ?? writePrice) +
+    usage.outputTokens * price.output;
+  return millionths / 1_000_000;
+}

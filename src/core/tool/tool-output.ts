@@ -1,0 +1,236 @@
+import { defined } from "../base/defined.ts";
+import { errorMessage, type Json, NanoAgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Redaction, RedactionStream } from "../base/redaction.ts";
+import type { SchemaIssue } from "../base/schema.ts";
+import { didYouMean, truncateMiddle } from "../base/text.ts";
+import type { ImageBlock, TextBlock, ToolResultBlock } from "../message/block.ts";
+import { mapTexts } from "../message/message.ts";
+import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
+
+/** Text the model sees where a tool returned nothing. */
+const NO_OUTPUT = "(no output)";
+
+/** An error result the model can act on. It starts with `Error: `: some wires have no error flag. */
+export function errorResult(
+  message: string,
+  extra: Omit<ToolResult, "content" | "isError"> = {},
+): ToolResult {
+  return { ...extra, content: message.startsWith("Error: ") ? message : `Error: ${message}`, isError: true };
+}
+
+/**
+ * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators
+ * are run to their end, each yielded value going to `onUpdate`; one that is still at work when its call
+ * `isOver` is closed. Throws what the tool throws.
+ */
+export async function toToolResult(
+  output: ToolOutput,
+  onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean = () => false,
+): Promise<ToolResult> {
+  const value: unknown = await output;
+  if (isGenerator(value)) return drain(value, onUpdate, isOver);
+  return fromValue(value);
+}
+
+async function drain(
+  generator: AsyncIterator<unknown> | Iterator<unknown>,
+  onUpdate: (update: ToolUpdate | string) => void,
+  isOver: () => boolean,
+): Promise<ToolResult> {
+  let collected = "";
+  for (;;) {
+    const step = await generator.next();
+    if (step.done === true)
+      return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
+    if (isOver()) {
+      await generator.return?.();
+      return { content: collected };
+    }
+    const update = isUpdate(step.value) ? step.value : String(step.value);
+    collected += typeof update === "string" ? update : (update.text ?? "");
+    onUpdate(update);
+  }
+}
+
+function isUpdate(value: unknown): value is ToolUpdate {
+  return typeof value === "object" && value !== null;
+}
+
+function fromValue(value: unknown): ToolResult {
+  if (value === undefined || value === null) return { content: NO_OUTPUT };
+  if (typeof value === "string") return { content: value === "" ? NO_OUTPUT : value };
+  // Its fields are not its own, so it would be said as {}.
+  if (value instanceof Error) return errorResult(errorMessage(value));
+  if (isToolResult(value)) return value.content.length === 0 ? { ...value, content: NO_OUTPUT } : value;
+  if (isTitledOutput(value)) {
+    const { output, ...rest } = value;
+    return { ...rest, content: output === "" ? NO_OUTPUT : output };
+  }
+  return { content: serialise(value) };
+}
+
+function serialise(value: unknown): string {
+  try {
+    return (
+      JSON.stringify(value, (_key, item: unknown) => (typeof item === "bigint" ? String(item) : item)) ??
+      String(value)
+    );
+  } catch (error) {
+    throw new TypeError(`The tool returned a value that cannot be serialised: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** True when a value is a result as it stands: text, or blocks that a model can be sent. */
+export function isToolResult(value: unknown): value is ToolResult {
+  if (typeof value !== "object" || value === null || !("content" in value)) return false;
+  const { content } = value;
+  return typeof content === "string" || (Array.isArray(content) && content.every(isResultBlock));
+}
+
+function isResultBlock(block: unknown): block is TextBlock | ImageBlock {
+  if (!isRecord(block)) return false;
+  if (block["type"] === "text") return typeof block["text"] === "string";
+  return block["type"] === "image" && isRecord(block["source"]);
+}
+
+function isTitledOutput(value: unknown): value is { readonly output: string } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "output" in value &&
+    typeof value.output === "string" &&
+    ("title" in value || "metadata" in value)
+  );
+}
+
+function isGenerator(value: unknown): value is AsyncIterator<unknown> | Iterator<unknown> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "next" in value &&
+    typeof value.next === "function" &&
+    (Symbol.asyncIterator in value || Symbol.iterator in value)
+  );
+}
+
+/** A result as a block of a message: bounded, and without halves of characters. */
+export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
+  return {
+    type: "tool_result",
+    tool_use_id: callId,
+    content: mapTexts(result.content, (text) => truncateMiddle(text, maxChars).toWellFormed()),
+    ...(result.isError === true ? { is_error: true } : {}),
+  };
+}
+
+/** A result without secrets in content, title and metadata. Images and what ends a run stay. */
+export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
+  if (redaction === undefined) return result;
+  try {
+    return redacted(redaction, result);
+  } catch {
+    // A result that could not be searched may hold anything, the error too.
+    return errorResult("The result of the call is withheld: looking for secrets in it failed.");
+  }
+}
+
+function redacted(redaction: Redaction, result: ToolResult): ToolResult {
+  const { content, title, metadata } = result;
+  return {
+    ...result,
+    content: mapTexts(content, (text) => redaction.text(text)),
+    ...defined({
+      title: title && redaction.text(title),
+      metadata: metadata && redactJson(redaction, metadata),
+    }),
+  };
+}
+
+/** An error without secrets in its message and details: some servers answer with what they were sent. */
+export function redactError(redaction: Redaction | undefined, error: NanoAgentError): NanoAgentError {
+  if (redaction === undefined) return error;
+  const message = redaction.text(error.message);
+  const details = redactJson(redaction, error.details);
+  if (message === error.message && JSON.stringify(details) === JSON.stringify(error.details)) return error;
+  const { code, cause, retryable } = error;
+  return new NanoAgentError(code, message, { cause, details, retryable });
+}
+
+/** Names below this length are none of a secret. */
+const MIN_NAME = 8;
+
+/** The texts and names in a JSON value without secrets. */
+export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
+  redaction: Pick<Redaction, "text">,
+  value: T,
+): T {
+  const visit = (item: unknown): unknown => {
+    if (typeof item === "string") return redaction.text(item);
+    if (Array.isArray(item)) return item.map(visit);
+    if (!isRecord(item)) return item;
+    const shown = (name: string): string => (name.length < MIN_NAME ? name : redaction.text(name));
+    return Object.fromEntries(Object.entries(item).map(([name, field]) => [shown(name), visit(field)]));
+  };
+  return visit(value) as T;
+}
+
+/** Progress of one call, ready to be shown. */
+export interface Updates {
+  readonly push: (update: ToolUpdate) => void;
+  /** Shows what was held back. */
+  readonly end: () => void;
+}
+
+/** Passes progress on to `publish` without secrets, also such as come in two pieces. */
+export function redactUpdates(
+  redaction: Redaction | undefined,
+  publish: (update: ToolUpdate) => void,
+): Updates {
+  if (redaction === undefined) return { push: publish, end: () => undefined };
+  let stream: RedactionStream | undefined;
+  const safely = (work: (stream: RedactionStream) => void): void => {
+    try {
+      work((stream ??= redaction.stream()));
+    } catch {
+      // Input that could not be searched is not shown; the result of the call says that searching fails.
+    }
+  };
+  return {
+    push: ({ text, metadata }) =>
+      safely((through) => {
+        const shown = text === undefined ? undefined : through.push(text);
+        if (metadata === undefined && (shown === undefined || shown === "")) return;
+        publish(defined({ text: shown, metadata: metadata && redactJson(redaction, metadata) }));
+      }),
+    end: () => {
+      if (stream === undefined) return;
+      safely((through) => {
+        const text = through.flush();
+        if (text !== "") publish({ text });
+      });
+    },
+  };
+}
+
+/** The error of a call of a tool that is not there, for the model. */
+export function unknownTool(name: string, known: readonly string[]): string {
+  if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
+  return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
+}
+
+/** The error of arguments that a schema does not take, for the model. */
+export function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
+  const lines = issues.map((issue) =>
+    issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`,
+  );
+  return `Invalid arguments for ${name}, so it was not run:\n${lines.join("\n")}`;
+}
+
+/** The beginning of a text that is shown to the model. */
+export function clip(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
+}
