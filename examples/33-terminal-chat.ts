@@ -14,8 +14,8 @@ const demo = { cwd: scratch(), environment: { HOME: scratch() }, model: new Scri
 const session = await createCodingSession(name === undefined ? demo : { model: name });
 
 for (const notice of session.notices) console.log(`(${noticeText(notice)})`);
-session.onQuestion(({ tool, reason, choices }) => {
-  console.log(`? ${tool}: ${reason} ${choices.map(({ choice }) => choice).join(" / ")}`);
+session.onQuestion(({ tool, input, choices }) => {
+  console.log(`? ${tool} ${String(input?.["path"] ?? input?.["command"])}: ${choices.map(({ choice }) => choice).join(" / ")}`);
 });
 session.onChange(({ items }) => {
   for (const at of items) show(session.view.items[at]);

@@ -4,7 +4,7 @@ import { newId } from "../core/base/ids.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import type { McpServerDefinition } from "../extensions/mcp/server-definition.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
-import { placementOf, type SandboxState } from "../permission/placement.ts";
+import { placementOf, type SandboxState } from "../permission/permission-mode.ts";
 import type { Sandbox } from "../permission/sandbox/sandbox.ts";
 import { createProcessWatcher } from "../system/process-watcher.ts";
 import type { ShellOptions } from "../tools/shell/shell-session.ts";
@@ -28,7 +28,7 @@ export interface Confinement {
   /** The user's wish: it is opened later, and may not work. */
   readonly sandbox: "on" | "off";
   /** Has commands start where this gate allows them. */
-  readonly follow: (gate: Pick<PermissionGate, "mode" | "looks">) => void;
+  readonly follow: (gate: Pick<PermissionGate, "mode" | "modeOf" | "looks">) => void;
   /** Never rejects. */
   readonly dispose: () => Promise<void>;
 }
@@ -70,8 +70,9 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
     sandboxState: () => session.state(),
     temporary: () => session.temporary,
     sandbox: isOff ? "off" : "on",
-    follow: ({ mode, looks }) => {
-      session.mode = mode;
+    follow: ({ mode, modeOf, looks }) => {
+      // What was allowed because it could change nothing changes nothing, whatever the mode is by now.
+      session.modeOf = (input) => (modeOf(input) === "plan" ? "plan" : mode());
       Object.assign(shell, { looks });
     },
     dispose: () => session.dispose(),
@@ -84,13 +85,13 @@ class SessionSandbox {
   readonly #workspace: readonly string[];
   #opening: Promise<Sandbox | undefined> | undefined;
   #sandbox: Sandbox | undefined;
-  /** The mode of permission when a command starts. */
-  mode: () => PermissionMode;
+  /** The mode of permission for a command that starts, by the arguments of its call. */
+  modeOf: (input: object) => PermissionMode;
 
   constructor(options: ConfineOptions, workspace: readonly string[]) {
     this.#options = options;
     this.#workspace = workspace;
-    this.mode = () => options.settings.config.values.permissionMode ?? "default";
+    this.modeOf = () => options.settings.config.values.permissionMode ?? "default";
   }
 
   get temporary(): string | undefined {
@@ -113,7 +114,7 @@ class SessionSandbox {
   placementOf(input: object): ReturnType<typeof placementOf> {
     const isOnly = sandboxMode(this.#options.settings) === "on";
     const sandbox = this.#sandbox === undefined ? "none" : isOnly ? "only" : "works";
-    return placementOf("access" in input ? input.access : undefined, { mode: this.mode(), sandbox });
+    return placementOf("access" in input ? input.access : undefined, { mode: this.modeOf(input), sandbox });
   }
 
   async dispose(): Promise<void> {

@@ -5,8 +5,7 @@ import { didYouMean, shellArgument } from "../core/base/text.ts";
 import { MCP_PREFIX } from "../extensions/mcp/tool-name.ts";
 import { parseRule, parseRules } from "../permission/parse-rule.ts";
 import type { PathSpaceOptions } from "../permission/paths/path-space.ts";
-import type { PermissionMode } from "../permission/permission-mode.ts";
-import type { SandboxState } from "../permission/placement.ts";
+import type { PermissionMode, SandboxState } from "../permission/permission-mode.ts";
 import type { PolicyGate } from "../permission/policy-gate.ts";
 import type { Rule } from "../permission/rule.ts";
 import type { SessionRules } from "../permission/session-rules.ts";
@@ -48,6 +47,8 @@ export interface PermissionGate extends Gate {
   readonly looks: (input: object) => boolean;
   /** The mode that calls are judged by now. */
   readonly mode: () => PermissionMode;
+  /** The mode that a call was judged by, by its arguments. Default: the one that holds now. */
+  readonly modeOf: (input: object) => PermissionMode;
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
 }
@@ -67,6 +68,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
   let sandbox: SandboxState = "none";
+  const judged = new WeakMap<object, PermissionMode>();
   let loading: Promise<PolicyGate> | undefined;
   let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
@@ -101,11 +103,13 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
       loading ??= load();
       const gate = await loading;
       if (request.name === "bash") sandbox = (await options.sandbox?.()) ?? "none";
+      judged.set(request.input, mode);
       const decision = gate.check(request);
       return isAttended() ? decision : withHint(decision, request.name, mode);
     },
     looks: (input) => loaded?.looks(input) === true,
     mode: () => mode,
+    modeOf: (input) => judged.get(input) ?? mode,
     setMode: (next) => {
       mode = next;
       loaded?.setMode(next);

@@ -2,6 +2,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenedSandbox } from "../permission/sandbox/open-sandbox.ts";
 import type { SandboxMode } from "./config/config-schema.ts";
+import { configPath } from "./config/paths.ts";
+import { loginFolder } from "./mcp/login-store.ts";
 import type { Settings } from "./settings.ts";
 
 /** The user's wish for a sandbox. Default `auto`: where it works. */
@@ -14,7 +16,7 @@ export async function openSettingsSandbox(
   { paths, config, environment }: Settings,
   workspace: readonly string[],
 ): Promise<OpenedSandbox> {
-  const { mode: _mode, ...limits } = config.values.sandbox ?? {};
+  const { mode: _mode, denyRead = [], ...limits } = config.values.sandbox ?? {};
   const { openSandbox } = await import("../permission/sandbox/open-sandbox.ts");
   return openSandbox({
     workspace,
@@ -28,6 +30,8 @@ export async function openSettingsSandbox(
       paths.historyFolder,
       join(tmpdir(), "node-compile-cache"),
     ],
+    // Keys and tokens of our own.
+    denyRead: [configPath(paths), loginFolder(paths), ...denyRead],
     ...limits,
   });
 }

@@ -10,7 +10,6 @@ import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
 import { parseRule } from "./parse-rule.ts";
-import { ruleText } from "./rule.ts";
 import type { SessionRules } from "./session-rules.ts";
 import { isEditTool, isReadTool } from "./tool-names.ts";
 
@@ -23,9 +22,7 @@ export interface ApproverOptions {
   readonly recheck: (request: GateRequest) => GateDecision | Promise<GateDecision>;
   /** True for a place inside the workspace. Default: none is, and `edits` is not offered. */
   readonly isInside?: (place: string) => boolean;
-  /**
-   * Calls back whenever the mode has changed, until the returned function is called. Default: it never does.
-   */
+  /** Calls back after each change of the mode, until the returned function is called. Default: never. */
   readonly onModeChange?: (listener: () => void) => () => void;
   /** Saves a rule and resolves to where. Default: `always` is not offered. */
   readonly remember?: (rule: string) => Promise<string>;
@@ -117,7 +114,9 @@ async function decidedNow(
 function refusalOf(reply: ApprovalReply): ApproverAnswer {
   if (reply.choice === "fails") return { approved: false, error: reply.error };
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
-  return { approved: false, ...reasonOf(reply), ...(reply.choice === "stop" ? { stop: true } : {}) };
+  const said = reply.reason?.trim() ?? "";
+  const reason = said === "" ? {} : { reason: `the user said: ${said}` };
+  return { approved: false, ...reason, ...(reply.choice === "stop" ? { stop: true } : {}) };
 }
 
 function questionOf(
@@ -129,7 +128,7 @@ function questionOf(
   const outside = isOfFiles && place !== undefined && !isInside(place) ? place : undefined;
   // Rules about keys and protected places ask whatever the session allows.
   const offersEdits = isEditTool(name) && code === "no_rule" && place !== undefined && outside === undefined;
-  const isOffered = !offersEdits && remember !== undefined && suggestion !== undefined && isRule(suggestion);
+  const isOffered = !offersEdits && remember !== undefined;
   return {
     callId,
     tool: name,
@@ -137,26 +136,19 @@ function questionOf(
     reason: reason ?? "It needs approval.",
     cwd,
     ...defined({ parentCallId, agent, part, code, place, outside, runs }),
-    ...(isOffered ? { rule: suggestion } : {}),
+    ...(isOffered && isRule(suggestion) ? { rule: suggestion } : {}),
     offersEdits,
     signal,
   };
 }
 
-/** True when a text is read back as the one rule it shows. */
-function isRule(text: string): boolean {
+/** True when a text can be saved as a rule: it may be too long. */
+function isRule(text: string | undefined): text is string {
   try {
-    const rules = parseRule(text, "allow");
-    return rules.length === 1 && rules[0] !== undefined && ruleText(rules[0]) === text;
+    return text !== undefined && parseRule(text, "allow").length === 1;
   } catch {
-    // Too long, or of no form a rule can have: it cannot be offered.
     return false;
   }
-}
-
-function reasonOf({ reason }: { readonly reason?: string }): { readonly reason?: string } {
-  const text = reason?.trim() ?? "";
-  return text === "" ? {} : { reason: `the user said: ${text}` };
 }
 
 async function save(

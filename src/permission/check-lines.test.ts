@@ -62,7 +62,10 @@ const BAD: readonly (readonly [line: string, error: string])[] = [
   ['{"tool":"bash","input":{},"sandbox":"on"}', "sandbox is malformed: expected true or false."],
   ['{"tool":"bash","input":{},"mode":"yolo"}', "mode is malformed: expected one of plan, dontAsk"],
   ['{"tool":"bash","input":{},"cwd":1}', "cwd is malformed: expected a folder."],
-  ['{"tool":"bash","input":{},"workspace":[]}', "workspace is malformed: expected at least one folder."],
+  [
+    '{"tool":"bash","input":{},"workspace":[]}',
+    "workspace is malformed: expected a folder or a list of folders.",
+  ],
   [
     '{"tool":"bash","input":{},"workspace":[1]}',
     "workspace is malformed: expected a folder or a list of folders.",

@@ -3,7 +3,7 @@ import { isRecord, safeParse } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
 import { parseRules } from "./parse-rule.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
-import { createPolicy, type PolicyDecision } from "./policy.ts";
+import { createPolicy, type PolicyCall, type PolicyDecision } from "./policy.ts";
 
 /** Where {@link checkLine} starts from when a line does not say. */
 export interface CheckLineBase {
@@ -12,19 +12,8 @@ export interface CheckLineBase {
 }
 
 /** The answer to a line: a decision, or what is wrong with the line. */
-export type CheckedLine = Omit<PolicyDecision, "code" | "looks"> | { readonly error: string };
+export type CheckedLine = Omit<PolicyDecision, "code" | "looks" | "place"> | { readonly error: string };
 
-const KEYS: readonly string[] = [
-  "tool",
-  "input",
-  "rules",
-  "defaults",
-  "cwd",
-  "workspace",
-  "home",
-  "mode",
-  "sandbox",
-];
 const MAX_LINE = 64 * 1024 * 1024;
 
 /**
@@ -43,59 +32,60 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
   }
 }
 
+const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
+const isFlag = (value: unknown): boolean => typeof value === "boolean";
+const FOLDER = ["a folder", isText] as const;
+const FLAG = ["true or false", isFlag] as const;
+
+/** The keys of a line: what each is expected to be. The first two are required. */
+const KEYS: Readonly<Record<string, readonly [expected: string, holds: (value: unknown) => boolean]>> = {
+  tool: ["the name of a tool", isText],
+  input: ["the arguments of the call, an object", isRecord],
+  rules: ["rules", () => true],
+  defaults: FLAG,
+  cwd: FOLDER,
+  workspace: [
+    "a folder or a list of folders",
+    (value) => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+  ],
+  home: FOLDER,
+  mode: [`one of ${PERMISSION_MODES.join(", ")}`, (value) => PERMISSION_MODES.some((mode) => mode === value)],
+  sandbox: FLAG,
+};
+
+interface Line extends PolicyCall {
+  readonly rules?: unknown;
+  readonly defaults?: boolean;
+  readonly workspace?: string | readonly string[];
+  readonly home?: string;
+  readonly mode?: PermissionMode;
+  readonly sandbox?: boolean;
+}
+
 function decide(value: unknown, base: CheckLineBase): CheckedLine {
   if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
+  const names = Object.keys(KEYS);
   // A misspelt key would be left out, and that can be wider; keys of a caller's own are left alone.
-  const stray = Object.keys(value).find((key) => !KEYS.includes(key) && nearest(key, KEYS) !== undefined);
-  if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${KEYS.join(", ")}`);
-  const own = (key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined);
-  const tool = own("tool");
-  if (typeof tool !== "string" || tool === "") throw malformed("tool", "the name of a tool");
-  const input = own("input");
-  if (!isRecord(input)) throw malformed("input", "the arguments of the call, an object");
-  const cwd = text(own("cwd"), "cwd") ?? base.cwd;
-  const rules = own("rules");
+  const stray = Object.keys(value).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
+  if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${names.join(", ")}`);
+  const given = Object.entries(KEYS).flatMap(([key, [expected, holds]]) => {
+    const found = Object.hasOwn(value, key) ? value[key] : undefined;
+    const isLeftOut = (found === undefined || found === null) && key !== "tool" && key !== "input";
+    if (!isLeftOut && !holds(found)) throw malformed(key, expected);
+    return isLeftOut ? [] : [[key, found]];
+  });
+  const { tool, input, cwd = base.cwd, ...line }: Line = Object.fromEntries(given);
   const policy = createPolicy({
-    rules: rules === undefined || rules === null ? [] : parseRules(rules, "rules"),
-    mode: modeOf(own("mode")),
-    defaults: flag(own("defaults"), "defaults") ?? true,
-    sandbox: flag(own("sandbox"), "sandbox") === true ? "works" : "none",
+    rules: line.rules === undefined ? [] : parseRules(line.rules, "rules"),
+    mode: line.mode ?? "default",
+    defaults: line.defaults ?? true,
+    sandbox: line.sandbox === true ? "works" : "none",
     cwd,
-    home: text(own("home"), "home") ?? base.home,
-    workspace: foldersOf(own("workspace")) ?? [cwd],
+    home: line.home ?? base.home,
+    workspace: [line.workspace ?? cwd].flat(),
   });
-  const { code: _code, looks: _looks, decision, ...why } = policy.check({ tool, input });
+  const { code: _code, looks: _looks, place: _place, decision, ...why } = policy.check({ tool, input });
   return { decision, ...why };
-}
-
-function text(value: unknown, key: string): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string" || value === "") throw malformed(key, "a folder");
-  return value;
-}
-
-function flag(value: unknown, key: string): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "boolean") throw malformed(key, "true or false");
-  return value;
-}
-
-function modeOf(value: unknown): PermissionMode {
-  if (value === undefined || value === null) return "default";
-  const mode = PERMISSION_MODES.find((each) => each === value);
-  if (mode === undefined) throw malformed("mode", `one of ${PERMISSION_MODES.join(", ")}`);
-  return mode;
-}
-
-function foldersOf(value: unknown): readonly string[] | undefined {
-  if (value === undefined || value === null) return undefined;
-  const folders: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (folders.length === 0) throw malformed("workspace", "at least one folder");
-  return folders.map((folder) => {
-    if (typeof folder !== "string" || folder === "")
-      throw malformed("workspace", "a folder or a list of folders");
-    return folder;
-  });
 }
 
 function malformed(what: string, expected: string): NanoAgentError {

@@ -56,11 +56,56 @@ test("what makes git run something, or leads it elsewhere, is more than git writ
     "[extensions]\n\tworktreeConfig",
     "\ufeff[core]",
   ];
-  expect(more.filter(isWrittenByGit)).toEqual([]);
+  expect(more.filter((text) => isWrittenByGit(text))).toEqual([]);
   expect(linesBeyondGit("[core]\n\tbare = false\n\tfsmonitor = ./evil\n[alias]\n\tst = status\n")).toEqual([
     "core fsmonitor = ./evil",
     "[alias]",
     "alias st = status",
   ]);
   expect(isWrittenByGit("")).toBe(true);
+});
+
+const CLONED = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+[remote "origin"]
+	url = git@github.com:a/b.git
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[branch "feat/x"]
+	remote = origin
+	merge = refs/heads/feat/x
+[user]
+	name = Jo O Neil
+	email = jo@example.com
+`;
+
+test.each([
+  ["a program", "[core]\n\tfsmonitor = evil\n"],
+  ["a pager of a command", "[pager]\n\tlog = evil\n"],
+  ["an address that is a program", '[remote "o"]\n\turl = ext::sh -c evil\n'],
+  ["an address that is an option", '[remote "o"]\n\turl = --upload-pack=evil\n'],
+  ["a program for the address", '[remote "o"]\n\tuploadpack = evil\n'],
+  ["other settings", "[include]\n\tpath = ../evil\n"],
+  ["a header with an entry", "[core] fsmonitor = evil\n"],
+  ["a header in the old form", "[core.x]\n\tbare = true\n"],
+  ["an entry without blanks", "[core]\n\tfsmonitor=evil\n"],
+  ["a line that goes on", "[user]\n\tname = a \\\n[core]\n\tbare = true\n"],
+  ["a carriage return that starts a line", "[user]\n\tname = a\r\tb\n"],
+])("beside what was there before %s is more than git writes", (_name, more) =>
+  expect(isWrittenByGit(CLONED + more, CLONED)).toBe(false),
+);
+
+test("what was there before may stay, in the same section and as it was", () => {
+  const before =
+    '[alias]\n\tfsmonitor = evil\n\tst = !a \\\n\tb\n[remote "o"]\n\tuploadpack = x\n[CORE]\n\tpager = less\n';
+  expect(isWrittenByGit(CLONED + before, before)).toBe(true);
+  for (const changed of [
+    "[core]\n\tfsmonitor = evil\n",
+    "[alias]\n\tst = !a \\\n\turl = evil\n",
+    '[remote "p"]\n\tuploadpack = x\n',
+    "[core]\n\tpager = less\n",
+  ])
+    expect(isWrittenByGit(CLONED + changed, before)).toBe(false);
 });

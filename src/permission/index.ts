@@ -6,7 +6,6 @@ export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval
 export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
 export { type CheckedLine, type CheckLineBase, checkLine } from "./check-lines.ts";
-export { lintRules, type RuleFinding } from "./lint-rules.ts";
 export { parseRule, parseRules } from "./parse-rule.ts";
 export type { PathSpaceOptions } from "./paths/path-space.ts";
 export {
@@ -14,8 +13,8 @@ export {
   PermissionManager,
   type PermissionManagerOptions,
 } from "./permission-manager.ts";
+export type { SandboxState } from "./permission-mode.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
-export type { SandboxState } from "./placement.ts";
 export {
   createPolicy,
   type Policy,

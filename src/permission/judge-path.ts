@@ -1,15 +1,16 @@
-import { defined } from "../core/base/defined.ts";
 import type { JudgedPath, PathSpace } from "./paths/path-space.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { secretInWord, secretPattern } from "./secret-files.ts";
 import { isEditTool } from "./tool-names.ts";
-import { byRule, notJudged, secretVerdict, shown, type Verdict } from "./verdict.ts";
+import { byRule, noRule, notJudged, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
 /** A call of a tool for files, and what it is judged by. */
 export interface PathCall {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** The path it names. */
+  readonly target: JudgedPath | undefined;
   readonly rules: RuleSet;
   readonly space: PathSpace;
   readonly mode: PermissionMode;
@@ -20,38 +21,33 @@ export interface PathCall {
 export function judgePath(call: PathCall): Verdict {
   const { tool, rules, space } = call;
   const paths = targetsOf(call);
-  if (typeof paths === "string") {
+  if (paths.length === 0) {
     const rule = rules.whole("deny", tool);
-    return rule === undefined ? { ...notJudged(paths), ...firmFor(tool) } : byRule(rule, tool);
+    return rule === undefined ? oddCall(`The call of ${tool} names no path.`, call) : byRule(rule, tool);
   }
   for (const path of paths) {
     const rule = rules.againstPath("deny", tool, { path, space });
     if (rule !== undefined) return byRule(rule, path.given);
   }
-  for (const path of paths) {
-    const verdict = asked(call, path);
-    if (verdict !== undefined) return verdict;
-  }
-  const verdicts = paths.map((path) => judged(call, path));
-  return (
-    verdicts.find(({ decision }) => decision !== "allow") ??
-    verdicts[0] ??
-    notJudged("The call names no path.")
-  );
+  const verdicts = [
+    ...paths.map((path) => questionAbout(call, path) ?? PASSED),
+    ...paths.map((path) => judged(call, path)),
+  ];
+  return verdicts.find(({ decision }) => decision !== "allow") ?? verdicts[paths.length] ?? PASSED;
 }
 
+const PASSED: Verdict = { decision: "allow", reason: "Nothing speaks against it." };
+
 /** A mode without questions reads what cannot be judged, and writes nothing of that kind. */
-function firmFor(tool: string): Pick<Verdict, "isFirm"> {
-  return isEditTool(tool) ? { isFirm: true } : {};
+function oddCall(reason: string, { tool }: PathCall, part?: string): Verdict {
+  return { ...notJudged(reason, part), ...(isEditTool(tool) ? { isFirm: true } : {}) };
 }
 
 /** The question that is asked whatever rules allow. */
-function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPath): Verdict | undefined {
+function questionAbout(call: PathCall, path: JudgedPath): Verdict | undefined {
+  const { tool, rules, space, defaults, input } = call;
   const part = path.given;
-  if (path.odd !== undefined) {
-    const reason = `${shown(part)} is not a plain path: ${path.odd}.`;
-    return { ...notJudged(reason, part), ...firmFor(tool) };
-  }
+  if (path.odd !== undefined) return oddCall(`${shown(part)} is not a plain path: ${path.odd}.`, call, part);
   if (isEditTool(tool) && space.isProtected(path)) {
     const reason = `${shown(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
     return { decision: "ask", part, reason, code: "protected_path", isFirm: true };
@@ -62,59 +58,53 @@ function asked({ tool, rules, space, defaults, input }: PathCall, path: JudgedPa
   const secret =
     [path.resolved, ...path.written].map(secretPattern).find((found) => found !== undefined) ??
     (typeof glob === "string" ? secretInWord(glob) : undefined);
-  if (secret === undefined) return undefined;
-  if (!defaults && rules.forPath(tool, { path, space }) !== undefined) return undefined;
+  if (secret === undefined || (!defaults && rules.forPath(tool, { path, space }) !== undefined))
+    return undefined;
   return secretVerdict(part, secret, "may hold keys");
 }
 
+/** The verdict by allow rules, place and mode. */
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
-  const part = path.given;
-  const isEdit = isEditTool(tool);
+  const { given: part, resolved } = path;
   const rule = rules.forPath(tool, { path, space });
   if (rule !== undefined) return byRule(rule, part);
   const suggestion = ruleFor(tool, path, space);
-  const own = { decision: "ask", part, code: "no_rule", ...defined({ suggestion }) } as const;
-  if (!space.isInside(path.resolved)) {
-    const reason = `${shown(part)} leads to ${shown(path.resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
-    return { ...own, reason };
+  if (!space.isInside(resolved)) {
+    const reason = `${shown(part)} leads to ${shown(resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
+    return noRule(reason, part, suggestion);
   }
-  const within = `${shown(part)} is inside the workspace, and`;
-  if (!isEdit) return { decision: "allow", part, reason: `${within} ${tool} only reads.` };
+  const inside = `${shown(part)} is inside the workspace, and`;
+  if (!isEditTool(tool)) return { decision: "allow", part, reason: `${inside} ${tool} only reads.` };
   if (mode === "acceptEdits" || mode === "auto")
-    return { decision: "allow", part, reason: `${within} edits there are accepted.` };
-  const place = space.insideForms(path.resolved);
-  const isLink = !path.written.some((form) => space.insideForms(form).some((each) => place.includes(each)));
-  const leads = isLink ? `${shown(part)} leads to ${shown(place[0] ?? path.resolved)}. ` : "";
-  return { ...own, reason: `${leads}No rule allows ${tool} on ${shown(part)}.` };
+    return { decision: "allow", part, reason: `${inside} edits there are accepted.` };
+  const [place = resolved] = space.insideForms(resolved);
+  const isLink = !path.written.some((form) => space.insideForms(form).includes(place));
+  const leads = isLink ? `${shown(part)} leads to ${shown(place)}. ` : "";
+  return noRule(`${leads}No rule allows ${tool} on ${shown(part)}.`, part, suggestion);
 }
 
 /** The narrowest rule for a path; none where that would describe others, or be none. */
 function ruleFor(tool: string, { resolved }: JudgedPath, space: PathSpace): string | undefined {
-  const [form = resolved] = space.isInside(resolved) ? space.insideForms(resolved) : [];
+  const [form = resolved] = space.insideForms(resolved);
   const plain = form.startsWith("~") ? resolved : form;
   return plain.includes("*") || plain.trim() === "" ? undefined : `${tool}(${plain})`;
 }
 
-/** The places a call works in, or why they cannot be told. */
-function targetsOf({ tool, input, space }: PathCall): readonly JudgedPath[] | string {
-  const path = input["path"];
-  const optional = tool === "grep" || tool === "glob";
-  if (path === undefined && !optional) return `The call of ${tool} names no path.`;
-  if (path !== undefined && typeof path !== "string") return `The path of ${tool} is not a text.`;
-  const folder = space.path(path === undefined || (optional && path === "") ? "." : path);
+/** The places a call works in; none where they cannot be told. */
+function targetsOf({ tool, input, space, target }: PathCall): readonly JudgedPath[] {
+  if (target === undefined) return [];
   const pattern = tool === "glob" ? input["pattern"] : undefined;
-  if (typeof pattern !== "string") return [folder];
-  return [folder, ...globTargets(pattern).map((part) => space.path(part, folder.resolved))];
+  const start = typeof pattern === "string" ? globStart(pattern) : "";
+  return start === "" ? [target] : [target, space.path(start, target.resolved)];
 }
 
-/** Folders a file pattern starts from or climbs to: `../x/*` leads out of the workspace as a path would. */
-function globTargets(pattern: string): readonly string[] {
+/** The folder a file pattern starts from or climbs to: `../x/*` leads out as a path would. */
+function globStart(pattern: string): string {
   // Braces can spell out what a plain look would miss: every `..`, root and home inside a group counts.
   // Three dots are none: `app/[...slug]/page.tsx`.
-  if (/(?<!\.)\.\.(?!\.)/.test(pattern) || /[{,(|]\s*[/\\~]/.test(pattern)) return ["/"];
-  const fixed = pattern.split(/[*?[{(!]/, 1)[0] ?? "";
-  const end = fixed.lastIndexOf("/");
-  return end <= 0 && !fixed.startsWith("/") && !fixed.startsWith("~")
-    ? []
-    : [fixed.slice(0, Math.max(end, 1))];
+  if (/(?<!\.)\.\.(?!\.)/.test(pattern) || /[{,(|]\s*[/\\~]/.test(pattern)) return "/";
+  const [fixed = ""] = pattern.split(/[*?[{(!]/, 1);
+  return /^[/~]/.test(fixed)
+    ? fixed.slice(0, Math.max(fixed.lastIndexOf("/"), 1))
+    : fixed.replace(/\/?[^/]*$/, "");
 }

@@ -1,34 +1,24 @@
-import { defined } from "../core/base/defined.ts";
 import type { RuleSet } from "./rule-set.ts";
-import { byRule, notJudged, shown, type Verdict } from "./verdict.ts";
+import { byRule, noRule, notJudged, shown, type Verdict } from "./verdict.ts";
 
 const TOOL = "web_fetch";
 
 /** Judges `web_fetch` by the host of its address. Deny and ask rules also cover the hosts below one. */
-export function judgeUrl(input: Readonly<Record<string, unknown>>, rules: RuleSet): Verdict {
-  const url = input["url"];
-  const host = typeof url === "string" ? hostOf(url) : undefined;
-  const part = host ?? (typeof url === "string" ? url : TOOL);
-  for (const action of ["deny", "ask"] as const) {
+export function judgeUrl({ url }: { readonly [name: string]: unknown }, rules: RuleSet): Verdict {
+  const text = typeof url === "string" ? url : "";
+  const host = hostOf(text);
+  const part = host ?? text;
+  for (const action of ["deny", "ask", "allow"] as const) {
+    if (action === "allow" && host === undefined)
+      return notJudged(`${shown(part)} is not an address of a web page.`, part);
     const rule = rules
       .forTool(action, TOOL)
-      .find(({ pattern }) => pattern === undefined || (host !== undefined && isHost(pattern, host, true)));
+      .find(({ pattern }) => pattern === undefined || isHost(pattern, host, action !== "allow"));
     if (rule !== undefined) return byRule(rule, part);
   }
-  if (host === undefined) return notJudged(`${shown(part)} is not an address of a web page.`, part);
-  const rule = rules
-    .forTool("allow", TOOL)
-    .find(({ pattern }) => pattern === undefined || isHost(pattern, host, false));
-  if (rule !== undefined) return byRule(rule, part);
   // A star in a rule stands for any text.
-  const suggestion = host.includes("*") ? undefined : `${TOOL}(domain:${host})`;
-  return {
-    decision: "ask",
-    part,
-    reason: `No rule allows to fetch pages from ${shown(host)}.`,
-    code: "no_rule",
-    ...defined({ suggestion }),
-  };
+  const suggestion = part.includes("*") ? undefined : `${TOOL}(domain:${part})`;
+  return noRule(`No rule allows to fetch pages from ${shown(part)}.`, part, suggestion);
 }
 
 function hostOf(url: string): string | undefined {
@@ -38,10 +28,11 @@ function hostOf(url: string): string | undefined {
   return hostname.replace(/\.+$/, "");
 }
 
-function isHost(pattern: string, host: string, generous: boolean): boolean {
+/** True when `domain:HOST` describes a host, `domain:*.HOST` those below it. Wide: both describe both. */
+function isHost(pattern: string, host: string | undefined, isWide: boolean): boolean {
   const wanted = pattern.slice("domain:".length).toLowerCase().replace(/\.+$/, "");
-  if (wanted === "*") return true;
-  const below = wanted.startsWith("*.") ? wanted.slice(1) : `.${wanted}`;
-  if (host.endsWith(below) && (generous || wanted.startsWith("*."))) return true;
-  return host === wanted || (generous && host === below.slice(1));
+  if (host === undefined || wanted === "*") return host !== undefined;
+  const name = wanted.replace(/^\*\./, "");
+  const isBelow = host.endsWith(`.${name}`) && (isWide || name !== wanted);
+  return isBelow || (host === name && (isWide || name === wanted));
 }

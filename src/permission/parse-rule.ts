@@ -1,13 +1,15 @@
+import { defined } from "../core/base/defined.ts";
 import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
-import type { Rule, RuleAction } from "./rule.ts";
+import { type Rule, type RuleAction, ruleText } from "./rule.ts";
 import { isPeerName, patternKind, toToolName } from "./tool-names.ts";
 
 const ACTIONS: readonly RuleAction[] = ["allow", "ask", "deny"];
 const MAX_RULES = 10_000;
 const MAX_PATTERN = 4096;
 const MAX_NAME = 200;
+const EXAMPLE = '"bash(git status*)"';
 const RULE_KEYS = new Set(["tool", "pattern", "action"]);
 
 /**
@@ -35,40 +37,35 @@ export function parseRule(text: string, action: RuleAction): readonly Rule[] {
  */
 export function parseRules(value: unknown, where = "permissions"): readonly Rule[] {
   if (Array.isArray(value)) {
-    checkCount(value.length, where);
+    if (value.length > MAX_RULES) throw wrong(where, value.length, `at most ${MAX_RULES} rules`);
     return value.flatMap((item: unknown, index) => fromObject(item, `${where}[${index}]`));
   }
   if (!isRecord(value)) throw wrong(where, value, "a list of rules, or an object with allow, ask and deny");
-  const rules: Rule[] = [];
-  for (const key of Object.keys(value)) {
+  const texts = Object.keys(value).flatMap((key) => {
     const action = ACTIONS.find((each) => each === key);
     if (action === undefined) throw wrong(`${where}.${key}`, key, "one of allow, ask, deny");
     const list = value[key];
-    if (!Array.isArray(list))
-      throw wrong(`${where}.${key}`, list, 'a list of rules such as "bash(git status*)"');
-    checkCount(rules.length + list.length, where);
-    list.forEach((item: unknown, index) => {
-      const place = `${where}.${key}[${index}]`;
-      if (typeof item !== "string") throw wrong(place, item, 'a rule such as "bash(git status*)"');
-      rules.push(...parseRule(item, action));
-    });
-  }
-  return rules;
+    if (!Array.isArray(list)) throw wrong(`${where}.${key}`, list, `a list of rules such as ${EXAMPLE}`);
+    return list.map((text: unknown, index) => ({ text, action, place: `${where}.${key}[${index}]` }));
+  });
+  if (texts.length > MAX_RULES) throw wrong(where, texts.length, `at most ${MAX_RULES} rules`);
+  return texts.flatMap(({ text, action, place }) => {
+    if (typeof text !== "string") throw wrong(place, text, `a rule such as ${EXAMPLE}`);
+    return parseRule(text, action);
+  });
 }
 
 function fromObject(item: unknown, place: string): readonly Rule[] {
   if (!isRecord(item)) throw wrong(place, item, "{ tool, pattern?, action }");
   const stray = Object.keys(item).find((key) => !RULE_KEYS.has(key));
   if (stray !== undefined) throw wrong(`${place}.${stray}`, stray, "only tool, pattern and action");
-  const own = (key: string): unknown => (Object.hasOwn(item, key) ? item[key] : undefined);
-  const { name, pattern, action } = { name: own("tool"), pattern: own("pattern"), action: own("action") };
+  const { tool, pattern, action } = Object.fromEntries(Object.entries(item));
   const known = ACTIONS.find((each) => each === action);
   if (known === undefined) throw wrong(`${place}.action`, action, "allow, ask or deny");
-  if (typeof name !== "string") throw wrong(`${place}.tool`, name, "the name of a tool");
+  if (typeof tool !== "string") throw wrong(`${place}.tool`, tool, "the name of a tool");
   if (pattern !== undefined && typeof pattern !== "string")
     throw wrong(`${place}.pattern`, pattern, "a text");
-  if (pattern === undefined) return [{ tool: toToolName(checkedName(name, name)), action: known }];
-  return parseRule(`${name}(${pattern})`, known);
+  return parseRule(ruleText({ tool, ...defined({ pattern }) }), known);
 }
 
 function checkedName(name: string, text: string): string {
@@ -82,18 +79,11 @@ function checkedPattern(tool: string, pattern: string, text: string): string {
     throw malformed(text, `a pattern between the brackets, or ${tool} alone for every call`);
   if (pattern.length > MAX_PATTERN || pattern.includes("\0"))
     throw malformed(text, `a pattern of at most ${MAX_PATTERN} characters`);
-  switch (patternKind(tool)) {
-    case "none":
-      throw malformed(text, `no pattern: rules for ${tool} describe every call of it`);
-    case "domain":
-      if (!/^domain:(?:\*\.)?[\w.:[\]-]+$/.test(pattern) && pattern !== "domain:*")
-        throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
-      return pattern;
-    case "path":
-    case "command":
-    case "name":
-      return pattern;
-  }
+  const kind = patternKind(tool);
+  if (kind === "none") throw malformed(text, `no pattern: rules for ${tool} describe every call of it`);
+  if (kind === "domain" && !/^domain:(?:(?:\*\.)?[\w.:[\]-]+|\*)$/.test(pattern))
+    throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
+  return pattern;
 }
 
 /** The patterns another agent's pattern means here. */
@@ -118,10 +108,6 @@ function withAllBelow(pattern: string): readonly string[] {
   return names.flatMap((name) => (name.endsWith("**") ? [name] : [name, `${name}/**`.replace(/^\/\//, "/")]));
 }
 
-function checkCount(count: number, where: string): void {
-  if (count > MAX_RULES) throw wrong(where, count, `at most ${MAX_RULES} rules`);
-}
-
 function malformed(text: string, expected: string): NanoAgentError {
   return invalidConfig(`The permission rule ${shown(text)} is malformed: expected ${expected}.`);
 }
@@ -131,11 +117,7 @@ function wrong(place: string, value: unknown, expected: string): NanoAgentError 
 }
 
 function shown(value: unknown): string {
-  const text =
-    typeof value === "object" && value !== null
-      ? Array.isArray(value)
-        ? "a list"
-        : "an object"
-      : (JSON.stringify(value) ?? "missing");
-  return clipped(text, 200);
+  if (Array.isArray(value)) return "a list";
+  if (isRecord(value)) return "an object";
+  return clipped(JSON.stringify(value) ?? "missing", 200);
 }

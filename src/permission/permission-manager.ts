@@ -4,7 +4,6 @@ import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
 import { parseRules } from "./parse-rule.ts";
 import type { PathSpaceOptions } from "./paths/path-space.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
-import { judgeBy } from "./policy-gate.ts";
 import { DEFAULT_RULES, type Rule, type RuleAction } from "./rule.ts";
 
 /** A call as {@link PermissionManager} takes it. */
@@ -34,7 +33,6 @@ export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | 
  */
 export class PermissionManager implements Gate {
   readonly #options: Omit<PermissionManagerOptions, "rules">;
-  readonly #policies = new Map<string, Policy>();
   #rules: readonly Rule[];
 
   /** Throws `invalid_config` for a malformed rule. */
@@ -48,39 +46,27 @@ export class PermissionManager implements Gate {
   check({ tool, params, patterns }: PermissionCheck): RuleAction;
   check(request: GateRequest): GateDecision;
   check(call: PermissionCheck | GateRequest): RuleAction | GateDecision {
-    return "params" in call ? this.#judge(call) : this.#decide(call);
+    if (!("params" in call)) {
+      const { name, input } = call;
+      const { decision, looks: _, ...rest } = this.#policyIn(call.cwd).check({ tool: name, input });
+      return name === "batch" && decision === "ask" ? { action: "allow" } : { action: decision, ...rest };
+    }
+    const { tool, params, patterns = [] } = call;
+    const key = tool === "bash" ? "command" : "path";
+    const inputs = patterns.length === 0 ? [params] : patterns.map((each) => ({ ...params, [key]: each }));
+    const policy = this.#policyIn("");
+    const decisions = inputs.map((input) => policy.check({ tool, input }).decision);
+    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
   }
 
   /** Adds a rule. Throws `invalid_config` for a malformed one. */
   addRule(rule: Rule): void {
     this.#rules = [...parseRules([rule]), ...this.#rules];
-    this.#policies.clear();
   }
 
-  #judge({ tool, params, patterns }: PermissionCheck): RuleAction {
-    const key = tool === "bash" ? "command" : "path";
-    const inputs =
-      patterns === undefined || patterns.length === 0
-        ? [params]
-        : patterns.map((pattern) => ({ ...params, [key]: pattern }));
-    const policy = this.#policy("");
-    const decisions = inputs.map((input) => policy.check({ tool, input }).decision);
-    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
-  }
-
-  #decide(request: GateRequest): GateDecision {
-    const { answer } = judgeBy(this.#policy(request.cwd), request);
-    return request.name === "batch" && answer.action === "ask" ? { action: "allow" } : answer;
-  }
-
-  /** One policy a folder: a call is judged from where it will run. */
-  #policy(folder: string): Policy {
+  #policyIn(folder: string): Policy {
     const cwd = resolve(folder === "" ? (this.#options.cwd ?? "") : folder);
-    const known = this.#policies.get(cwd);
-    if (known !== undefined) return known;
     const { home = homedir(), workspace = [this.#options.cwd ?? cwd], ...options } = this.#options;
-    const policy = createPolicy({ defaults: false, ...options, rules: this.#rules, cwd, home, workspace });
-    this.#policies.set(cwd, policy);
-    return policy;
+    return createPolicy({ defaults: false, ...options, rules: this.#rules, cwd, home, workspace });
   }
 }

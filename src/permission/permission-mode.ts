@@ -30,3 +30,24 @@ export function assertPermissionMode(mode: string): asserts mode is PermissionMo
 export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean {
   return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(than);
 }
+
+/** The sandbox of a session: none that works, one that commands run in, or one that nothing may leave. */
+export type SandboxState = "none" | "works" | "only";
+
+/** Where a command runs. */
+export interface Placement {
+  /** Confined, confined with the network of the host, or not confined. */
+  readonly runs: "inside" | "network" | "outside";
+  /** True when a confined command can write nothing that stays. */
+  readonly readOnly: boolean;
+}
+
+/** Where a command with this `access` runs if it is allowed. What is no known access counts as none. */
+export function placementOf(
+  access: unknown,
+  { mode, sandbox }: { readonly mode: PermissionMode; readonly sandbox: SandboxState },
+): Placement {
+  const leaves = mode === "bypassPermissions" || (access === "full" && mode !== "plan");
+  if (sandbox === "none" || (sandbox === "works" && leaves)) return { runs: "outside", readOnly: false };
+  return { runs: access === "network" ? "network" : "inside", readOnly: mode === "plan" };
+}

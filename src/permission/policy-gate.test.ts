@@ -5,7 +5,7 @@ import type { GateRequest } from "../core/agent/ports.ts";
 import { defineTool } from "../core/tool/tool.ts";
 import { parseRules } from "./parse-rule.ts";
 import { PermissionManager } from "./permission-manager.ts";
-import type { SandboxState } from "./placement.ts";
+import type { SandboxState } from "./permission-mode.ts";
 import { PolicyGate } from "./policy-gate.ts";
 import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule.ts";
 import { SessionRules } from "./session-rules.ts";
@@ -63,7 +63,7 @@ test("a rule that an answer brought counts from the next call on, and for nothin
   expect(gate.check(request(cwd, "bash", { command: "make clean; rm x" }))).toMatchObject({
     action: "ask",
     part: "rm x",
-    suggestion: "bash(rm x)",
+    suggestion: "bash(make clean; rm x)",
   });
   expect(session.rules).toEqual([
     { tool: "bash", pattern: "make test", action: "allow", origin: "session" },

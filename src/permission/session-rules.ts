@@ -1,61 +1,35 @@
 import { parseRule } from "./parse-rule.ts";
-import { type OriginRule, ruleText } from "./rule.ts";
-
-/** Edits inside the workspace. Protected places, key files and the user's own rules come before it. */
-const EDITS: readonly OriginRule[] = ["write", "edit"].map((tool) => ({
-  tool,
-  pattern: "**",
-  action: "allow",
-  origin: "session",
-}));
+import type { OriginRule } from "./rule.ts";
 
 /** Rules that answers of this session brought. A policy given this sees new ones from the next call on. */
 export class SessionRules {
-  readonly #rules: OriginRule[] = [];
-  readonly #lent = new Set<readonly OriginRule[]>();
-  #revision = 0;
+  #rules: readonly OriginRule[] = [];
 
-  /** The rules so far, in the order they came. */
+  /** The rules so far, in the order they came. Another list after each change. */
   get rules(): readonly OriginRule[] {
-    return [...this.#rules, ...[...this.#lent].flat()];
-  }
-
-  /** Counts up with each change. */
-  get revision(): number {
-    return this.#revision;
+    return this.#rules;
   }
 
   /** Allows what rules describe until the returned function is called. Throws `invalid_config`: no rule. */
-  lend(rules: readonly string[]): () => void {
-    const lent = rules.flatMap(allowing);
-    this.#lent.add(lent);
-    this.#revision++;
+  lend(texts: readonly string[]): () => void {
+    const lent = texts.flatMap((text) => parseRule(text, "allow")).map(ofSession);
+    this.#rules = [...this.#rules, ...lent];
     return () => {
-      if (this.#lent.delete(lent)) this.#revision++;
+      this.#rules = this.#rules.filter((rule) => !lent.includes(rule));
     };
   }
 
-  /**
-   * Allows what a rule describes until the session ends. Throws `invalid_config` for a text that is no rule.
-   */
-  allow(rule: string): void {
-    this.#add(allowing(rule));
+  /** Allows what a rule describes until the session ends. Throws `invalid_config` for another text. */
+  allow(text: string): void {
+    this.lend([text]);
   }
 
-  /** Allows edits inside the workspace until the session ends. */
+  /** Allows edits in the workspace until the session ends; protected places and key files still ask. */
   allowEdits(): void {
-    this.#add(EDITS);
-  }
-
-  #add(rules: readonly OriginRule[]): void {
-    for (const rule of rules) {
-      if (this.#rules.some((known) => ruleText(known) === ruleText(rule))) continue;
-      this.#rules.push(rule);
-      this.#revision++;
-    }
+    this.lend(["write(**)", "edit(**)"]);
   }
 }
 
-function allowing(text: string): readonly OriginRule[] {
-  return parseRule(text, "allow").map((rule) => ({ ...rule, origin: "session" }));
+function ofSession(rule: Omit<OriginRule, "origin">): OriginRule {
+  return { ...rule, origin: "session" };
 }

@@ -4,33 +4,15 @@ import type { Rule } from "./rule.ts";
 /** The kind of pattern that a tool's rules take. */
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
+/** Our names by those of other agents. */
 const PEER_NAMES: ReadonlyMap<string, string> = new Map([
-  ["Bash", "bash"],
-  ["Read", "read"],
-  ["Write", "write"],
-  ["Edit", "edit"],
   ["MultiEdit", "edit"],
-  ["Glob", "glob"],
-  ["Grep", "grep"],
-  ["WebFetch", "web_fetch"],
-  ["Task", "task"],
   ["Agent", "task"],
-  ["Skill", "skill"],
   ["TodoWrite", "todo"],
-  ["Batch", "batch"],
-  ["Job", "job"],
-]);
-
-const PATTERN_KINDS: ReadonlyMap<string, PatternKind> = new Map([
-  ["bash", "command"],
-  ["read", "path"],
-  ["write", "path"],
-  ["edit", "path"],
-  ["glob", "path"],
-  ["grep", "path"],
-  ["web_fetch", "domain"],
-  ["skill", "name"],
-  ["task", "name"],
+  ["WebFetch", "web_fetch"],
+  ...["Bash", "Read", "Write", "Edit", "Glob", "Grep", "Task", "Skill", "Batch", "Job"].map(
+    (name): [string, string] => [name, name.toLowerCase()],
+  ),
 ]);
 
 /** Our name of a tool that other agents write with a capital (`Bash`, `WebFetch`); others as they are. */
@@ -45,7 +27,10 @@ export function isPeerName(name: string): boolean {
 
 /** The kind of thing that a tool's patterns describe. Tools of others (MCP, custom) take none. */
 export function patternKind(tool: string): PatternKind {
-  return PATTERN_KINDS.get(tool) ?? "none";
+  if (isFileTool(tool)) return "path";
+  if (tool === "bash") return "command";
+  if (tool === "web_fetch") return "domain";
+  return tool === "skill" || tool === "task" ? "name" : "none";
 }
 
 /** True when a tool looks at files without changing them. */
@@ -56,6 +41,11 @@ export function isReadTool(tool: string): boolean {
 /** True when a tool changes files. */
 export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
+}
+
+/** True when a tool opens the file or folder that its `path` names. */
+export function isFileTool(tool: string): boolean {
+  return isReadTool(tool) || isEditTool(tool);
 }
 
 /** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */

@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import { clipped } from "../core/base/text.ts";
 import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
@@ -75,6 +76,11 @@ export const BYPASSED: Verdict = {
 export function planDenial(part: string): Verdict {
   const reason = `Plan mode only reads, and ${shown(part)} may change things.`;
   return { decision: "deny", part: clipped(part, 2000), reason, code: "plan_mode" };
+}
+
+/** The question about a part that nothing decides, with the rule that would. */
+export function noRule(reason: string, part: string, suggestion?: string): Verdict {
+  return { decision: "ask", part: clipped(part, 2000), reason, code: "no_rule", ...defined({ suggestion }) };
 }
 
 /** A question about a call that cannot be judged. */

@@ -60,7 +60,8 @@ export class SessionStore {
   async open(sessionId: string, options: OpenOptions = {}): Promise<JsonlJournal> {
     const { cwd, ...rest } = options;
     assertSessionId(sessionId, "The session id");
-    const known = this.named(sessionId, cwd);
+    const used = this.list(cwd).find((session) => session.sessionId === sessionId);
+    const known = used ?? this.named(sessionId, cwd);
     if (known !== undefined) return this.resume(known, rest);
     return this.start(cwd ?? process.cwd(), { ...rest, sessionId });
   }

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-const PLACE = /^\/(?:var\/)?tmp(?:\/([^/]+))?(?:\/(.*))?$/s;
+const PLACE = /^(\/(?:var\/)?tmp)(?:\/([^/]+))?(?:\/(.*))?$/s;
 
 /**
  * The path of this machine that an absolute path stands for while commands of the session see the folder
@@ -10,8 +10,8 @@ const PLACE = /^\/(?:var\/)?tmp(?:\/([^/]+))?(?:\/(.*))?$/s;
 export function sessionPlace(path: string, temporary: string | undefined): string {
   const place = temporary === undefined ? null : PLACE.exec(path);
   if (temporary === undefined || place === null) return path;
-  const [, name, rest = ""] = place;
+  const [, folder = "", name, rest = ""] = place;
   if (name === undefined) return temporary;
-  const isOutside = lstatSync(join("/tmp", name), { throwIfNoEntry: false }) !== undefined;
+  const isOutside = lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
   return isOutside || name === ".." ? path : join(temporary, name, rest);
 }

@@ -59,21 +59,6 @@ test("an allow of a hook does not answer a question that a rule asks", async () 
   expect(existsSync(join(cwd, "made"))).toBe(false);
 });
 
-test("what a hook alone wants a person to see runs as the person was shown it", async () => {
-  const ask = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'`;
-  const said: string[] = [];
-  for (const commands of [{}, { PreToolUse: ask }]) {
-    const settings = { ...hooks(commands), permissions: { allow: ["bash(printenv *)", "bash(echo *)"] } };
-    const command = "printenv GIT_CONFIG_COUNT > /dev/null && echo guarded || echo as shown";
-    const steps = [calls("bash", { command }), says("end")];
-    await using session = await place().open(steps, { settings });
-    session.onQuestion(({ id }) => session.answer(id, { choice: "once" }));
-    await session.send("go");
-    said.push(JSON.stringify(session.model.requests[1]?.messages.at(-1)?.content));
-  }
-  expect(said).toEqual([expect.stringContaining("guarded"), expect.stringContaining("as shown")]);
-});
-
 test("an allow of a hook does not answer what a tool itself asks", async () => {
   const paid: unknown[] = [];
   const pay = defineTool({

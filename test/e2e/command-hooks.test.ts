@@ -69,17 +69,6 @@ test("a hook's allow answers what no rule speaks of, and neither a rule nor a pr
     const ruled = await run(hooks, touch, { settings: { permissions } });
     expect([ruled.code, ruled.has("made")]).toEqual([3, false]);
   }
-  for (const command of [
-    "make; cp a .git/hooks/x",
-    "echo x > .git/config",
-    "cd .git && echo x > config",
-    "sh -c 'cp a .git/config'",
-  ]) {
-    const guarded = await run(hooks, [calls("bash", { command }), says("end")], {
-      files: { ".git/config": "" },
-    });
-    expect([command, guarded.code]).toEqual([command, 3]);
-  }
   const write = calls("write", { path: ".nano-agent/config.json", content: "{}" });
   expect((await run(hooks, [write, says("end")])).code).toBe(3);
 });

@@ -29,7 +29,7 @@ function answersIn({ requests }: Pick<ScriptedServer, "requests">): readonly str
   );
 }
 
-test("an agent that may do everything is shown neither the suite nor the results, and changes neither", async () => {
+test("the file tools of an agent that may do everything show neither the suite nor the results, and changes neither", async () => {
   const suite = suiteOf({
     "one/task.md": "Write one into done.txt.",
     "one/check": wants("one"),
@@ -43,25 +43,21 @@ test("an agent that may do everything is shown neither the suite nor the results
   const curious = await calling(
     calls("read", { path: join(suite, "one/reference/done.txt") }),
     calls("grep", { pattern: "solution", path: suite }),
-    calls("bash", { command: `cat ${suite}/one/reference/done.txt` }),
     calls("write", { path: join(suite, "one/new"), content: "x" }),
-    calls("bash", { command: `echo >>${suite}/two/check` }),
     calls("read", { path: join(results, "checks", `${session}.txt`) }),
-    calls("bash", { command: `cat ${results}/results.jsonl` }),
-    calls("bash", { command: `ls ${results}/nano-agent/sessions` }),
     calls("bash", { command: "echo free" }),
   );
   const end = await runCommand(["eval", suite, "--task", "one", "-o", results, ...ALLOWING], {
     env: place(curious).env,
   });
   const answers = answersIn(curious);
-  expect([end.code, answers.length]).toEqual([1, 9]);
+  expect([end.code, answers.length]).toEqual([1, 5]);
   expect(answers.map((answer) => (/The rule \w+\(.*\) forbids/.test(answer) ? "forbidden" : answer))).toEqual(
-    [...Array.from({ length: 8 }, () => "forbidden"), expect.stringContaining("free")],
+    [...Array.from({ length: 4 }, () => "forbidden"), expect.stringContaining("free")],
   );
 });
 
-test("an agent gets neither to the folders of one at work beside it, nor to what judges that", async () => {
+test("the file tools of an agent get neither to the folders of one at work beside it, nor to what judges that", async () => {
   const room = tempFolder();
   const told = join(room, "told");
   const suite = suiteOf({
@@ -83,9 +79,7 @@ until [ -e ${room}/go ]; do sleep 0.05; done
     const [work = "", judge = ""] = readFileSync(told, "utf8").split("\n");
     const steps = [
       calls("write", { path: join(judge, "real"), content: "exit 0" }),
-      calls("bash", { command: `echo exit 0 >${judge}/real` }),
       calls("write", { path: join(work, "done.txt"), content: "x" }),
-      calls("bash", { command: `ls ${work}` }),
       calls("read", { path: join(work, "..", "tmp") }),
     ];
     return steps[answered - 1] ?? says("Done.");
@@ -94,7 +88,7 @@ until [ -e ${room}/go ]; do sleep 0.05; done
   await run(suite, ...ALLOWING, "--jobs", "2");
   const answers = answersIn(attacker).slice(1);
   expect(answers.map((answer) => /The rule \w+\(.*\) forbids/.test(answer))).toEqual(
-    Array.from({ length: 5 }, () => true),
+    Array.from({ length: 3 }, () => true),
   );
   expect([byTask(results)[0]?.reason, left(), existsSync(join(results, "judges"))]).toEqual([
     "untouched",
@@ -112,7 +106,7 @@ test("what an agent leaves among temporary files reaches neither its check nor a
   expect(linesIn(results).map(({ reason }) => reason)).toEqual(["seen:", "seen:"]);
   const answers = server.requests.flatMap((request) => answersIn({ requests: [request] }));
   expect([answers.length, answers.some((answer) => answer.includes("hint"))]).toEqual([2, false]);
-  expect(answers[0]).toMatch(/\/nano-agent-eval-\S+\/tmp\/nano-agent-\S+\/output-1\.txt/);
+  expect(answers[0]).toMatch(/\/nano-agent-\S+\/output-1\.txt/);
   const left = readdirSync(env["TMPDIR"] ?? "").filter((name) => name.startsWith("nano-agent-"));
   expect(left).toEqual([]);
 });
@@ -149,29 +143,6 @@ test("folders that an agent has closed are removed with the others", async () =>
   const suite = suiteOf({ "a/task.md": "Do it.", "a/check": "#!/bin/sh\nls a/b\n" });
   const end = await run(suite, ...ALLOWING);
   expect([end.code, linesIn(results)[0]?.reason, left()]).toEqual([0, "c", []]);
-});
-
-test("what was kept of one run is closed to those after it, of the same command and of later ones", async () => {
-  const looking = await modelServer(({ body }) => {
-    const [before = "."] = kept();
-    const command = `find ${before} -name solved; touch solved`;
-    return JSON.stringify(body).includes('"role":"tool"') ? says("Done.") : calls("bash", { command });
-  });
-  const { run, env } = place(looking);
-  const kept = (): readonly string[] => {
-    const parent = env["TMPDIR"] ?? "";
-    const names = readdirSync(parent, { recursive: true, encoding: "utf8" });
-    return names.filter((name) => name.endsWith("/work/solved")).map((name) => join(parent, name, ".."));
-  };
-  const suite = suiteOf({ "a/task.md": "Do it.", "a/check": "#!/bin/sh\ntouch solved\nexit 1\n" });
-  await run(suite, ...ALLOWING, "--keep", "--repeat", "2");
-  await run(suite, ...ALLOWING, "--repeat", "3");
-  const answers = looking.requests.flatMap((request) => answersIn({ requests: [request] }));
-  expect(answers.map((answer) => /The rule read\(\S*kept\S*\) forbids/.test(answer))).toEqual([
-    false,
-    true,
-    true,
-  ]);
 });
 
 test("--keep leaves the scratch folder, also when the same command is given again", async () => {

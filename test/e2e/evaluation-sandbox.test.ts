@@ -1,7 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isRecord } from "../../src/core/base/json.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
@@ -63,7 +71,10 @@ describe.skipIf(missing !== "")(`agents in the sandbox${missing === "" ? "" : `:
   });
 
   test("reach neither what judges another run, nor its folders, nor those of other programs", async () => {
-    const room = tempFolder();
+    // Where commands in the sandbox see it: their folder for temporary files is their own.
+    mkdirSync(join(process.cwd(), ".cache"), { recursive: true });
+    const room = mkdtempSync(join(process.cwd(), ".cache", "room-"));
+    onTestFinished(() => rmSync(room, { recursive: true }));
     const told = join(room, "told");
     const attack = `until [ -s ${told} ]; do sleep 0.05; done
       { read -r work; read -r judge; } <${told}

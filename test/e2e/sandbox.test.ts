@@ -90,7 +90,9 @@ describe.skipIf(missing !== "")(`with the real sandbox${missing === "" ? "" : `:
       code: end.code,
       stderr: end.stderr.includes("sandbox"),
       sandbox: sandboxOf(init),
-      told: sent.includes("Shell commands run in a sandbox: they write in the workspace"),
+      told: sent.includes(
+        "Commands run in a sandbox where the system has one: they write only in the working folder",
+      ),
       named: sent.includes(`[sandbox: commands write below ${cwd} and $TMPDIR only`),
       sees: sent.includes("OPENAI_API_KEY="),
       made: existsSync(target),

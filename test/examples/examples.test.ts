@@ -45,7 +45,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   [
     "19-permissions",
     [
-      "? mkdir b … yes to bash(mkdir b)",
+      "? mkdir b … always bash(mkdir b)",
       "allow by person: mkdir b: no rule allows it.",
       "deny by rule: The rule bash(rm *) forbids rm a.",
       "deny by person: the user said: I cannot see what it does",
@@ -186,7 +186,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "33-terminal-chat",
     [
       "> Note that tea is out.",
-      "? write: No rule allows write on notes.md. once / session / always / no / stop",
+      "? write notes.md: once / edits / no / stop",
       "write notes.md: 1 line",
       "> Milk too?",
       "Yes, and milk.",

@@ -24,7 +24,6 @@ export function policyIn(folder: string, options: Partial<PolicyOptions> = {}): 
     cwd: folder,
     home: "/home/someone",
     workspace: [folder],
-    platform: "linux",
     ...options,
   });
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pointedGit } from "../../permission/paths/git-pointer.ts";
+import { pointedGit } from "../../permission/paths/git-settings.ts";
 import { realPath } from "../../system/real-path.ts";
 
 /**

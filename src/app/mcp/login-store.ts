@@ -29,9 +29,14 @@ export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFol
   return isThere;
 }
 
-function loginFile({ name, url }: HttpServer, { stateFolder }: Pick<UserPaths, "stateFolder">): string {
+/** The folder with all logins. */
+export function loginFolder({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
+  return join(stateFolder, "mcp", "logins");
+}
+
+function loginFile({ name, url }: HttpServer, paths: Pick<UserPaths, "stateFolder">): string {
   const key = hash("sha256", JSON.stringify([name, url])).slice(0, 32);
-  return join(stateFolder, "mcp", "logins", `${key}.json`);
+  return join(loginFolder(paths), `${key}.json`);
 }
 
 function loginIn(text: string | undefined, url: string): Login | undefined {

@@ -6,6 +6,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import { createBuiltinTools } from "../builtin-tools.ts";
 import type { OnNotice } from "../coding-session/notice.ts";
 import { variable } from "../config/env.ts";
@@ -29,7 +30,7 @@ export interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */
   readonly workspace: string;
-  /** Default `auto`: edits and commands in the copy, and what settings allow. */
+  /** Default `acceptEdits`: reads and edits in the copy, commands that read, and what settings allow. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
   readonly onNotice: OnNotice;
@@ -56,14 +57,16 @@ function liveTools(
   const { shell, redact } = confined;
   const guard = new FileGuard();
   const builtin = createBuiltinTools({
-    shell: Object.assign(shell, { env: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } }),
+    shell: Object.create(shell, {
+      env: { value: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
+    }) as ShellOptions,
     settings: { ...settings, config: { ...config, values: { ...config.values, extraTools: [] } } },
     workspace: confined.workspace,
     temporary: confined.temporary,
     guard,
   });
   const gate = createPermissionGate({
-    mode: mode ?? "auto",
+    mode: mode ?? "acceptEdits",
     allowed: [...(config.values.allowedTools ?? []), ...(allowed ?? [])],
     disallowed: config.values.disallowedTools ?? [],
     permissions: config.values.permissions,

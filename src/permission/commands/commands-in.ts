@@ -1,4 +1,6 @@
 import { parse } from "unbash";
+import { wordSet } from "../match-text.ts";
+import { lastPart } from "../paths/match-path.ts";
 
 /** The commands that a line runs, as far as a reader finds them: for rules that deny or ask. */
 export interface FoundCommands {
@@ -10,7 +12,6 @@ export interface FoundCommands {
 
 /** Characters that are read, those of scripts within the line included. */
 const MAX_LENGTH = 400_000;
-const MAX_COMMANDS = 20_000;
 /** Deeper nested brackets are not read: the parser's time grows faster than their number. */
 const MAX_NESTING = 50;
 /** Scripts within scripts: `bash -c "bash -c …"`. */
@@ -23,7 +24,12 @@ const MAX_SCRIPTS = 8;
  */
 export function commandsIn(line: string): FoundCommands | undefined {
   const found: Findings = { commands: [], files: [], length: 0 };
-  return read(line, found, 0) ? found : undefined;
+  try {
+    return read(line, found, 0) ? found : undefined;
+  } catch {
+    // The parser gives up on what is too complex for it.
+    return undefined;
+  }
 }
 
 interface Findings {
@@ -34,16 +40,15 @@ interface Findings {
 }
 
 /** Programs that run their arguments as a command. */
-const WRAPPERS = new Set(
-  `env sudo doas nice ionice chrt taskset timeout time nohup setsid stdbuf command builtin exec xargs busybox
+const WRAPPERS = wordSet(`
+  env sudo doas nice ionice chrt taskset timeout time nohup setsid stdbuf command builtin exec xargs busybox
   toybox chroot unshare nsenter flock ssh strace ltrace watch caffeinate pkexec systemd-run npx bunx
-  parallel`.split(/\s+/),
-);
+  parallel`);
 /** Those whose first operand is something else. */
 const TAKING_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
 /** Programs that run an argument, or all of them together, as a line of the shell. */
-const SHELLS = new Set("bash sh dash zsh ksh ash fish su runuser script source".split(" "));
-const JOINING = new Set("eval ssh watch parallel".split(" "));
+const SHELLS = wordSet("bash sh dash zsh ksh ash fish su runuser script source");
+const JOINING = wordSet("eval ssh watch parallel");
 /** Programs that run what stands behind some options. */
 const FINDERS = new Set(["find", "fd"]);
 const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
@@ -52,15 +57,7 @@ const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
 function read(line: string, found: Findings, depth: number): boolean {
   found.length += line.length;
   if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
-  let script: unknown;
-  try {
-    script = parse(line);
-  } catch {
-    // The parser gives up on what is too complex for it.
-    return false;
-  }
-  for (const node of nodesOf(script)) {
-    if (found.commands.length > MAX_COMMANDS) return false;
+  for (const node of nodesOf(parse(line))) {
     if (node.type === "Redirect") found.files.push(textOf(node["target"]));
     if (node.type !== "Command") continue;
     const args = node["args"] as readonly unknown[];
@@ -75,7 +72,7 @@ function addCommand(words: readonly string[], found: Findings, depth: number): b
   const [name, ...args] = words;
   if (name === undefined) return true;
   found.commands.push(words);
-  const program = nameOf(name);
+  const program = lastPart(name);
   const scripts = SHELLS.has(program) ? args.filter((arg) => !arg.startsWith("-")) : [];
   if (JOINING.has(program)) scripts.push(args.join(" "));
   if (!scripts.every((script) => read(script, found, depth + 1))) return false;
@@ -101,11 +98,6 @@ function startsIn(program: string, args: readonly string[]): readonly number[] {
     if (left === 0) break;
   }
   return starts;
-}
-
-/** The name of a program, without its folder. */
-export function nameOf(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
 }
 
 type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>;

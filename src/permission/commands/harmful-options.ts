@@ -1,5 +1,6 @@
-import { wordSet } from "../match-text.ts";
-import type { PlainWord } from "./plain-line.ts";
+import { matchesText, wordSet } from "../match-text.ts";
+import { lastPart } from "../paths/match-path.ts";
+import { commandText, type PlainCommand, type PlainWord } from "./plain-line.ts";
 
 /**
  * Options that run a program, or write or delete where the caller says: no `*` of a rule covers them. A line
@@ -51,17 +52,15 @@ const OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /** The words of a command that are harmful options of its program. */
-export function harmfulWords(words: readonly PlainWord[]): readonly PlainWord[] {
-  const [program, ...rest] = words;
-  const name = program?.text.replace(/^.*\//, "") ?? "";
+export function harmfulWords([program, ...rest]: readonly PlainWord[]): readonly PlainWord[] {
+  const name = lastPart(program?.text ?? "");
   if (name === "git") return harmfulForGit(rest);
   const options = OPTIONS.get(name) ?? [];
+  // The first word of tar is a bundle of options also without a dash.
+  const isBundle = (index: number, text: string): boolean =>
+    name === "tar" && index === 0 && !text.startsWith("-");
   return rest.filter((word, index) =>
-    // The first word of tar is a bundle of options also without a dash.
-    isOneOf(
-      name === "tar" && index === 0 ? { ...word, text: word.text.replace(/^(?!-)/, "-") } : word,
-      options,
-    ),
+    isOneOf(isBundle(index, word.text) ? { ...word, text: `-${word.text}` } : word, options),
   );
 }
 
@@ -69,10 +68,10 @@ export function harmfulWords(words: readonly PlainWord[]): readonly PlainWord[] 
 function harmfulForGit(rest: readonly PlainWord[]): readonly PlainWord[] {
   const sub = rest.findIndex(({ text }, index) => !text.startsWith("-") && rest[index - 1]?.text !== "-C");
   const own = [...(OPTIONS.get("git *") ?? []), ...(OPTIONS.get(`git ${rest[sub]?.text}`) ?? [])];
-  return rest.filter((word, index) => {
-    const options = sub === -1 || index < sub ? [...(OPTIONS.get("git") ?? []), ...own] : own;
-    return /^[\w+.-]+::/.test(word.text) || isOneOf(word, options);
-  });
+  const before = [...(OPTIONS.get("git") ?? []), ...own];
+  return rest.filter(
+    (word, index) => /^[\w+.-]+::/.test(word.text) || isOneOf(word, sub === -1 || index < sub ? before : own),
+  );
 }
 
 /**
@@ -86,12 +85,21 @@ export function isOneOf({ text, isGlob }: PlainWord, options: readonly string[])
   const plain = hasBundles ? text : text.replace(/^--/, "-");
   const [beginning = plain] = isGlob ? plain.split(/[*?[]/) : [];
   const [name = ""] = beginning.split("=");
-  const isLong = plain.startsWith("--");
-  const letters = isLong ? "" : (/^-(\w*)/.exec(plain)?.[1] ?? "");
   return options.some((option) => {
     if (isGlob && option.startsWith(beginning)) return true;
     if (!hasBundles) return option === name;
-    if (isLong) return name.length > 2 && option.startsWith(name);
-    return option.length === 2 && (letters.includes(option.charAt(1)) || (isGlob && name === `-${letters}`));
+    if (plain.startsWith("--")) return name.length > 2 && option.startsWith(name);
+    return option.length === 2 && /^-(\w*)/.exec(plain)?.[1]?.includes(option.charAt(1)) === true;
   });
+}
+
+/** True when an allow rule covers a command. A `*` covers no harmful option: the pattern has to show it. */
+export function coversCommand(pattern: string, command: PlainCommand): boolean {
+  if (!matchesText(pattern, commandText(command))) return false;
+  if (!pattern.includes("*")) return true;
+  const words = pattern.split(" ").map((text) => ({ text, isGlob: false, isHome: false }));
+  const shownOptions = harmfulWords(words);
+  return harmfulWords(command.words).every(({ text }) =>
+    shownOptions.some((option) => matchesText(option.text, text)),
+  );
 }

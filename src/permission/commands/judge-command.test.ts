@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { policyIn, commandRoom as room, shellRules } from "../../../test/permission/shell-rules.ts";
+import type { SandboxState } from "../permission-mode.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permission-mode.ts";
-import type { SandboxState } from "../placement.ts";
 import { createPolicy } from "../policy.ts";
 
 test("mode, sandbox and access say what runs, and where", () => {
@@ -41,9 +41,8 @@ test("inside the sandbox everything runs but what a rule speaks against and what
     decide("sudo rm x"),
     decide("git push"),
     decide("cat .env"),
-    decide("jq .env package.json"),
     decide("cat x > deploy.pem"),
-  ]).toEqual(["allow", "allow", "deny", "ask", "ask", "allow", "ask"]);
+  ]).toEqual(["allow", "allow", "deny", "ask", "ask", "ask"]);
 });
 
 test("a command that asks to leave is covered by rules as one outside is", () => {
@@ -243,16 +242,16 @@ test("a question names the command without a rule, and offers one rule that woul
     "bash(npm install*)",
     "bash(git push*)",
     "bash(npm run build*)",
-    "bash(npx vitest*)",
+    "bash(npx vitest run)",
     "bash(docker compose up*)",
     "bash(npm test*)",
     "bash(npm run lint*)",
     "bash(make all)",
     "bash(./run.sh x)",
+    "bash(make all && rm x)",
     undefined,
-    undefined,
-    undefined,
-    undefined,
+    "bash(rm 'a b')",
+    "bash(node -e '')",
     "bash(git push --receive-pack=x)",
     undefined,
     undefined,
@@ -314,7 +313,7 @@ test("what is offered allows the line it was offered for, and nothing with a har
           policy.check({ tool: "bash", input: { command: line } }).decision;
         expect([decide(command), decide(`${head} --upload-pack=x --output=x`)]).toEqual([
           "allow",
-          head === "npm install" ? "allow" : "ask",
+          pattern === "npm install*" ? "allow" : "ask",
         ]);
       },
     ),

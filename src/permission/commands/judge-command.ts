@@ -1,18 +1,24 @@
-import { defined } from "../../core/base/defined.ts";
-import { clipped } from "../../core/base/text.ts";
 import { hiddenCharacter } from "../hidden-characters.ts";
-import { matchesText } from "../match-text.ts";
-import type { JudgedPath, PathSpace } from "../paths/path-space.ts";
-import type { PermissionMode } from "../permission-mode.ts";
-import { type Placement, placementOf, type SandboxState } from "../placement.ts";
+import { matchesText, wordSet } from "../match-text.ts";
+import { fold, lastPart } from "../paths/match-path.ts";
+import type { PathSpace } from "../paths/path-space.ts";
+import { type PermissionMode, type Placement, placementOf, type SandboxState } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
 import type { RuleSet } from "../rule-set.ts";
-import { secretInCommand, secretInWord } from "../secret-files.ts";
-import { BYPASSED, byRule, notJudged, planDenial, secretVerdict, shown, type Verdict } from "../verdict.ts";
-import { commandsIn, type FoundCommands, nameOf } from "./commands-in.ts";
-import { harmfulWords } from "./harmful-options.ts";
-import { afterCommand, type Folders, staysInside } from "./line-folders.ts";
-import { offeredPatterns } from "./offered-rule.ts";
+import { secretInWord } from "../secret-files.ts";
+import {
+  BYPASSED,
+  byRule,
+  noRule,
+  notJudged,
+  planDenial,
+  secretVerdict,
+  shown,
+  type Verdict,
+} from "../verdict.ts";
+import { commandsIn, type FoundCommands } from "./commands-in.ts";
+import { coversCommand, harmfulWords } from "./harmful-options.ts";
+import { offeredPattern } from "./offered-rule.ts";
 import { onlyLooks } from "./only-looks.ts";
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
 
@@ -37,30 +43,42 @@ export function judgeCommand(call: CommandCall): Verdict {
   return { ...decide(call, placement), runs: placement.runs };
 }
 
-function decide(call: CommandCall, placement: Placement): Verdict {
+function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
   const { command, access, mode } = call;
   const found = commandsIn(command);
   const denied = refusal("deny", call, found);
   if (denied?.decision === "deny") return denied;
-  const confined = deniedByPlace(call);
-  if (confined !== undefined) return confined;
+  const kept = access === "full" ? deniedOutside(call) : undefined;
+  if (kept !== undefined) return kept;
   const asked = denied ?? refusal("ask", call, found);
   const question = asked ?? (mode === "bypassPermissions" ? BYPASSED : secretIn(call, found));
-  if (mode === "plan" && !placement.readOnly) return planned(call, question ?? judgeOutside(call));
+  if (mode === "plan" && !readOnly) return lookingOnly(call, question);
   if (question !== undefined) return question;
-  if (placement.runs === "inside" && (mode === "auto" || mode === "plan"))
-    return { decision: "allow", reason: `It runs in the sandbox${mode === "plan" ? ", read-only" : ""}.` };
+  if (runs === "inside" && (mode === "auto" || mode === "plan"))
+    return { decision: "allow", reason: `It runs in the sandbox${readOnly ? ", read-only" : ""}.` };
   return withReach(judgeOutside(call), access);
 }
 
 /** The refusal of a command that asks to leave the sandbox where nothing may. */
-function deniedByPlace({ command, access, mode, sandbox }: CommandCall): Verdict | undefined {
-  if (access !== "full") return undefined;
+function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undefined {
   if (mode === "plan") return planDenial(command);
   if (sandbox !== "only") return undefined;
   const reason =
     "The sandbox is on, so that no command runs outside it. Leave access out, or ask for the network.";
   return { decision: "deny", rule: "sandbox: on", reason, code: "deny_rule" };
+}
+
+/** In plan mode, without a sandbox in which nothing can be written: what only looks. */
+function lookingOnly(call: CommandCall, question: Verdict | undefined): Verdict {
+  const looking = judgeOutside(call);
+  if (looking.decision !== "allow") return planDenial(looking.part ?? call.command);
+  return question ?? looking;
+}
+
+function withReach(verdict: Verdict, access: CommandCall["access"]): Verdict {
+  if (verdict.decision !== "ask" || access === undefined) return verdict;
+  const wants = access === "network" ? "for the network" : "to run outside the sandbox";
+  return { ...verdict, reason: `${verdict.reason} It asks ${wants}.` };
 }
 
 /** The deny or ask rule that fits a command in the line; a question where such rules cannot be applied. */
@@ -70,19 +88,17 @@ function refusal(
   found: FoundCommands | undefined,
 ): Verdict | undefined {
   const own = rules.forTool(action, TOOL);
-  const whole = own.find(({ pattern }) => pattern === undefined);
+  const whole = own.find(({ pattern }) => pattern === undefined || pattern === command.trim());
   if (whole !== undefined) return byRule(whole, command);
   if (own.length === 0) return undefined;
-  if (found === undefined)
-    return {
-      ...notJudged("The command is too long or nested too deeply to be read.", command),
-      isFirm: true,
-    };
-  const folded = (text: string): string => (space.ignoreCase ? text.toLowerCase() : text);
+  if (found === undefined) {
+    const reason = "The command is too long or nested too deeply to be read.";
+    return { ...notJudged(reason, command), isFirm: true };
+  }
+  const spelled = space.ignoreCase ? fold : (text: string): string => text;
   for (const [name = "", ...args] of found.commands) {
-    const texts = new Set([name, nameOf(name)].map((each) => [each, ...args].join(" ")));
-    for (const text of texts) {
-      const rule = own.find(({ pattern = "" }) => matchesText(folded(pattern), folded(text)));
+    for (const text of [name, lastPart(name)].map((each) => [each, ...args].join(" "))) {
+      const rule = own.find(({ pattern = "" }) => matchesText(spelled(pattern), spelled(text)));
       if (rule !== undefined) return byRule(rule, text);
     }
   }
@@ -92,38 +108,39 @@ function refusal(
 /** The question about a line that names a file with keys. */
 function secretIn({ command, defaults }: CommandCall, found: FoundCommands | undefined): Verdict | undefined {
   if (!defaults) return undefined;
-  const names = "names a file that may hold keys";
-  for (const words of found?.commands ?? [[command]]) {
-    const pattern = secretInCommand(words);
-    if (pattern !== undefined) return secretVerdict(words.join(" "), pattern, names);
-  }
-  for (const file of found?.files ?? []) {
-    const pattern = secretInWord(file);
-    if (pattern !== undefined) return secretVerdict(file, pattern, names);
+  const { commands = [[command]], files = [] } = found ?? {};
+  for (const words of [...commands, ...files.map((file) => [file])]) {
+    const pattern = placesIn(words)
+      .map(secretInWord)
+      .find((each) => each !== undefined);
+    if (pattern !== undefined)
+      return secretVerdict(words.join(" "), pattern, "names a file that may hold keys");
   }
   return undefined;
 }
 
-/** In plan mode, without a sandbox in which nothing can be written: only what only looks. */
-function planned(call: CommandCall, verdict: Verdict): Verdict {
-  const looking = judgeOutside({ ...call, rules: call.rules.without("allow") });
-  if (looking.decision !== "allow") return planDenial(looking.part ?? call.command);
-  return verdict.decision === "allow" ? looking : verdict;
-}
+/** Programs whose words are texts, and those whose first operand is a script or a pattern. */
+const PRINTING = wordSet("echo printf");
+const SCRIPTED = wordSet("awk egrep fgrep grep jq rg sed");
 
-function withReach(verdict: Verdict, access: CommandCall["access"]): Verdict {
-  if (verdict.decision !== "ask" || access === undefined) return verdict;
-  const wants = access === "network" ? "for the network" : "to run outside the sandbox";
-  return { ...verdict, reason: `${verdict.reason} It asks ${wants}.` };
+/** The words of a command that may name a file. */
+function placesIn(words: readonly string[]): readonly string[] {
+  const program = lastPart(words[0] ?? "");
+  if (PRINTING.has(program)) return [];
+  if (!SCRIPTED.has(program)) return words;
+  const script = words.findIndex((word, index) => index > 0 && !word.startsWith("-"));
+  return words.filter((_, index) => index !== script);
 }
 
 /** Judges a line that is not confined, or in a mode that asks before commands. */
 function judgeOutside(call: CommandCall): Verdict {
-  const { command, rules, space } = call;
+  const { command, mode, rules } = call;
   const hidden = hiddenCharacter(command);
   if (hidden !== undefined)
     return notJudged(`The command has a character in it that does not show (${hidden}).`, command);
-  const whole = rules.whole("allow", TOOL);
+  // No rule lets a command change something in plan mode.
+  const allowing = mode === "plan" ? [] : rules.forTool("allow", TOOL);
+  const whole = allowing.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return byRule(whole, command);
   const line = readPlainLine(command);
   if ("problem" in line)
@@ -131,87 +148,91 @@ function judgeOutside(call: CommandCall): Verdict {
       `${shown(command)}: no rule for single commands covers the line, ${line.problem}.`,
       command,
     );
-  const open: PlainCommand[] = [];
-  let folders: Folders | undefined = { now: [space], ever: [space] };
-  const verdicts = line.commands.map((each, index) => {
-    const verdict = covered(each, call, folders);
-    if (verdict === undefined) open.push(each);
-    const next = line.commands[index + 1]?.joiner;
-    folders = afterCommand(folders, each, { next, onlyLooked: verdict?.looks === true });
-    return verdict;
+  const exact = allowing.find(({ pattern = "" }) => pattern === command.trim() && !pattern.includes("*"));
+  if (exact !== undefined) return byRule(exact, command);
+  const looking = lookingCommands(line.commands, call);
+  const verdicts = line.commands.map((each) => {
+    const rule = allowing.find(({ pattern = "" }) => coversCommand(pattern, each));
+    if (rule !== undefined) return byRule(rule, commandText(each));
+    return looking.has(each) ? looksVerdict(each) : undefined;
   });
+  const open = line.commands.filter((_, index) => verdicts[index] === undefined);
   const [first] = open;
-  if (first !== undefined) return uncovered(first, open, call);
+  if (first !== undefined) return uncovered(first, open, { command, allowing });
   const [only, ...others] = verdicts;
   if (only !== undefined && others.length === 0) return only;
   const looks = verdicts.every((verdict) => verdict?.looks === true) ? ({ looks: true } as const) : {};
   return { decision: "allow", reason: "Every command in the line is allowed.", ...looks };
 }
 
-/** The verdict about a simple command that a rule allows, or that only looks; `undefined` for others. */
-function covered(
-  command: PlainCommand,
-  { rules, defaults }: CommandCall,
-  folders: Folders | undefined,
-): Verdict | undefined {
-  const text = commandText(command);
-  const rule = rules.forTool("allow", TOOL).find((each) => covers(each, command));
-  if (rule !== undefined) return byRule(rule, text);
-  if (!defaults || folders === undefined) return undefined;
-  const mayRead = (path: JudgedPath, space: PathSpace): boolean =>
-    path.odd === undefined &&
-    space.isInside(path.resolved) &&
-    (["deny", "ask"] as const).every(
-      (action) => rules.againstPath(action, "read", { path, space }) === undefined,
-    );
-  const looks =
-    staysInside(command, folders) ||
-    folders.now.every((space) =>
-      onlyLooks(command.words, { space, mayRead: (path) => mayRead(path, space) }),
-    );
-  if (!looks) return undefined;
-  const reason = `${shown(text)} only looks at the workspace.`;
-  const known = `built-in: ${command.words[0].text}`;
-  return { decision: "allow", part: text, rule: known, reason, code: "allow_rule", looks: true };
+function looksVerdict(command: PlainCommand): Verdict {
+  const part = commandText(command);
+  const rule = `built-in: ${command.words[0].text}`;
+  const reason = `${shown(part)} only looks at the workspace.`;
+  return { decision: "allow", part, rule, reason, code: "allow_rule", looks: true };
 }
 
-/** True when an allow rule covers a command. A `*` covers no harmful option: the pattern has to show it. */
-function covers({ pattern }: OriginRule, command: PlainCommand): boolean {
-  if (pattern === undefined || !matchesText(pattern, commandText(command))) return false;
-  if (!pattern.includes("*")) return true;
-  const words = pattern.split(" ").map((text) => ({ text, isGlob: false, isHome: false }));
-  const shownOptions = harmfulWords(words);
-  return harmfulWords(command.words).every(({ text }) =>
-    shownOptions.some((option) => matchesText(option.text, text)),
-  );
+/** Built-in commands that may change the folder, the programs found or the shell itself. */
+const CHANGES_SHELL = wordSet(`
+  . alias builtin cd command declare enable eval exec export getopts hash let local mapfile popd printf pushd
+  read readarray readonly set shopt source trap typeset unalias unset`);
+const MAX_FOLDERS = 8;
+
+/**
+ * The commands of a line that only look, wherever in the line a `cd` may have led before them. In a line of
+ * `&&` and `|` alone each `cd` counts; in others one may have failed or been skipped.
+ */
+function lookingCommands(
+  commands: readonly PlainCommand[],
+  { access, rules, space, defaults }: CommandCall,
+): ReadonlySet<PlainCommand> {
+  const looking = new Set<PlainCommand>();
+  const isChain = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
+  let folders = [space];
+  for (const [index, command] of commands.entries()) {
+    // What asks for more than looking needs is not a look.
+    if (!defaults || access !== undefined) break;
+    const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
+    const targets = folders.map((folder) => targetOf(command, folder));
+    const inside = targets.filter((target) => target !== undefined && space.isInside(target));
+    if (inside.length === folders.length) {
+      looking.add(command);
+      // In a pipeline it runs in a shell of its own.
+      const moved = inside.map((target) => space.from(target ?? ""));
+      if (!isInPipe) folders = isChain ? moved : [...folders, ...moved];
+    } else if (folders.every((folder) => onlyLooks(command.words, { space: folder, rules }))) {
+      looking.add(command);
+    } else if (CHANGES_SHELL.has(command.words[0].text)) break;
+    if (folders.length > MAX_FOLDERS) break;
+  }
+  return looking;
+}
+
+/** The place of the literal folder that a `cd` names; a link there would make its `..` ambiguous. */
+function targetOf({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): string | undefined {
+  if (name.text !== "cd" || target === undefined || more.length > 0) return undefined;
+  const { text, isGlob, isHome } = target;
+  if (isGlob || text === "" || text.startsWith("-")) return undefined;
+  const folder = isHome || !text.startsWith("~") ? text : `./${text}`;
+  const { written, resolved, odd } = space.from(space.place).path(folder);
+  return odd === undefined && written[0] === resolved ? resolved : undefined;
 }
 
 /** The question about commands that nothing allows, and the rule that would allow all of them. */
-function uncovered(first: PlainCommand, open: readonly PlainCommand[], { rules }: CommandCall): Verdict {
-  const offers = new Set(open.map(offer));
-  const [suggestion] = offers.size === 1 ? offers : [];
+function uncovered(
+  first: PlainCommand,
+  open: readonly PlainCommand[],
+  { command, allowing }: { readonly command: string; readonly allowing: readonly OriginRule[] },
+): Verdict {
   const text = commandText(first);
   const [option] = harmfulWords(first.words);
-  const nearly =
-    option && rules.forTool("allow", TOOL).find(({ pattern = "" }) => matchesText(pattern, text));
+  const nearly = option && allowing.find(({ pattern = "" }) => matchesText(pattern, text));
   const why = nearly
     ? `the * of ${shown(ruleText(nearly))} does not cover ${shown(option?.text ?? "")}`
     : "no rule allows it";
   const others = open.slice(1).map((each) => shown(commandText(each)));
   const more = others.length === 0 ? "" : ` Not allowed either: ${others.join("; ")}.`;
-  return {
-    decision: "ask",
-    part: clipped(text, 2000),
-    reason: `${shown(text)}: ${why}.${more}`,
-    code: "no_rule",
-    ...defined({ suggestion }),
-  };
-}
-
-/** The rule to offer for a command; `undefined` where none would cover just what is shown. */
-function offer(command: PlainCommand): string | undefined {
-  const pattern = offeredPatterns(command).find((each) =>
-    covers({ tool: TOOL, pattern: each, action: "allow", origin: "user" }, command),
-  );
-  return pattern === undefined ? undefined : ruleText({ tool: TOOL, pattern });
+  const pattern = offeredPattern(command.trim(), open);
+  const suggestion = pattern === undefined ? undefined : ruleText({ tool: TOOL, pattern });
+  return noRule(`${shown(text)}: ${why}.${more}`, text, suggestion);
 }

@@ -1,33 +1,25 @@
-import type { JudgedPath, PathSpace } from "../paths/path-space.ts";
+import { hasOwnGitSettings } from "../paths/git-settings.ts";
+import type { PathSpace } from "../paths/path-space.ts";
+import type { RuleSet } from "../rule-set.ts";
 import { isOneOf } from "./harmful-options.ts";
 import { type LookingProgram, lookingProgram } from "./looking-programs.ts";
-import { hasOwnGitSettings } from "./own-git-settings.ts";
 import type { PlainWord } from "./plain-line.ts";
 
-/** Where a command runs, and what it may look at there. */
+/** Where a command runs, and the rules about what it may look at there. */
 export interface Surroundings {
   readonly space: PathSpace;
-  /** True for a place that may be read without a question. */
-  readonly mayRead: (path: JudgedPath) => boolean;
+  readonly rules: RuleSet;
 }
 
 /** True when a simple command does nothing but look at places that may be read. */
 export function onlyLooks(words: readonly PlainWord[], surroundings: Surroundings): boolean {
-  const [name, ...rest] = words;
-  if (name === undefined || name.isHome || surroundings.space.hasProgram(name.text)) return false;
-  if (name.text === "git") return gitOnlyLooks(rest, surroundings);
-  const program = lookingProgram(name.text);
-  return program !== undefined && keeps(program, rest, surroundings);
-}
-
-function gitOnlyLooks(words: readonly PlainWord[], surroundings: Surroundings): boolean {
-  const [sub, ...rest] = words[0]?.text === "--no-pager" ? words.slice(1) : words;
-  const program = sub === undefined ? undefined : lookingProgram(`git ${sub.text}`);
-  return (
-    program !== undefined &&
-    keeps(program, rest, surroundings) &&
-    !hasOwnGitSettings(surroundings.space.place)
-  );
+  const { space } = surroundings;
+  const [name, ...rest] = words.filter(({ text }, index) => index !== 1 || text !== "--no-pager");
+  if (name === undefined || name.isHome || space.hasProgram(name.text)) return false;
+  const isGit = name.text === "git";
+  const program = lookingProgram(isGit ? `git ${rest[0]?.text}` : name.text);
+  if (program === undefined || !keeps(program, isGit ? rest.slice(1) : rest, surroundings)) return false;
+  return !isGit || !hasOwnGitSettings(space.place);
 }
 
 /** True when the arguments leave a program at looking. */
@@ -37,7 +29,8 @@ function keeps(
   at: Surroundings,
 ): boolean {
   if (words.some((word) => isOneOf(word, more))) return false;
-  const operands = words.filter(({ text }) => !/^-./.test(text));
+  const end = words.findIndex(({ text }) => text === "--");
+  const operands = words.filter(({ text }, index) => !/^-./.test(text) || (end !== -1 && index > end));
   if (takes === "options" && operands.length > 0) return false;
   // The second operand of uniq is written, what date takes without a plus is the time to set.
   if (name === "uniq" && (operands.length > 1 || words.some(({ isGlob }) => isGlob))) return false;
@@ -51,26 +44,29 @@ function keeps(
 }
 
 /** True when whatever path a word may be is one that may be read. A pattern counts by the folder it is in. */
-function isReadable(word: PlainWord, { space, mayRead }: Surroundings): boolean {
-  return pathsOf(word).every(
-    (path) => path === "" || path === "/dev/null" || (path !== undefined && mayRead(space.path(path))),
+function isReadable(word: PlainWord, at: Surroundings): boolean {
+  return pathsOf(word).every((path) => path === "" || path === "/dev/null" || mayRead(path, at));
+}
+
+function mayRead(text: string, { space, rules }: Surroundings): boolean {
+  const path = space.path(text);
+  if (path.odd !== undefined || !space.isInside(path.resolved)) return false;
+  return (["deny", "ask"] as const).every(
+    (action) => rules.againstPath(action, "read", { path, space }) === undefined,
   );
 }
 
-/** The texts in a word that a program may take for a path; `undefined` for one that cannot be told. */
-function pathsOf({ text, isGlob, isHome }: PlainWord): readonly (string | undefined)[] {
+/** The texts in a word that a program may take for a path; the root for one that cannot be told. */
+function pathsOf({ text, isGlob, isHome }: PlainWord): readonly string[] {
   const [literal = text] = isGlob ? text.split(/[*?[]/) : [];
-  const rest = text.slice(literal.length);
   // `.*` is also `..`, and what follows a pattern may lead out of what it found.
-  if (isGlob && (/(?:^|\/)\.+$/.test(literal) || /\.\./.test(rest) || /\/\.+[*?[]/.test(rest)))
-    return [undefined];
+  if (isGlob && (/(?:^|\/)\.+$/.test(literal) || /\.\.|\/\.+[*?[]/.test(text.slice(literal.length))))
+    return ["/"];
   const path = isGlob ? literal.slice(0, literal.lastIndexOf("/") + 1) : text;
-  if (isHome || !path.startsWith("~")) return [path, ...valuesOf(path)];
-  return [`./${path}`];
-}
-
-/** The value attached to an option. */
-function valuesOf(word: string): readonly string[] {
-  if (!word.startsWith("-")) return [];
-  return [word.slice(word.indexOf("=") + 1), word.replace(/^-+[\w-]*=?/, ""), word.slice(2)];
+  if (path.startsWith("~") && !isHome) return [`./${path}`];
+  // The value attached to an option.
+  const isOption = path.startsWith("-");
+  return isOption
+    ? [path, path.replace(/^.*?=/, ""), path.replace(/^-+[\w-]*=?/, ""), path.slice(2)]
+    : [path];
 }

@@ -1,14 +1,3 @@
-/** How {@link PathPattern} compares. */
-export interface MatchPathOptions {
-  /** For file systems that do not tell capitals from small letters. Default false. */
-  readonly ignoreCase?: boolean;
-}
-
-/** `folders` is where whole folders may begin, `inside` where one has: only a slash leads out of it. */
-type Token =
-  | { readonly type: "text"; readonly char: string }
-  | { readonly type: "star" | "deep" | "folders" | "inside" };
-
 const MAX_STEPS = 8_000_000;
 
 /**
@@ -16,30 +5,46 @@ const MAX_STEPS = 8_000_000;
  * across folders, `**` and a slash also none at all; everything else is itself.
  */
 export class PathPattern {
-  // Every path it describes begins with, ends with and holds these: a quick look.
-  readonly #head: string;
+  /** Every path that fits ends with this: a quick look. */
   readonly #tail: string;
-  readonly #inner: string;
-  readonly #tokens: readonly Token[];
-  readonly #ignoreCase: boolean;
+  /** Characters and runs of stars. */
+  readonly #tokens: readonly string[];
 
-  constructor(pattern: string, { ignoreCase = false }: MatchPathOptions = {}) {
-    const wanted = ignoreCase ? fold(pattern) : pattern;
-    this.#ignoreCase = ignoreCase;
-    // The slash behind `**` may stand for nothing.
-    const pieces = wanted.split("*").map((piece, index) => (index === 0 ? piece : piece.replace(/^\//, "")));
-    this.#head = pieces[0] ?? "";
-    this.#tail = pieces.at(-1) ?? "";
-    this.#inner = pieces.reduce((one, other) => (other.length > one.length ? other : one), "");
-    this.#tokens = tokensOf(wanted);
+  constructor(pattern: string) {
+    this.#tail = /[^*/]*$/.exec(pattern)?.[0] ?? "";
+    this.#tokens = pattern.match(/\*+|[^*]/gsu) ?? [];
   }
 
   /** True when it describes the whole of `path`. At most pattern × path steps; false beyond eight million. */
   matches(path: string): boolean {
-    const text = this.#ignoreCase ? fold(path) : path;
-    if (!text.startsWith(this.#head) || !text.endsWith(this.#tail) || !text.includes(this.#inner))
-      return false;
-    return this.#tokens.length * text.length <= MAX_STEPS && walks(this.#tokens, text);
+    const tokens = this.#tokens;
+    if (!path.endsWith(this.#tail) || tokens.length * path.length > MAX_STEPS) return false;
+    let reached = this.#enter(0, new Set());
+    for (const char of path) {
+      const next = new Set<number>();
+      for (const at of reached) {
+        const token = tokens[at] ?? "";
+        if (!token.startsWith("*")) {
+          if (token === char) this.#enter(at + 1, next);
+        } else if (token !== "*" || char !== "/") {
+          next.add(at);
+          this.#enter(at + 1, next);
+        }
+      }
+      if (next.size === 0) return false;
+      reached = next;
+    }
+    return reached.has(tokens.length);
+  }
+
+  /** Adds a position in the pattern, and those after stars that stand for nothing. */
+  #enter(at: number, reached: Set<number>): Set<number> {
+    reached.add(at);
+    const tokens = this.#tokens;
+    if (tokens[at]?.startsWith("*") !== true) return reached;
+    const isWholeFolder = at === 0 || tokens[at - 1] === "/";
+    if (isWholeFolder && tokens[at] !== "*" && tokens[at + 1] === "/") this.#enter(at + 2, reached);
+    return this.#enter(at + 1, reached);
   }
 }
 
@@ -51,51 +56,4 @@ export function fold(text: string): string {
 /** The last part of a path: the name of a file, or of a program. */
 export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** Walks the path with the set of places in the pattern that can be reached. */
-function walks(wanted: readonly Token[], text: string): boolean {
-  let reached = skipped(wanted, new Set([0]));
-  for (const char of text) {
-    const next = new Set<number>();
-    for (const place of reached) for (const step of stepsOver(wanted[place], char)) next.add(place + step);
-    if (next.size === 0) return false;
-    reached = skipped(wanted, next);
-  }
-  return reached.has(wanted.length);
-}
-
-const STAY: readonly number[] = [0];
-const MOVE: readonly number[] = [1];
-const EITHER: readonly number[] = [0, 1];
-const NONE: readonly number[] = [];
-
-/** By how many places the pattern may go on when a character is read. */
-function stepsOver(token: Token | undefined, char: string): readonly number[] {
-  if (token?.type === "text") return token.char === char ? MOVE : NONE;
-  if (token?.type === "inside") return char === "/" ? EITHER : STAY;
-  return token?.type === "deep" || (token?.type === "star" && char !== "/") ? STAY : NONE;
-}
-
-/** Adds the places behind tokens that may stand for nothing. */
-function skipped(tokens: readonly Token[], reached: Set<number>): ReadonlySet<number> {
-  // A set is walked in the order of insertion: places that are added here are looked at, too.
-  for (const place of reached) {
-    const type = tokens[place]?.type;
-    if (type === undefined || type === "text" || type === "inside") continue;
-    reached.add(place + 1);
-    if (type === "folders") reached.add(place + 2);
-  }
-  return reached;
-}
-
-function tokensOf(pattern: string): readonly Token[] {
-  const tokens: Token[] = [];
-  for (const [text] of pattern.matchAll(/(?<=^|\/)\*\*+\/|\*+|[^*]/gu)) {
-    if (text.endsWith("*/")) tokens.push({ type: "folders" }, { type: "inside" });
-    else if (text === "*") tokens.push({ type: "star" });
-    else if (text.startsWith("*")) tokens.push({ type: "deep" });
-    else tokens.push({ type: "text", char: text });
-  }
-  return tokens;
 }

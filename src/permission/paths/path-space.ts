@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { posix, win32 } from "node:path";
+import { delimiter, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { sessionPlace } from "../../system/session-temporary.ts";
 import { spelledPath } from "../../system/spelled-path.ts";
 import { fold } from "./match-path.ts";
@@ -12,29 +12,23 @@ export interface PathSpaceOptions {
   readonly home: string;
   /** Folders the agent works in. The first is what relative patterns refer to most. */
   readonly workspace: readonly string[];
-  /**
-   * The folder that commands of the session see as `/tmp`: tools read and write there as in the workspace.
-   */
+  /** The folder that commands of the session see as `/tmp`: it counts as part of the workspace. */
   readonly temporary?: (() => string | undefined) | undefined;
   /** nano-agent's own folders, where writing always asks. Default: only those with the usual names. */
   readonly machinery?: readonly string[];
   /** As in `PATH`: no built-in rule covers a program found in the workspace. Default: not looked at. */
   readonly searchPath?: string;
-  /** `win32`: drives, UNC, backslashes. `win32`, `darwin`: capitals do not matter. Default: this machine. */
-  readonly platform?: NodeJS.Platform;
-  /** Target of the link at a path, `undefined` when there is none. Default: looks on disk. */
-  readonly readLink?: (path: string) => string | undefined;
 }
 
-/** A path a call names, in the forms rules look at; all with `/` between folders. */
+/** A path a call names, in the forms rules look at; all absolute, with `/` between folders. */
 export interface JudgedPath {
   /** As the caller wrote it. */
   readonly given: string;
-  /** Absolute, links not followed: with `..` taken out, and as it stands. */
+  /** Links not followed: with `..` taken out, and as it stands. */
   readonly written: readonly string[];
   /** The place the system would open. */
   readonly resolved: string;
-  /** Not a plain file name: a device, another drive's folder, a name with a hole in it. */
+  /** The reason why it is not a plain path, if it is not. */
   readonly odd?: string | undefined;
 }
 
@@ -42,37 +36,26 @@ export interface JudgedPath {
 const MAX_PATH = 32_768;
 /** As many links as Linux follows. */
 const MAX_LINKS = 40;
+const IS_WINDOWS = sep === "\\";
 
 /** Resolves paths on disk and tells what is inside the workspace. Never throws. */
 export class PathSpace {
-  readonly workspace: readonly string[];
   readonly home: string;
-  readonly ignoreCase: boolean;
+  /** True when the file system does not tell capitals from small letters. */
+  readonly ignoreCase: boolean = IS_WINDOWS || process.platform === "darwin";
   readonly #options: PathSpaceOptions;
-  readonly #windows: boolean;
-  readonly #system: typeof posix;
+  readonly #workspace: readonly string[];
+  /** The folders of the workspace, resolved and as written. */
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
-  /** Targets of links since the last {@link refresh}. */
-  readonly #links = new Map<string, string | undefined>();
 
   constructor(options: PathSpaceOptions) {
-    const platform = options.platform ?? process.platform;
     this.#options = options;
-    this.#windows = platform === "win32";
-    this.#system = this.#windows ? win32 : posix;
-    this.ignoreCase = this.#windows || platform === "darwin";
     const resolved = (folder: string): string => this.path(folder).resolved;
-    this.workspace = options.workspace.map(resolved);
-    const written = options.workspace.flatMap((folder) => this.path(folder).written);
-    this.#roots = [...new Set([...this.workspace, ...written])];
+    this.#workspace = options.workspace.map(resolved);
+    this.#roots = [...this.#workspace, ...options.workspace.flatMap((folder) => this.path(folder).written)];
     this.home = resolved(options.home);
     this.#machinery = (options.machinery ?? []).map(resolved);
-  }
-
-  /** Forgets what was looked up: the next check sees the disk as it is then. */
-  refresh(): void {
-    this.#links.clear();
   }
 
   /** The folder that relative paths start in, links resolved. */
@@ -82,159 +65,125 @@ export class PathSpace {
 
   /** The same space for paths that start in another folder. */
   from(folder: string): PathSpace {
-    return new PathSpace({ ...this.#options, cwd: this.path(folder).resolved });
+    return folder === this.#options.cwd ? this : new PathSpace({ ...this.#options, cwd: folder });
   }
 
   /** The forms of a path. `base` replaces the working folder. */
   path(given: string, base: string = this.#options.cwd): JudgedPath {
-    const system = this.#system;
-    const expanded = this.#expandHome(given);
-    const isTooLong = expanded.length > MAX_PATH;
-    const odd = isTooLong ? "it is longer than any path" : this.#oddness(expanded);
-    const lexical = system.resolve(base, expanded);
-    const rooted = /^[\\/](?![\\/])/.test(expanded) && this.#windows ? lexical : expanded;
-    const absolute = system.isAbsolute(rooted)
-      ? sessionPlace(rooted, this.#options.temporary?.())
-      : `${base}${system.sep}${rooted}`;
-    const written = [...new Set([lexical, absolute].map((path) => this.#spell(path)))];
-    // Where the links of such a path lead is not looked up: it is nowhere that a rule for a folder describes.
+    const expanded = /^~(?:\/|$)/.test(slashes(given)) ? this.#options.home + given.slice(1) : given;
+    if (expanded.length > MAX_PATH)
+      return { given, written: [], resolved: "/", odd: "it is longer than any path" };
+    const absolute = isAbsolute(expanded)
+      ? sessionPlace(expanded, this.#options.temporary?.())
+      : `${base}${sep}${expanded}`;
     return {
       given,
-      written,
-      resolved: isTooLong ? "/" : this.#spell(this.#resolve(spelledPath(absolute))),
-      odd,
+      written: [...new Set([resolve(base, expanded), absolute].map(spell))],
+      resolved: spell(followLinks(spelledPath(absolute))),
+      odd: oddness(expanded),
     };
   }
 
   /** True when a resolved path lies in the workspace or among the session's temporary files. */
   isInside(resolved: string): boolean {
-    return this.workspace.some((root) => isWithin(resolved, root)) || this.#isTemporary(resolved);
+    return isBelow(resolved, ...this.#workspace) || this.#isTemporary(resolved);
   }
 
   /** True when writing at a path could make something run later, or change what nano-agent may do. */
   isProtected({ resolved, written }: JudgedPath): boolean {
-    return (
-      [resolved, ...written].some(steers) ||
-      (!this.#isTemporary(resolved) && this.#machinery.some((folder) => isWithin(resolved, folder)))
-    );
+    const isMachinery = !this.#isTemporary(resolved) && isBelow(resolved, ...this.#machinery);
+    return isMachinery || [resolved, ...written].some(steers);
   }
 
   #isTemporary(resolved: string): boolean {
     const temporary = this.#options.temporary?.();
-    return temporary !== undefined && isWithin(resolved, temporary);
+    return temporary !== undefined && isBelow(resolved, temporary);
   }
 
   /** True when a command of this name runs a program of the workspace, or of the packages around it. */
   hasProgram(name: string): boolean {
     const { searchPath, cwd } = this.#options;
-    if (searchPath === undefined) return false;
-    const system = this.#system;
-    const names = this.#windows ? [name, `${name}.exe`] : [name];
-    const entry = searchPath
-      .split(system.delimiter)
-      .find((each) => names.some((file) => existsSync(system.join(system.resolve(cwd, each), file))));
+    const entry = searchPath?.split(delimiter).find((each) => existsSync(join(resolve(cwd, each), name)));
     if (entry === undefined) return false;
     // An empty entry is the working folder.
-    if (!system.isAbsolute(entry)) return true;
-    const packages = /^(.*)\/node_modules\/\.bin$/s.exec(this.slashes(entry))?.[1];
-    const isAround = packages !== undefined && isWithin(this.place, packages);
-    return isAround || this.workspace.some((root) => isWithin(this.path(entry).resolved, root));
+    if (!isAbsolute(entry)) return true;
+    const [, packages] = /^(.*)\/node_modules\/\.bin$/s.exec(slashes(entry)) ?? [];
+    const isAround = packages !== undefined && isBelow(this.place, packages);
+    return isAround || isBelow(this.path(entry).resolved, ...this.#workspace);
   }
 
   /** A path relative to each workspace folder that holds it. */
   insideForms(path: string): readonly string[] {
-    const forms = this.#roots
-      .filter((root) => isWithin(path, root))
-      .map((root) => (path === root ? "." : path.slice(withSlash(root).length)));
-    return [...new Set(forms)];
+    const roots = this.#roots.filter((root) => isBelow(path, root));
+    return [...new Set(roots.map((root) => path.slice(root.length).replace(/^\//, "") || "."))];
   }
 
   /** A pattern that is absolute or starts at home, as an absolute one; `undefined` for any other. */
   absolutePattern(pattern: string): string | undefined {
-    const text = this.slashes(pattern);
-    if (text === "~") return this.home;
-    if (text.startsWith("~/")) return `${withSlash(this.home)}${text.slice(2)}`;
-    const isAbsolute = text.startsWith("/") || (this.#windows && /^[A-Za-z]:\//.test(text));
-    return isAbsolute ? text : undefined;
-  }
-
-  /** A pattern with `/` between folders. */
-  slashes(pattern: string): string {
-    return this.#windows ? pattern.replaceAll("\\", "/") : pattern;
-  }
-
-  #expandHome(path: string): string {
-    return /^~(?:\/|$)/.test(this.slashes(path)) ? `${this.#options.home}${path.slice(1)}` : path;
-  }
-
-  /** With single `/` between folders and none at the end; drives with a capital. */
-  #spell(path: string): string {
-    const text = this.slashes(path)
-      .replaceAll(this.#windows ? /(?<!^)\/+/g : /\/+/g, "/")
-      .replace(/^[a-z]:/, (drive) => drive.toUpperCase());
-    return /^(?:[A-Z]:)?\/$/.test(text) ? text : text.replace(/\/$/, "");
-  }
-
-  #oddness(path: string): string | undefined {
-    if (path.includes("\0")) return "it has a null character in it";
-    if (path === "") return "it is empty";
-    if (!this.#windows) return undefined;
-    if (/^[A-Za-z]:(?![\\/])/.test(path)) return "it starts at the working folder of a drive";
-    const [, ...parts] = `/${path.replace(/^[A-Za-z]:/, "")}`.split(/[\\/]/);
-    const isDevice = parts.some((part) =>
-      /^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)/i.test(part),
-    );
-    if (isDevice || /^[\\/]{2}[.?][\\/]/.test(path)) return "it is a device";
-    // Streams, short names, and endings that the system leaves out.
-    const isOther = parts.some((part) => /:|~\d|[. ]$/.test(part) && part !== "." && part !== "..");
-    return isOther ? "it may be another name of a file" : undefined;
-  }
-
-  /** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
-  #resolve(absolute: string): string {
-    const system = this.#system;
-    const rootOf = (path: string): string => system.parse(path).root;
-    const split = (path: string): readonly string[] =>
-      path
-        .slice(rootOf(path).length)
-        .split(this.#windows ? /[\\/]+/ : /\/+/)
-        .reverse();
-    const pending = [...split(absolute)];
-    let current = rootOf(absolute);
-    let links = 0;
-    for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-      if (part === "" || part === ".") continue;
-      const next = system.join(current, part);
-      const target = part === ".." || links === MAX_LINKS ? undefined : this.#linkAt(next);
-      if (target === undefined) {
-        current = next;
-        continue;
-      }
-      links++;
-      if (system.isAbsolute(target)) current = rootOf(target);
-      pending.push(...split(target));
-    }
-    return current;
-  }
-
-  #linkAt(path: string): string | undefined {
-    if (!this.#links.has(path)) this.#links.set(path, (this.#options.readLink ?? linkOnDisk)(path));
-    return this.#links.get(path);
+    const text = slashes(pattern);
+    if (/^~(?:\/|$)/.test(text)) return spell(this.home + text.slice(1));
+    return isAbsolute(text) ? text : undefined;
   }
 }
 
-function linkOnDisk(path: string): string | undefined {
+/** True when a path is one of the folders or lies below one; all with `/` between folders. */
+function isBelow(path: string, ...folders: readonly string[]): boolean {
+  return folders.some(
+    (folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`),
+  );
+}
+
+/** A path or pattern with `/` between folders. */
+export function slashes(path: string): string {
+  return IS_WINDOWS ? path.replaceAll("\\", "/") : path;
+}
+
+/** With a single `/` between folders and none at the end. */
+function spell(path: string): string {
+  return slashes(path)
+    .replaceAll(/(?<=.)\/+/g, "/")
+    .replace(/(?<=.)\/$/, "");
+}
+
+function oddness(path: string): string | undefined {
+  if (path.includes("\0")) return "it has a null character in it";
+  if (path === "") return "it is empty";
+  // Devices, streams, short names, folders of drives, and endings that the system leaves out.
+  const isOther =
+    IS_WINDOWS && /^[\\/]{2}[.?]|(?<!^[A-Za-z]):|:(?![\\/])|~\d|(?<![\\/.])[. ](?:[\\/]|$)/.test(path);
+  return isOther ? "it may be another name of a file" : undefined;
+}
+
+/** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
+function followLinks(absolute: string): string {
+  const split = (path: string): readonly string[] =>
+    slashes(path.slice(parse(path).root.length))
+      .split("/")
+      .reverse();
+  const pending = [...split(absolute)];
+  let current = parse(absolute).root;
+  let links = 0;
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    const next = join(current, part);
+    const target = part === ".." || links === MAX_LINKS ? undefined : linkAt(next);
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    links++;
+    if (isAbsolute(target)) current = parse(target).root;
+    pending.push(...split(target));
+  }
+  return current;
+}
+
+function linkAt(path: string): string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     // The system refuses to look (no permission, a file used as a folder): it will not open it either.
     return undefined;
   }
-}
-
-/** True when `path` is `folder` or below it; both resolved and written with `/`. */
-export function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(withSlash(folder));
 }
 
 const STEERING = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));
@@ -245,14 +194,10 @@ function steers(path: string): boolean {
   const parts = fold(path.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""))
     .split("/")
     .map((part) => part.replace(/[. ]+$/, ""));
-  return parts.some(
-    (part, index) =>
-      STEERING.has(part) ||
-      /^git~\d$/.test(part) ||
-      (part === "nano-agent" && parts[index - 1] === ".config"),
+  return (
+    parts.some((part) => STEERING.has(part) || /^git~\d$/.test(part)) ||
+    // With it git takes a folder for a repository.
+    parts.at(-1) === fold("HEAD") ||
+    /\/\.config\/nano-agent(?:\/|$)/.test(parts.join("/"))
   );
-}
-
-function withSlash(folder: string): string {
-  return folder.endsWith("/") ? folder : `${folder}/`;
 }

@@ -36,7 +36,7 @@ export function blockedNotes(limits: SandboxLimits, command: BlockedCommand): re
     ? limits.unreadable.find((path) => isNamed(path, limits, output))
     : undefined;
   if (key !== undefined) notes.push(`${key} is closed to commands. If it is needed, ${ASK_FULL}`);
-  return notes.map((note) => `[sandbox: ${note}]`);
+  return notes;
 }
 
 function isNamed(path: string, { home }: SandboxLimits, output: string): boolean {

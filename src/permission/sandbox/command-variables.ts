@@ -19,20 +19,16 @@ const CACHES: { readonly [name: string]: string } = {
   CCACHE_DIR: "ccache",
 };
 
-/** The places that variables of a command lead to. */
-export interface VariablePlaces {
-  readonly temporary: string;
-  readonly cache: string;
-  readonly network: boolean;
-}
-
 /** The variables of a confined command. Without a network package managers do not retry for a minute. */
-export function commandVariables(env: Variables, { temporary, cache, network }: VariablePlaces): Variables {
+export function commandVariables(
+  env: Variables,
+  { temporary, cache }: { readonly temporary: string; readonly cache: string },
+  network: boolean,
+): Variables {
   const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
   const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);
   return {
-    ...Object.fromEntries(kept),
-    ...Object.fromEntries(caches),
+    ...Object.fromEntries([...kept, ...caches]),
     TMPDIR: temporary,
     TMP: temporary,
     TEMP: temporary,

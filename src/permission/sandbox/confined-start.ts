@@ -15,24 +15,45 @@ export interface CommandToConfine {
   readonly readOnly?: boolean;
 }
 
-/** How a command is started inside, and what has to be done around it. */
-export interface ConfinedStart {
+/** The process to start, in `cwd`. */
+interface ProcessToStart {
   readonly file: string;
   readonly args: readonly string[];
-  readonly env: Variables;
-  /** The folder to start `file` in. */
   readonly cwd: string;
   /** `stdio` of the process from descriptor 3 on. */
   readonly descriptors: readonly (number | "ignore" | "pipe")[];
   /** Call it right after the start. Rejects when the command did not begin: then it never will. */
   readonly begin: (child: ChildProcess) => Promise<void>;
+}
+
+/** How a command is started inside, and what has to be done around it. */
+export interface ConfinedStart extends ProcessToStart {
+  readonly env: Variables;
   /** Call it once, when the process has ended or could not be started. Never rejects. */
   readonly settle: () => Promise<void>;
   /** Lines for the result, once it is settled: what was held back or put back, and how to ask for more. */
   readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
 }
 
-/** A sandbox that can start commands inside. */
-export interface Confiner {
-  readonly wrap: (command: CommandToConfine) => Promise<ConfinedStart>;
+/** How a process is started behind a wall. */
+export interface WalledStart extends ProcessToStart {
+  /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
+  readonly ended: () => Promise<void>;
+  /** True once the kernel has refused it a connection. */
+  readonly wasRefusedNetwork: () => boolean;
+}
+
+/** The means of a system to confine commands: bubblewrap, or `sandbox-exec`. */
+export interface Wall {
+  /** `steering`: paths that steer programs, as they are now. */
+  readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
+  readonly close: () => void;
+}
+
+/** The paths that a command must leave as they are. */
+export interface SteeringPaths {
+  /** Paths that are there. */
+  readonly present: readonly string[];
+  /** Git folders that must not be moved. */
+  readonly pinned: readonly string[];
 }

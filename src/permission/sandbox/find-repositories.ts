@@ -1,62 +1,63 @@
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pointedGit } from "../paths/git-settings.ts";
 import type { Variables } from "./confined-start.ts";
 
 /** Folders this far down are looked at. */
 const DEPTH = 3;
 const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Git as a program that only looks. */
+/** Git as a program that only looks: a repository could name a server to fetch what is missing from. */
 const GIT_LOOKS = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+
+/** The folders named by the index of a repository, and the state of the index. */
+type Submodules = { readonly index: string; readonly folders: readonly string[] };
 
 /** Finds the repositories of a workspace: those at most three levels down, and submodules at any depth. */
 export class RepositoryFinder {
-  readonly #roots: readonly string[];
   readonly #env: Variables;
-  /** The submodules of each repository, and the state of the index that names them. */
-  readonly #submodules = new Map<string, { readonly index: string; readonly folders: readonly string[] }>();
+  readonly #submodules = new Map<string, Submodules>();
 
-  constructor(roots: readonly string[], env: Variables) {
-    this.#roots = roots;
-    this.#env = env;
+  constructor({ PATH, HOME }: Variables) {
+    this.#env = { PATH, HOME, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
   }
 
-  /** The folders with a `.git` below the roots, those included. Never rejects. */
-  async find(): Promise<readonly string[]> {
-    const near = await Promise.all(this.#roots.map((root) => this.#near(root)));
-    const found = new Set(near.flat());
+  /** The folders with a `.git` in `roots`, those included. Never rejects. */
+  async find(roots: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set((await Promise.all(roots.map((root) => repositoriesIn(root, DEPTH)))).flat());
     // A submodule that is found may have submodules itself.
-    for (const folder of found) for (const inner of await this.#submodulesOf(folder)) found.add(inner);
-    return [...found].filter(
-      (folder) => statSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined,
-    );
-  }
-
-  async #near(root: string): Promise<readonly string[]> {
-    const named = ["-name", "node_modules", "-prune", "-o", "-name", ".git", "-print0", "-prune"];
-    const output = await this.#run("find", [root, "-maxdepth", String(DEPTH + 1), ...named]);
-    return output.split("\0").filter(Boolean).map(dirname);
+    for (const folder of found)
+      for (const inner of await this.#submodulesOf(folder))
+        if (statSync(join(inner, ".git"), { throwIfNoEntry: false }) !== undefined) found.add(inner);
+    return found;
   }
 
   async #submodulesOf(folder: string): Promise<readonly string[]> {
-    const { mtimeMs, size, ino } = statSync(join(folder, ".git", "index"), { throwIfNoEntry: false }) ?? {};
-    const index = `${mtimeMs} ${size} ${ino}`;
+    const git = join(folder, ".git");
+    const stats = statSync(join(pointedGit(git)?.own ?? git, "index"), { throwIfNoEntry: false });
+    const index = `${stats?.mtimeMs} ${stats?.size} ${stats?.ino}`;
     const known = this.#submodules.get(folder);
-    if (size === undefined || known?.index === index) return known?.folders ?? [];
-    const output = await this.#run("git", ["-C", folder, ...GIT_LOOKS, "ls-files", "-s", "-z"]);
-    const folders = output.split("\0").flatMap((entry) => {
-      const path = /^160000 .*?\t(.+)$/s.exec(entry)?.[1];
-      return path === undefined ? [] : [join(folder, path)];
+    if (stats === undefined || known?.index === index) return known?.folders ?? [];
+    const args = ["-C", folder, ...GIT_LOOKS, "ls-files", "-s", "-z"];
+    const options = { env: this.#env, cwd: "/", maxBuffer: MAX_OUTPUT };
+    const output = await new Promise<string>((resolve) => {
+      execFile("git", args, options, (_error, listed) => resolve(listed)).stdin?.end();
     });
+    const named = [...output.matchAll(/(?:^|\0)160000 [^\0\t]*\t([^\0]+)/g)];
+    const folders = named.map(([, path = ""]) => join(folder, path));
     this.#submodules.set(folder, { index, folders });
     return folders;
   }
+}
 
-  #run(program: string, args: readonly string[]): Promise<string> {
-    return new Promise((resolve) => {
-      const { PATH, HOME } = this.#env;
-      const options = { env: { PATH, HOME }, cwd: "/", maxBuffer: MAX_OUTPUT, encoding: "utf8" } as const;
-      execFile(program, [...args], options, (_error, output) => resolve(output)).stdin?.end();
-    });
-  }
+async function repositoriesIn(folder: string, depth: number): Promise<readonly string[]> {
+  // One that is gone, or closed to this user, holds none.
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const own = entries.some(({ name }) => name === ".git") ? [folder] : [];
+  const inner = entries.filter(
+    (entry) => depth > 0 && entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules",
+  );
+  const found = await Promise.all(inner.map(({ name }) => repositoriesIn(join(folder, name), depth - 1)));
+  return [...own, ...found.flat()];
 }

@@ -13,7 +13,7 @@ export interface Mount {
   readonly isWritable: boolean;
 }
 
-/** A mount that was asked for. */
+/** A mount that is asked for. */
 export interface PlannedMount {
   readonly kind: "bind" | "ro-bind" | "tmpfs";
   readonly source: string;
@@ -31,60 +31,23 @@ export function hostMounts(): readonly Mount[] {
 /** Reads a mount table, see proc_pid_mountinfo(5). */
 export function parseMounts(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
-    const [id, parent, device, root, at, options] = line.split(" ");
-    if (
-      id === undefined ||
-      parent === undefined ||
-      device === undefined ||
-      root === undefined ||
-      at === undefined ||
-      options === undefined
-    )
-      return [];
-    return [
-      {
-        id,
-        parent,
-        device,
-        root: decode(root),
-        at: decode(at),
-        isWritable: options.split(",").includes("rw"),
-      },
-    ];
+    const [id = "", parent = "", device = "", root = "", at = "", options] = line.split(" ");
+    if (options === undefined) return [];
+    const isWritable = options.startsWith("rw");
+    return [{ id, parent, device, root: decode(root), at: decode(at), isWritable }];
   });
 }
 
+/** Blanks and the backslash are written as octal numbers. */
 function decode(path: string): string {
-  // Bytes below 33 and the backslash; all others stand for themselves.
   return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-/** The mount that a path leads to: another one may lie over what is listed. */
-export function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
-  const ids = new Set(mounts.map(({ id }) => id));
-  let found = mounts.find(({ at, parent }) => at === "/" && !ids.has(parent));
-  for (let next = found; next !== undefined; ) {
-    found = next;
-    next = undefined;
-    for (const mount of mounts)
-      if (mount.parent === found.id && mount.id !== found.id && isWithin(path, mount.at))
-        if (next === undefined || mount.at.length < next.at.length) next = mount;
-  }
-  return found;
-}
-
-/** The place of a path in its file system. */
-export function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> | undefined {
-  const mount = mountAt(path, mounts);
-  return mount && { device: mount.device, root: joined(mount.root, below(path, mount.at)) };
-}
-
 /** Other paths to the same file or folder, by further mounts of its file system. */
 export function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
   const place = placeOf(path, mounts);
-  if (place === undefined) return [];
   return mounts
     .filter(({ device, root }) => device === place.device && isWithin(place.root, root))
     .map(({ root, at }) => joined(at, below(place.root, root)))
@@ -101,25 +64,48 @@ export function wrongMount(
   { planned, host }: { readonly planned: readonly PlannedMount[]; readonly host: readonly Mount[] },
 ): string | undefined {
   const hostDevices = new Set(host.map(({ device }) => device));
-  const writable = planned.filter(({ kind }) => kind === "bind");
+  const isHarmless = ({ at, device, root }: Mount): boolean =>
+    !hostDevices.has(device) || (at === `/dev${root}` && DEVICES.test(root));
   // Mounts of the host below a folder come along with it.
   const isAsked = ({ at, device, root }: Mount): boolean =>
-    writable.some((mount) => {
-      if (!isWithin(at, mount.at)) return false;
+    planned.some((mount) => {
+      if (mount.kind !== "bind" || !isWithin(at, mount.at)) return false;
       const place = placeOf(joined(mount.source, below(at, mount.at)), host);
-      return place?.device === device && place.root === root;
+      return place.device === device && place.root === root;
     });
-  for (const mount of inside) {
-    if (!mount.isWritable || mountAt(mount.at, inside) !== mount) continue;
-    const isHarmless =
-      !hostDevices.has(mount.device) || (mount.at === `/dev${mount.root}` && DEVICES.test(mount.root));
-    if (!isHarmless && !isAsked(mount)) return `${mount.at} could be written to`;
-  }
+  const open = inside.find(
+    (mount) =>
+      mount.isWritable && mountAt(mount.at, inside) === mount && !isHarmless(mount) && !isAsked(mount),
+  );
+  if (open !== undefined) return `${open.at} could be written to`;
   const missing = planned.find(({ at, kind }) => {
     const mount = mountAt(at, inside);
     return mount?.at !== at || mount.isWritable !== (kind !== "ro-bind");
   });
   return missing && `${missing.at} is not as it was asked for`;
+}
+
+/** The mount that a path leads to: another one may lie over what is listed. */
+function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
+  const ids = new Set(mounts.map(({ id }) => id));
+  let found = mounts.find(({ at, parent }) => at === "/" && !ids.has(parent));
+  for (let next = found; next !== undefined; ) {
+    const { id } = next;
+    found = next;
+    next = mounts
+      .filter((mount) => mount.parent === id && mount.id !== id && isWithin(path, mount.at))
+      .reduce<Mount | undefined>(
+        (top, mount) => (top && top.at.length <= mount.at.length ? top : mount),
+        undefined,
+      );
+  }
+  return found;
+}
+
+/** The place of a path in its file system. */
+function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {
+  const { device, root, at } = mountAt(path, mounts) ?? { device: "", root: "/", at: "/" };
+  return { device, root: joined(root, below(path, at)) };
 }
 
 function below(path: string, folder: string): string {

@@ -6,11 +6,10 @@ import { LinuxWall } from "./linux-wall.ts";
 import { Sandbox } from "./sandbox.ts";
 import { type SandboxLimits, type SandboxOptions, sandboxLimits, unfitWorkspace } from "./sandbox-limits.ts";
 import { SeatbeltWall } from "./seatbelt-wall.ts";
-import { endedSessions, makeSessionFolders, type SessionFolders } from "./session-folders.ts";
-import { readPending, SteeringGuard } from "./steering-guard.ts";
+import { endedSessions, makeSessionFolders, removeSession, type SandboxFolders } from "./session-folders.ts";
+import { SteeringGuard } from "./steering-guard.ts";
 import { trySandbox } from "./try-sandbox.ts";
-import type { Wall } from "./wall.ts";
-import { line, missingPrograms, noSandbox } from "./why-none.ts";
+import { missingPrograms, noSandbox, whyNone } from "./why-none.ts";
 
 /** A sandbox that works, or one line that says why there is none and what to do. */
 export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: string };
@@ -26,52 +25,47 @@ const PROGRAMS: { readonly [platform: string]: readonly string[] } = {
  * with `sandbox-exec`. Never throws. Close what was opened with {@link Sandbox.dispose}.
  */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
-  let folders: SessionFolders | undefined;
-  let sandbox: Sandbox | undefined;
+  let close = async (): Promise<void> => undefined;
   try {
     const limits = sandboxLimits(options);
-    const found = findPrograms(limits);
-    if ("problem" in found) return found;
-    folders = makeSessionFolders(limits.stateFolder, limits.workspace[0] ?? "");
+    const unfit = unfitWorkspace(limits);
+    if (unfit !== undefined)
+      return { problem: whyNone(unfit, "start in a folder of its own below the home folder") };
+    const names = PROGRAMS[process.platform];
+    if (names === undefined)
+      return { problem: whyNone(`there is none for ${process.platform}`, "on Windows use WSL 2") };
+    const programs = new Map(names.map((name) => [name, findProgram(name, limits)]));
+    const missing = names.filter((name) => programs.get(name) === undefined);
+    if (missing.length > 0) return { problem: missingPrograms(missing) };
+    const [cwd = "/"] = limits.workspace;
+    const folders = makeSessionFolders(limits.stateFolder, cwd);
+    close = async () => removeSession(folders);
     const guard = guardOf(limits, folders);
-    const wall = await openWall(limits, folders, found.programs);
-    sandbox = new Sandbox({ limits, folders, wall, guard });
-    const trial = { cwd: limits.workspace[0] ?? "/", outside: folders.own, env: limits.environment };
-    const problem = await trySandbox(sandbox, trial);
+    const program = (name: string): string => programs.get(name) ?? "";
+    const [bash, bwrap, nsenter] = [program("bash"), program("bwrap"), program("nsenter")];
+    const wall =
+      process.platform === "darwin"
+        ? new SeatbeltWall({ limits, folders, bash })
+        : await LinuxWall.open({ limits, folders, programs: { bash, bwrap, nsenter } });
+    const sandbox = new Sandbox({ limits, folders, wall, guard });
+    close = () => sandbox.dispose();
+    const problem = await trySandbox(sandbox, { cwd, outside: folders.own, env: limits.environment });
     if (problem === undefined) return { sandbox };
-    await sandbox.dispose();
-    return { problem: noSandbox(problem) };
+    throw new Error(problem);
   } catch (error) {
-    await (sandbox?.dispose() ?? folders?.remove());
+    await close();
     return { problem: noSandbox(errorMessage(error)) };
   }
 }
 
-type Programs = { readonly [name: string]: string };
-
-function findPrograms(limits: SandboxLimits): { readonly programs: Programs } | { readonly problem: string } {
-  const unfit = unfitWorkspace(limits);
-  if (unfit !== undefined)
-    return { problem: line(unfit, "start in a folder of its own below the home folder") };
-  const needed = PROGRAMS[process.platform];
-  if (needed === undefined)
-    return { problem: line(`there is none for ${process.platform}`, "on Windows use WSL 2") };
-  const found = needed.map((name) => [name, findProgram(name, limits)] as const);
-  const missing = found.flatMap(([name, path]) => (path === undefined ? [name] : []));
-  if (missing.length > 0) return { problem: missingPrograms(missing) };
-  return { programs: Object.fromEntries(found.map(([name, path]) => [name, path ?? ""])) };
-}
-
 /** Never one that commands could have written. Bash is the one that commands outside run in. */
 function findProgram(name: string, { programs, writable }: SandboxLimits): string | undefined {
-  const folders =
-    name === "bash" ? [...BASH.filter((folder) => programs.includes(folder)), ...programs] : programs;
-  return folders
+  const first = name === "bash" ? BASH.filter((folder) => programs.includes(folder)) : [];
+  const isOurs = (path: string): boolean =>
+    ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
+  return [...first, ...programs]
     .map((folder) => join(folder, name))
-    .find(
-      (path) =>
-        isExecutable(path) && ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable)),
-    );
+    .find((path) => isExecutable(path) && isOurs(path));
 }
 
 function isExecutable(path: string): boolean {
@@ -84,20 +78,13 @@ function isExecutable(path: string): boolean {
   }
 }
 
-async function openWall(limits: SandboxLimits, folders: SessionFolders, programs: Programs): Promise<Wall> {
-  const { bash = "", bwrap = "", nsenter = "" } = programs;
-  if (process.platform === "darwin") return new SeatbeltWall(limits, folders, bash);
-  return LinuxWall.open({ limits, folders, programs: { bash, bwrap, nsenter } });
-}
-
 /** A guard that has looked after what killed sessions could not. */
-function guardOf(limits: SandboxLimits, { kept, pending }: SessionFolders): SteeringGuard {
-  const { workspace: roots, writable, outerGit, environment: env, stateFolder } = limits;
+function guardOf({ environment, ...limits }: SandboxLimits, { pending }: SandboxFolders): SteeringGuard {
+  const { writable, outerGit, stateFolder } = limits;
   const gitFolders = outerGit.map(({ folder }) => folder);
-  const guard = new SteeringGuard({ roots, gitFolders, writable, kept, pending, env });
-  for (const ended of endedSessions(stateFolder)) {
-    const text = readPending(ended.pending);
-    if (text === undefined || guard.recover(text)) ended.remove();
-  }
+  const roots = writable.filter((folder) => !gitFolders.includes(folder));
+  const kept = join(stateFolder, "put-back");
+  const guard = new SteeringGuard({ roots, gitFolders, writable, kept, pending, env: environment });
+  for (const ended of endedSessions(stateFolder)) if (guard.recover(ended.pending)) removeSession(ended);
   return guard;
 }

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { lstatSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { realPath } from "../../system/real-path.ts";
+import { pointedGit, smallText } from "../paths/git-settings.ts";
 
 /** The git folder of a workspace, where it lies outside of it. */
 export interface OuterGit {
@@ -21,34 +22,19 @@ export function outerGitOf(workspace: string, home: string): OuterGit | undefine
     const found = lstatSync(marker, { throwIfNoEntry: false });
     if (found === undefined) continue;
     if (found.isFile()) return linkedGit(marker);
-    if (folder === workspace || !found.isDirectory() || !isOwn(folder)) return undefined;
-    return { folder: marker, closed: [] };
+    const isShared = (statSync(folder).mode & 0o002) !== 0;
+    const isOwn = found.isDirectory() && found.uid === process.getuid?.() && !isShared;
+    return folder !== workspace && isOwn ? { folder: marker, closed: [] } : undefined;
   }
   return undefined;
 }
 
 /** A `.git` file alone opens nothing: anybody could write one. */
 function linkedGit(marker: string): OuterGit | undefined {
-  const named = /^gitdir: (.+)$/m.exec(readText(marker))?.[1];
-  const own = named === undefined ? "" : realPath(resolve(dirname(marker), named));
+  const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);
-  if (!worktrees.endsWith("/.git/worktrees") || realPath(readText(join(own, "gitdir")).trim()) !== marker)
-    return undefined;
+  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
+  if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
   const others = readdirSync(worktrees).map((name) => join(worktrees, name));
   return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
-}
-
-function isOwn(folder: string): boolean {
-  const git = statSync(join(folder, ".git"));
-  const isShared = (statSync(folder).mode & 0o002) !== 0;
-  return git.uid === process.getuid?.() && !isShared;
-}
-
-function readText(path: string): string {
-  try {
-    return statSync(path).isFile() ? readFileSync(path, "utf8") : "";
-  } catch {
-    // Not there, or not for this user.
-    return "";
-  }
 }

@@ -10,23 +10,30 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { newUuid } from "../../core/base/ids.ts";
 import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { type SteeringState, stateOf } from "./steering-files.ts";
 
-/** Moves what stands at a path into a new folder of `kept`, and returns where it is now. Never deletes. */
-export function moveAway(path: string, kept: string): string | undefined {
-  if (stateOf(path) === undefined) return undefined;
-  const folder = join(kept, `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`);
+/**
+ * Moves what stands at a path into a new folder of `kept`, and writes anew what was there before, where that
+ * was a file or a link. Never deletes. The line that says so; undefined where nothing could be done.
+ */
+export function putBack(path: string, before: SteeringState | undefined, kept: string): string | undefined {
+  const folder = join(kept, newUuid());
   const target = join(folder, basename(path));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return inFolderOf(path, (place) => move(place, target)) ? target : undefined;
-}
-
-/** Writes a file or link anew. False where it cannot be. */
-export function writeBack(path: string, { kind, text }: SteeringState): boolean {
-  if (kind === "link") return inFolderOf(path, (place) => symlinkSync(text, place));
-  return kind === "file" && inFolderOf(path, (place) => writeFileSync(place, text, { flag: "wx" }));
+  const isMoved =
+    stateOf(path) !== undefined &&
+    inFolderOf(path, (place) => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      move(place, target);
+    });
+  const { kind, text = "" } = before ?? {};
+  const isWritten =
+    (kind === "link" && inFolderOf(path, (place) => symlinkSync(text, place))) ||
+    (kind === "file" && inFolderOf(path, (place) => writeFileSync(place, text, { flag: "wx" })));
+  if (!isMoved && !isWritten) return undefined;
+  return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { isWithin, realPath } from "../../system/real-path.ts";
@@ -48,42 +48,28 @@ export interface SandboxLimits {
 const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /** Where keys are usually kept, in the home folder. */
-const KEYS = [
-  ".ssh",
-  ".aws",
-  ".gnupg",
-  ".kube",
-  ".docker",
-  ".config/gh",
-  ".config/gcloud",
-  ".netrc",
-  ".Xauthority",
-  "Library/Keychains",
-];
+const KEYS =
+  ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
 
-/** Finds the limits as things are on disk now. What does not exist limits nothing. */
+/** Finds the limits. What does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const home = realPath(options.home ?? homedir());
   const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
-  const base = workspace[0] ?? home;
-  const absolute = (path: string): string => realPath(resolve(base, withHome(path, home)));
+  const absolute = (path: string): string => {
+    const named = /^~(?:$|\/)/.test(path) ? join(home, path.slice(1)) : path;
+    return realPath(resolve(workspace[0] ?? home, named));
+  };
   const environment = options.environment ?? { PATH };
   const caches = process.platform === "darwin" ? "Library/Caches" : ".cache";
   const outerGit = workspace.flatMap((folder) => outerGitOf(folder, home) ?? []);
-  const closed = outerGit.flatMap((git) => git.closed);
+  const allowed = (options.allowWrite ?? []).map(absolute);
   return {
     workspace,
     home,
     stateFolder: absolute(options.stateFolder ?? join(home, caches, "nano-agent")),
-    writable: unique([
-      ...workspace,
-      ...(options.allowWrite ?? []).map(absolute),
-      ...outerGit.map(({ folder }) => folder),
-    ]).filter(existsSync),
-    protected: unique([...(options.protect ?? []).map(absolute), ...closed]).filter(existsSync),
-    unreadable: unique([...keysOf(home, environment), ...(options.denyRead ?? []).map(absolute)]).filter(
-      existsSync,
-    ),
+    writable: [...new Set([...workspace, ...allowed, ...outerGit.map(({ folder }) => folder)])],
+    protected: [...(options.protect ?? []).map(absolute), ...outerGit.flatMap(({ closed }) => closed)],
+    unreadable: [...keysOf(home), ...(options.denyRead ?? [])].map(absolute),
     outerGit,
     programs: (environment["PATH"] ?? PATH).split(":").filter((folder) => isAbsolute(folder)),
     environment,
@@ -102,40 +88,22 @@ export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): 
   return closed && `the workspace ${closed} lies in a folder that commands may not read`;
 }
 
-function keysOf(home: string, environment: Variables): readonly string[] {
-  const windowsHome = windowsProfile(environment);
-  const homes = windowsHome === undefined ? [home] : [home, windowsHome];
-  const own = homes.flatMap((folder) => KEYS.map((name) => realPath(join(folder, name))));
+function keysOf(home: string): readonly string[] {
+  const own = KEYS.map((name) => join(home, name));
   if (process.getuid?.() !== 0) return own;
-  return [...own, "/etc/shadow", "/etc/gshadow", ...hostKeys()];
-}
-
-function hostKeys(): readonly string[] {
-  try {
-    return readdirSync("/etc/ssh")
-      .filter((name) => name.endsWith("_key"))
-      .map((name) => join("/etc/ssh", name));
-  } catch {
-    // No server for SSH here.
-    return [];
-  }
-}
-
-/** The home folder of the user on the Windows around this Linux, as far as `PATH` tells. */
-function windowsProfile({ PATH: path = "" }: Variables): string | undefined {
-  const profile = /(?:^|:)(\/mnt\/[a-z]\/Users\/[^/:]+)\//i.exec(path)?.[1];
-  return profile && realPath(profile);
-}
-
-function withHome(path: string, home: string): string {
-  if (path === "~") return home;
-  return path.startsWith("~/") ? join(home, path.slice(2)) : path;
+  const hostKeys = isFolder("/etc/ssh")
+    ? readdirSync("/etc/ssh").filter((name) => name.endsWith("_key"))
+    : [];
+  return [
+    ...own,
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    ...hostKeys.map((name) => join("/etc/ssh", name)),
+  ];
 }
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function unique(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts)];
 }

@@ -1,84 +1,77 @@
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { systemCode } from "../../system/system-error.ts";
 import { blockedNotes } from "./blocked-notes.ts";
 import { commandVariables } from "./command-variables.ts";
-import type { CommandToConfine, ConfinedStart, Confiner } from "./confined-start.ts";
+import type { CommandToConfine, ConfinedStart, Wall } from "./confined-start.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
-import type { SessionFolders } from "./session-folders.ts";
+import { removeSession, type SandboxFolders } from "./session-folders.ts";
 import type { SteeringGuard } from "./steering-guard.ts";
-import type { Wall } from "./wall.ts";
 
-const NOTHING = { present: [], pinned: [] };
+interface SandboxParts {
+  readonly limits: SandboxLimits;
+  readonly folders: SandboxFolders;
+  readonly wall: Wall;
+  readonly guard: SteeringGuard;
+}
 
 /** Confines the commands of one session. */
-export class Sandbox implements Confiner {
-  readonly #limits: SandboxLimits;
-  readonly #folders: SessionFolders;
-  readonly #wall: Wall;
-  readonly #guard: SteeringGuard;
+export class Sandbox {
+  readonly #parts: SandboxParts;
   #isDisposed = false;
 
   /** Made by `openSandbox`, which tries it. */
-  constructor(parts: {
-    readonly limits: SandboxLimits;
-    readonly folders: SessionFolders;
-    readonly wall: Wall;
-    readonly guard: SteeringGuard;
-  }) {
-    this.#limits = parts.limits;
-    this.#folders = parts.folders;
-    this.#wall = parts.wall;
-    this.#guard = parts.guard;
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
   }
 
   /** The session's folder for temporary files: `TMPDIR` of commands and, on Linux, their `/tmp`. */
   get temporary(): string {
-    return this.#folders.temporary;
+    return this.#parts.folders.temporary;
   }
 
   /** The limits in one line, for people. */
   describe(): string {
-    const { writable, unreadable } = this.#limits;
-    const closed = unreadable.length === 0 ? "" : `, without reading ${unreadable.join(", ")}`;
+    const { writable, unreadable } = this.#parts.limits;
+    const keys = unreadable.filter(existsSync).join(", ");
+    const closed = keys === "" ? "" : `, without reading ${keys}`;
     return `commands write below ${writable.join(", ")} and to temporary files, without a network${closed}`;
   }
 
   /** How to start a command inside. Rejects where that cannot be: do not start it then. */
   async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
-    const { temporary, cache } = this.#folders;
+    const { limits, folders, wall, guard } = this.#parts;
     let child: ChildProcess | undefined;
     const end = (): void => endAll(child);
-    if (!readOnly) await this.#guard.begin(end);
+    if (!readOnly) await guard.begin(end);
     try {
-      const walled = this.#wall.start({ ...command, network, readOnly }, readOnly ? NOTHING : this.#guard);
+      const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
+      const walled = wall.start({ ...command, network, readOnly }, steering);
       // In a command that changes nothing all temporary files go with it.
       const isPassing = readOnly && process.platform === "linux";
-      const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : { temporary, cache };
+      const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : folders;
       let reports: readonly string[] = [];
       return {
         ...walled,
-        env: commandVariables(command.env, { ...places, network }),
+        env: commandVariables(command.env, places, network),
         begin: (started) => {
           child = started;
           return walled.begin(started);
         },
         settle: async () => {
           await walled.ended();
-          this.#guard.end(end);
-          reports = this.#guard.takeReports();
+          guard.end(end);
+          reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const { wasRefusedNetwork } = walled;
-          const met = { output, network, readOnly, wasRefusedNetwork: wasRefusedNetwork() };
-          return [
-            ...reports.map((report) => `[sandbox: ${report}]`),
-            ...(failed ? blockedNotes(this.#limits, met) : []),
-          ];
+          const wasRefusedNetwork = walled.wasRefusedNetwork();
+          const blocked = blockedNotes(limits, { output, network, readOnly, wasRefusedNetwork });
+          return [...reports, ...(failed ? blocked : [])].map((note) => `[sandbox: ${note}]`);
         },
       };
     } catch (error) {
-      this.#guard.end(end);
+      guard.end(end);
       throw error;
     }
   }
@@ -87,9 +80,9 @@ export class Sandbox implements Confiner {
   async dispose(): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    await this.#guard.settled();
-    this.#wall.close();
-    this.#folders.remove();
+    await this.#parts.guard.settled();
+    this.#parts.wall.close();
+    removeSession(this.#parts.folders);
   }
 }
 

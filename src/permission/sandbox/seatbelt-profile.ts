@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { foldersAround } from "./mount-plan.ts";
 
 /** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */
 export interface ProfileRequest {
@@ -50,7 +50,10 @@ export function seatbeltProfile(request: ProfileRequest): string {
     rule("allow file-write*", writable.map(subpath)),
     rule("deny file-write*", [...kept.map(subpath), ...roots.flatMap(steeringPatterns)]),
     // A folder around them that is moved would take the rules' names away from them.
-    rule("deny file-write-unlink", foldersAround(kept, writable).map(literal)),
+    rule(
+      "deny file-write-unlink",
+      [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(literal),
+    ),
     rule("deny file-read* file-write*", unreadable.map(subpath)),
     ...(network ? [NETWORK] : []),
     ...(loopback && !network ? [LOOPBACK] : []),
@@ -70,16 +73,6 @@ function steeringPatterns(root: string): readonly string[] {
     // Nothing escapes in there, so a quote in a name is any character.
     (pattern) => `(regex #"${pattern.replaceAll('"', ".")}")`,
   );
-}
-
-/** The writable folders between the protected paths and the roots. */
-function foldersAround(paths: readonly string[], writable: readonly string[]): readonly string[] {
-  const around = new Set<string>();
-  for (const path of paths) {
-    const inside = (folder: string): boolean => writable.some((root) => folder.startsWith(join(root, "/")));
-    for (let folder = dirname(path); inside(folder); folder = dirname(folder)) around.add(folder);
-  }
-  return [...around];
 }
 
 function subpath(path: string): string {

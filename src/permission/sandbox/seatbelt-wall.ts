@@ -1,26 +1,46 @@
-import type { SandboxFolders } from "./mount-plan.ts";
+import type { CommandToConfine, Wall, WalledStart } from "./confined-start.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
-import { type ProfileRequest, seatbeltProfile } from "./seatbelt-profile.ts";
+import { seatbeltProfile } from "./seatbelt-profile.ts";
+import type { SandboxFolders } from "./session-folders.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
-import type { Wall, WalledCommand, WalledStart } from "./wall.ts";
+
+/** The parts of a {@link SeatbeltWall}. */
+export interface SeatbeltWallParts {
+  readonly limits: SandboxLimits;
+  readonly folders: SandboxFolders;
+  readonly bash: string;
+}
 
 /** The wall of macOS. What it refuses goes by name, so it also prevents what is not there yet. */
 export class SeatbeltWall implements Wall {
-  readonly #limits: SandboxLimits;
-  readonly #folders: SandboxFolders;
-  readonly #bash: string;
+  readonly #parts: SeatbeltWallParts;
 
-  constructor(limits: SandboxLimits, folders: SandboxFolders, bash: string) {
-    this.#limits = limits;
-    this.#folders = folders;
-    this.#bash = bash;
+  constructor(parts: SeatbeltWallParts) {
+    this.#parts = parts;
   }
 
-  start({ command, cwd, network, readOnly }: WalledCommand): WalledStart {
-    const profile = seatbeltProfile(profileRequest(this.#limits, this.#folders, { network, readOnly }));
+  start({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart {
+    const { limits, folders, bash } = this.#parts;
+    const { workspace: roots, writable, outerGit, unreadable } = limits;
+    const { temporary, cache } = folders;
+    const steering = roots.flatMap((root) => [
+      ...steeringOfRoot(root).filter((path) => !path.endsWith("/HEAD")),
+      // The folder itself changes with every commit.
+      ...steeringOfRepository(root, writable).slice(1),
+    ]);
+    const outer = outerGit.flatMap(({ folder }) => steeringOfGit(folder));
+    const profile = seatbeltProfile({
+      // Without a place for them here-documents and most programs fail.
+      writable: readOnly ? [temporary] : [...writable, temporary, cache],
+      protected: [...limits.protected, folders.own, ...steering, ...outer],
+      unreadable,
+      roots,
+      network,
+      loopback: limits.loopback,
+    });
     return {
       file: "/usr/bin/sandbox-exec",
-      args: ["-p", profile, this.#bash, "-c", command],
+      args: ["-p", profile, bash, "-c", command],
       cwd,
       descriptors: [],
       begin: async () => undefined,
@@ -33,31 +53,4 @@ export class SeatbeltWall implements Wall {
   close(): void {
     // Nothing is held open.
   }
-}
-
-/** The facts that the profile of one command follows from. */
-export function profileRequest(
-  { workspace, writable, unreadable, outerGit, loopback, ...limits }: SandboxLimits,
-  { temporary, cache, own }: SandboxFolders,
-  { network, readOnly }: { readonly network: boolean; readonly readOnly: boolean },
-): ProfileRequest {
-  const steering = workspace.flatMap((root) => [
-    ...steeringOfRoot(root),
-    // The folder itself changes with every commit.
-    ...steeringOfRepository(root, writable).slice(1),
-  ]);
-  return {
-    // Without a place for them here-documents and most programs fail.
-    writable: readOnly ? [temporary] : [...writable, temporary, cache],
-    protected: [
-      ...limits.protected,
-      own,
-      ...steering,
-      ...outerGit.flatMap(({ folder }) => steeringOfGit(folder)),
-    ],
-    unreadable,
-    roots: workspace,
-    network,
-    loopback,
-  };
 }

@@ -1,56 +1,75 @@
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { realPath } from "../../system/real-path.ts";
-import type { SandboxFolders } from "./mount-plan.ts";
+import { smallText } from "../paths/git-settings.ts";
 
 /** The folders of a session on disk. */
-export interface SessionFolders extends SandboxFolders {
-  /** The folder that takes what was put back; it outlives the session. */
-  readonly kept: string;
+export interface SandboxFolders {
+  /** The one around those below. */
+  readonly session: string;
+  /** Files that the wall needs inside: no command writes there. */
+  readonly own: string;
+  /** Temporary files of the session. */
+  readonly temporary: string;
+  /** Caches of tool chains, which stay with the workspace. */
+  readonly cache: string;
+  /** An empty folder that nobody may enter, put over folders that commands may not read. */
+  readonly closed: string;
   /** The file with what a killed session has left to look for. */
   readonly pending: string;
-  readonly remove: () => void;
-}
-
-/** A session whose process is gone, with its file of what was left to look for. */
-export interface EndedSession {
-  readonly pending: string;
-  readonly remove: () => void;
 }
 
 const OWNER = "owner.json";
-const PENDING = "pending.json";
 
-/** Makes the folders of a new session in a state folder. Caches stay with the workspace. */
-export function makeSessionFolders(state: string, workspace: string): SessionFolders {
+/** Makes the folders of a new session in a state folder. */
+export function makeSessionFolders(state: string, workspace: string): SandboxFolders {
   const name = createHash("sha256").update(workspace).digest("hex").slice(0, 16);
   const [sessions, cache] = [join(state, "s"), join(state, "caches", name)];
   for (const folder of [sessions, cache]) makePrivateFolders(folder);
   // Short, for names of sockets have at most 107 bytes.
-  const session = realPath(mkdtempSync(join(sessions, "x")));
-  const own = join(session, "own");
-  const [temporary, closed] = [join(session, "tmp"), join(own, "closed")];
-  writeFileSync(join(session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
-  mkdirSync(temporary, { mode: 0o700 });
-  mkdirSync(own, { mode: 0o700 });
-  mkdirSync(closed, { mode: 0o000 });
-  const pending = join(session, PENDING);
-  const kept = join(state, "put-back");
-  return { own, temporary, cache: realPath(cache), closed, kept, pending, remove: () => remove(session) };
+  const folders = foldersOf(realPath(mkdtempSync(join(sessions, "x"))), realPath(cache));
+  writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
+  for (const folder of [folders.temporary, folders.own]) mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folders.closed, { mode: 0o000 });
+  return folders;
 }
 
-/** The sessions that a killed process left in a state folder. */
-export function endedSessions(state: string): readonly EndedSession[] {
+/** The folders of sessions that a killed process left in a state folder. */
+export function endedSessions(state: string): readonly SandboxFolders[] {
   const sessions = join(state, "s");
-  return namesIn(sessions).flatMap((name) => {
-    const session = join(sessions, name);
-    const owner = readOwner(join(session, OWNER));
-    if (owner === undefined || processState(owner) !== "ended") return [];
-    return [{ pending: join(session, PENDING), remove: () => remove(session) }];
-  });
+  return namesIn(sessions)
+    .map((name) => foldersOf(join(sessions, name), ""))
+    .filter(({ session }) => {
+      const owner = smallText(join(session, OWNER));
+      // Without one it is just being made, or being removed.
+      return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
+    });
+}
+
+/** Removes them, but for caches. Never throws: what a command has closed is left to the next session. */
+export function removeSession({ session, closed }: SandboxFolders): void {
+  try {
+    // Nobody enters it to see that it is empty.
+    chmodSync(closed, 0o700);
+    rmSync(session, { recursive: true, force: true });
+  } catch {
+    // A folder that this user may not change.
+  }
+}
+
+function foldersOf(session: string, cache: string): SandboxFolders {
+  const [own, temporary] = [join(session, "own"), join(session, "tmp")];
+  return {
+    session,
+    own,
+    temporary,
+    cache,
+    closed: join(own, "closed"),
+    pending: join(session, "pending.json"),
+  };
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -59,24 +78,5 @@ function namesIn(folder: string): readonly string[] {
   } catch {
     // No session yet.
     return [];
-  }
-}
-
-function readOwner(path: string): ProcessIdentity | undefined {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as ProcessIdentity;
-  } catch {
-    // Just being made, or being removed.
-    return undefined;
-  }
-}
-
-function remove(session: string): void {
-  try {
-    // Nobody enters it to see that it is empty.
-    chmodSync(join(session, "own", "closed"), 0o700);
-    rmSync(session, { recursive: true, force: true });
-  } catch {
-    // A folder that a command has closed: what is left is removed with the next session.
   }
 }

@@ -52,16 +52,11 @@ export class SessionNamespaces {
     });
   }
 
-  /** The words in front of a command that runs in them. Paths lead to our descriptors: it inherits none. */
-  join({ nsenter }: WallPrograms): readonly string[] {
+  /** The options of `nsenter` for a command in them. Paths lead to our descriptors: it inherits none. */
+  join(): readonly string[] {
     const own = `/proc/${process.pid}/fd`;
-    return [
-      nsenter,
-      `--user=${own}/${this.#user}`,
-      `--net=${own}/${this.#network}`,
-      "--preserve-credentials",
-      "--",
-    ];
+    const places = [`--user=${own}/${this.#user}`, `--net=${own}/${this.#network}`];
+    return [...places, "--preserve-credentials", "--"];
   }
 
   /** How often the kernel has refused a connection or a name so far. */
@@ -70,11 +65,10 @@ export class SessionNamespaces {
     const lines = bytes
       .toString("latin1", 0, readSync(this.#counters, bytes, 0, bytes.length, 0))
       .split("\n");
-    const rows = Object.entries(REFUSALS).map(([kind, counter]) => {
+    return Object.entries(REFUSALS).reduce((sum, [kind, counter]) => {
       const [names = "", values = ""] = lines.filter((line) => line.startsWith(`${kind}: `));
-      return Number(values.split(" ")[names.split(" ").indexOf(counter)] ?? 0);
-    });
-    return rows.reduce((sum, value) => sum + value, 0);
+      return sum + Number(values.split(" ")[names.split(" ").indexOf(counter)] ?? 0);
+    }, 0);
   }
 
   close(): void {

@@ -1,124 +1,159 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  type Stats,
-} from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { isWithin } from "../../system/real-path.ts";
+import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { isWrittenByGit } from "../git-config-lines.ts";
 
-/** Files and folders in the root of a workspace that steer the agent and editors. */
-const IN_ROOT = [".nano-agent", "nano-agent.json", ".mcp.json", ".claude", ".vscode", ".idea"];
+/** Names in the root of a workspace that steer the agent and editors; `HEAD` makes a repository of it. */
+const IN_ROOT = ".nano-agent nano-agent.json .mcp.json .claude .vscode .idea HEAD".split(" ");
 /** Files and folders of a git folder that make git run programs or lead it elsewhere. */
 const IN_GIT = ["config", "config.worktree", "hooks", "commondir"];
+const IN_WORKTREE = [...IN_GIT, "gitdir"];
 /** Longer settings are nobody's. */
 const MAX_BYTES = 1_000_000;
-/** Submodules may have submodules. */
-const MAX_DEPTH = 6;
+/** Submodules may have submodules, and slashes in their names. */
+const MAX_DEPTH = 12;
 
-/** A file, folder or link at a path. `text` is the content of a file, or where a link leads. */
+/** The state of a path. `text`: the content of a file, or where a link leads. */
 export interface SteeringState {
   readonly kind: "file" | "folder" | "link" | "other";
   readonly text: string;
 }
 
-/** The paths that steer in a root, whatever stands there. */
+/** The paths that steer in the root of a workspace, also those where nothing stands. */
 export function steeringOfRoot(root: string): readonly string[] {
-  return IN_ROOT.map((name) => join(root, name));
+  const git = isBareRepository(root) ? IN_GIT : [];
+  return [...IN_ROOT, ...git].map((name) => join(root, name));
 }
 
 /**
- * The paths that steer git in a folder with a `.git`, also those where nothing stands: the `.git`, its
- * settings and hooks, those of its worktrees and submodules, and what its settings name inside `writable`.
+ * The paths that steer git in a folder with a `.git`, also those where nothing stands: the `.git`, what is in
+ * it, and what its settings name inside `writable`.
  */
 export function steeringOfRepository(folder: string, writable: readonly string[]): readonly string[] {
   const git = join(folder, ".git");
-  return [git, ...steeringOfGit(git), ...namedBySettings(git, writable)];
+  return [git, ...steeringOfGit(git), ...namedBySettings(git, { folders: [folder], writable })];
 }
 
-/** The paths that steer git in a git folder. */
-export function steeringOfGit(git: string, depth = 0): readonly string[] {
-  const worktrees = foldersIn(join(git, "worktrees")).flatMap((each) =>
-    ["config.worktree", "commondir", "gitdir"].map((name) => join(each, name)),
-  );
-  const modules =
-    depth < MAX_DEPTH ? foldersIn(join(git, "modules")).flatMap((each) => ofModule(each, depth)) : [];
-  return [...IN_GIT.map((name) => join(git, name)), ...worktrees, ...modules];
-}
-
-/** A submodule's name may have slashes: `modules/vendor/lib`. */
-function ofModule(folder: string, depth: number): readonly string[] {
-  if (lookAt(join(folder, "HEAD")) !== undefined) return steeringOfGit(folder, depth + 1);
-  return depth < MAX_DEPTH ? foldersIn(folder).flatMap((each) => ofModule(each, depth + 1)) : [];
-}
-
-/** Files with further settings, and the folder of hooks, as far as a command could write them. */
-function namedBySettings(git: string, writable: readonly string[]): readonly string[] {
+/** The paths inside `writable` that settings of a git folder name; hooks start from each of its `folders`. */
+export function namedBySettings(
+  git: string,
+  { folders, writable }: { readonly folders: readonly string[]; readonly writable: readonly string[] },
+): readonly string[] {
   const { text = "" } = stateOf(join(git, "config")) ?? {};
-  return [...text.matchAll(/^\s*(path|hookspath)\s*=\s*"?([^"\n]+?)"?\s*$/gim)].flatMap(
-    ([, key = "", value = ""]) => {
-      const path = resolve(key.toLowerCase() === "path" ? git : dirname(git), value);
-      return isWithin(path, ...writable) && !writable.includes(path) ? [path] : [];
-    },
+  const named = [...text.matchAll(/^\s*(path|hookspath)\s*=\s*"?([^"\n]+?)"?\s*$/gim)].flatMap(
+    ([, key = "", value = ""]) =>
+      (key.toLowerCase() === "path" ? [git] : folders).map((folder) => resolve(folder, value)),
   );
+  return named.filter((path) => isWithin(path, ...writable) && !writable.includes(path));
 }
 
-/** True when a folder itself is one git would take for a repository, without a `.git`. */
-export function isBareRepository(folder: string): boolean {
-  const has = (name: string): boolean => stateOf(join(folder, name)) !== undefined;
-  return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
+/** The paths that steer git in a git folder: settings, hooks, those of its worktrees and submodules. */
+export function steeringOfGit(git: string): readonly string[] {
+  const hooks = namesIn(join(git, "hooks")).filter((name) => !name.endsWith(".sample"));
+  return [
+    ...IN_GIT.map((name) => join(git, name)),
+    ...hooks.map((name) => join(git, "hooks", name)),
+    ...namesIn(join(git, "worktrees")).flatMap((tree) =>
+      IN_WORKTREE.map((name) => join(git, "worktrees", tree, name)),
+    ),
+    ...gitFoldersIn(join(git, "modules"), MAX_DEPTH).flatMap(steeringOfGit),
+  ];
 }
 
-/** The state of a path; undefined: nothing is there. Reads regular files only, and never waits for one. */
+function gitFoldersIn(folder: string, depth: number): readonly string[] {
+  if (depth === 0) return [];
+  const inner = namesIn(folder).map((name) => join(folder, name));
+  return inner.flatMap((each) => (namesIn(each).includes("HEAD") ? [each] : gitFoldersIn(each, depth - 1)));
+}
+
+/** The state of a path; undefined: nothing that counts is there. Never waits for a file. */
 export function stateOf(path: string): SteeringState | undefined {
-  const found = lookAt(path);
-  if (found === undefined) return undefined;
-  if (found.isSymbolicLink()) return { kind: "link", text: readOrEmpty(() => readlinkSync(path)) };
-  if (found.isDirectory()) return { kind: "folder", text: "" };
-  const text = found.isFile() ? readOrEmpty(() => readRegularFile(path)) : undefined;
-  return text === undefined ? { kind: "other", text: "" } : { kind: "file", text };
-}
-
-function lookAt(path: string): Stats | undefined {
   try {
-    return lstatSync(path);
+    if (basename(path) === "HEAD" && !isBareRepository(dirname(path))) return undefined;
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) return { kind: "link", text: readlinkSync(path) };
+    if (found.isDirectory()) return { kind: "folder", text: "" };
+    if (found.isFile() && found.size <= MAX_BYTES) return { kind: "file", text: textOf(path) };
+    return { kind: "other", text: `${found.size} ${found.mtimeMs}` };
   } catch {
-    // Nothing there, or in a folder that is closed to this user.
+    // Nothing there, gone this moment, or in a folder that is closed to this user.
     return undefined;
   }
 }
 
-function readRegularFile(path: string): string {
+function textOf(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { size } = fstatSync(file);
-    return fstatSync(file).isFile() && size <= MAX_BYTES ? readFileSync(file, "utf8") : `(${size} bytes)`;
+    return readFileSync(file, "utf8");
   } finally {
     closeSync(file);
   }
 }
 
-function readOrEmpty(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    // Closed to this user, or gone this moment: then it says nothing.
-    return "";
-  }
+/** True when git would take a folder itself for a repository, without a `.git`. */
+function isBareRepository(folder: string): boolean {
+  const names = namesIn(folder);
+  const has = (name: string): boolean => names.includes(name);
+  return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
 
-/** The folders in a folder, links left out. */
-export function foldersIn(folder: string): readonly string[] {
+function namesIn(folder: string): readonly string[] {
   try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((each) => each.isDirectory()).map(({ name }) => join(folder, name));
+    return readdirSync(folder);
   } catch {
     // No such folder, or a closed one.
     return [];
   }
+}
+
+/** A change of what steers. */
+export interface SteeringChange {
+  readonly before: SteeringState | undefined;
+  readonly now: SteeringState | undefined;
+  /** The git folders that are guarded. */
+  readonly guarded: readonly string[];
+}
+
+/** True for a change that a command may bring about: what git itself makes and writes. */
+export function mayChange(path: string, { before, now, guarded }: SteeringChange): boolean {
+  // What has no text cannot be written back.
+  if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
+  if (before?.kind === now.kind && before.text === now.text) return true;
+  if (now.kind === "folder") return IS_NEW_FOLDER.test(path);
+  return now.kind === "file" && mayWrite(path, now.text, { before, guarded });
+}
+
+/** Of a new folder of git each hook is looked at by itself. */
+const IS_NEW_FOLDER = /\/\.git(?:\/(?:modules\/.+\/)?hooks)?$/;
+
+function mayWrite(path: string, text: string, { before, guarded }: Omit<SteeringChange, "now">): boolean {
+  switch (basename(path)) {
+    case ".git":
+      return leadsInside(path, text, guarded);
+    case "config":
+      return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
+    case "commondir":
+      return path.includes("/worktrees/") && text.trim() === "../..";
+    default:
+      return basename(path) === "gitdir" && before === undefined;
+  }
+}
+
+/** A pointer into a guarded git folder: a worktree or submodule that git made there. */
+function leadsInside(path: string, text: string, guarded: readonly string[]): boolean {
+  const to = /^gitdir: (.+)\n?$/.exec(text)?.[1];
+  if (to === undefined) return false;
+  const place = realPath(resolve(dirname(path), to));
+  const isNear = (git: string): boolean => relative(git, place).split("/").length <= MAX_DEPTH;
+  return guarded
+    .map(realPath)
+    .some((git) => isWithin(place, join(git, "worktrees"), join(git, "modules")) && isNear(git));
+}
+
+/** The lines by which git notes where a submodule lies: inside the repository it belongs to. */
+function placeOfModule(path: string, text: string): string {
+  const to = /^\tworktree = ([\w./-]+)$/m.exec(text)?.[1];
+  const [repository = "", module] = path.split("/.git/modules/");
+  const isInside = to !== undefined && isWithin(resolve(dirname(path), to), repository);
+  return module !== undefined && isInside ? `[core]\n\tworktree = ${to}` : "";
 }

@@ -1,13 +1,12 @@
-import { type FSWatcher, readdirSync, readFileSync, rmSync, statSync, watch } from "node:fs";
+import { type FSWatcher, readFileSync, rmSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin } from "../../system/real-path.ts";
 import { replaceFile } from "../../system/replace-file.ts";
-import type { Variables } from "./confined-start.ts";
+import type { SteeringPaths, Variables } from "./confined-start.ts";
 import { RepositoryFinder } from "./find-repositories.ts";
-import { isWrittenByGit } from "./git-written-settings.ts";
-import { moveAway, writeBack } from "./put-back.ts";
+import { putBack } from "./put-back.ts";
 import {
-  isBareRepository,
+  mayChange,
+  namedBySettings,
   type SteeringState,
   stateOf,
   steeringOfGit,
@@ -28,11 +27,10 @@ export interface GuardedPlaces {
   readonly env: Variables;
 }
 
-/** The state of what steers before a command, as it is kept in a file. */
+/** How things were before a command, as it is kept in a file. */
 interface PendingLook {
   readonly roots: readonly string[];
   readonly since: number;
-  readonly bare: readonly string[];
   readonly before: readonly (readonly [path: string, state: SteeringState | null])[];
 }
 
@@ -45,31 +43,32 @@ export class SteeringGuard {
   readonly #finder: RepositoryFinder;
   #repositories: ReadonlySet<string> = new Set();
   #before = new Map<string, SteeringState | undefined>();
-  #bare: readonly string[] = [];
+  /** The start of the first of the commands since the last look at everything. */
+  #since = 0;
+  /** The start of the first command of all: what is older was not made by one. */
+  #first = 0;
   /** The functions that end the commands that run now. */
   readonly #running = new Set<() => void>();
-  readonly #watchers: FSWatcher[] = [];
+  readonly #watchers = new Map<string, FSWatcher>();
   #isLooking = false;
-  #since = 0;
-  #search: Promise<void> = Promise.resolve();
+  #search: Promise<void>;
   #reports: string[] = [];
 
   constructor(places: GuardedPlaces) {
     this.#places = places;
-    this.#finder = new RepositoryFinder(places.roots, places.env);
+    this.#finder = new RepositoryFinder(places.env);
     this.#search = this.#adopt();
   }
 
-  /** The paths that are there and must not change: mount them read-only. */
-  get present(): readonly string[] {
-    return [...this.#before].flatMap(([path, state]) =>
-      state === undefined || isGitFolder(path, state) ? [] : [path],
+  /** The paths that a command must leave as they are. */
+  paths(): SteeringPaths {
+    const there = [...this.#before].flatMap(([path, state]) =>
+      state === undefined ? [] : [{ path, state }],
     );
-  }
-
-  /** The git folders that must not be moved. */
-  get pinned(): readonly string[] {
-    return [...this.#before].flatMap(([path, state]) => (state && isGitFolder(path, state) ? [path] : []));
+    const isGit = ({ path, state }: (typeof there)[number]): boolean =>
+      basename(path) === ".git" && state.kind === "folder";
+    const pinned = there.filter(isGit).map(({ path }) => path);
+    return { present: there.filter((each) => !isGit(each)).map(({ path }) => path), pinned };
   }
 
   /** Notes how things are before a command. `end` ends it at once. */
@@ -78,12 +77,15 @@ export class SteeringGuard {
     await this.#search;
     if (this.#running.size === 0) {
       // What people changed since the last command counts.
-      this.#note();
+      this.#before = new Map(this.#paths().map((path) => [path, stateOf(path)]));
       this.#since = Date.now();
-      replaceFile(this.#places.pending, JSON.stringify(this.#pendingLook()));
-      this.#watch();
+      this.#first ||= this.#since;
+      const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
+      const look: PendingLook = { roots: this.#places.roots, since: this.#since, before };
+      replaceFile(this.#places.pending, JSON.stringify(look));
     }
     this.#running.add(end);
+    this.#watch();
   }
 
   /** Looks after a command. What lies further down is looked for afterwards, before the next one. */
@@ -92,7 +94,8 @@ export class SteeringGuard {
     this.#look();
     this.#search = this.#adopt();
     if (this.#running.size > 0) return;
-    for (const watcher of this.#watchers.splice(0)) watcher.close();
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
   }
 
   /** Lines that say what was put back since the last call. */
@@ -105,45 +108,41 @@ export class SteeringGuard {
     await this.#search;
   }
 
-  /** Puts back what commands of a killed process did. False for one that ran elsewhere. */
-  recover(text: string): boolean {
-    const { roots, since, bare, before } = JSON.parse(text) as PendingLook;
+  /** Puts back what commands of a killed process did, by its notes. False where these ran elsewhere. */
+  recover(pending: string): boolean {
+    if (statSync(pending, { throwIfNoEntry: false }) === undefined) return true;
+    const { roots, since, before } = JSON.parse(readFileSync(pending, "utf8")) as PendingLook;
     if (!roots.some((root) => this.#places.roots.includes(root))) return false;
     this.#before = new Map(before.map(([path, state]) => [path, state ?? undefined]));
-    this.#bare = bare;
     this.#since = since;
+    this.#first = since;
     this.#look();
     return true;
   }
 
-  #pendingLook(): PendingLook {
-    const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
-    return { roots: this.#places.roots, since: this.#since, bare: this.#bare, before };
-  }
-
   #paths(): readonly string[] {
     const { roots, gitFolders, writable } = this.#places;
-    const folders = new Set([...roots, ...this.#repositories]);
     return [
       ...roots.flatMap(steeringOfRoot),
-      ...[...folders].flatMap((folder) => steeringOfRepository(folder, writable)),
-      ...gitFolders.flatMap((git) => steeringOfGit(git)),
+      ...[...new Set([...roots, ...this.#repositories])].flatMap((each) =>
+        steeringOfRepository(each, writable),
+      ),
+      ...gitFolders.flatMap((git) => [
+        ...steeringOfGit(git),
+        ...namedBySettings(git, { folders: [dirname(git), ...roots], writable }),
+      ]),
     ];
-  }
-
-  #note(): void {
-    this.#before = new Map(this.#paths().map((path) => [path, stateOf(path)]));
-    this.#bare = this.#places.roots.filter(isBareRepository);
   }
 
   /** Inotify tells of a folder's own entries only, so a busy tree below costs nothing. */
   #watch(): void {
     for (const folder of this.#places.roots.flatMap((root) => [root, join(root, ".git")])) {
+      if (this.#watchers.has(folder)) continue;
       try {
         const watcher = watch(folder, { persistent: false }, () => this.#lookSoon());
         // A folder that goes away is nothing to watch any more.
         watcher.on("error", () => watcher.close());
-        this.#watchers.push(watcher);
+        this.#watchers.set(folder, watcher);
       } catch {
         // Not there, or no more watches: the look afterwards finds it.
       }
@@ -155,7 +154,10 @@ export class SteeringGuard {
     this.#isLooking = true;
     setImmediate(() => {
       this.#isLooking = false;
-      if (this.#running.size === 0 || !this.#look()) return;
+      if (this.#running.size === 0) return;
+      // First, for a `.git` may have come into being.
+      this.#watch();
+      if (!this.#look()) return;
       this.#reports.push("the command was ended for it");
       for (const end of this.#running) end();
     });
@@ -165,90 +167,30 @@ export class SteeringGuard {
   #look(): boolean {
     const count = this.#reports.length;
     for (const path of new Set([...this.#before.keys(), ...this.#paths()])) this.#judge(path);
-    for (const root of this.#places.roots)
-      if (!this.#bare.includes(root) && isBareRepository(root)) this.#putBack(join(root, "HEAD"), undefined);
     return this.#reports.length > count;
   }
 
   #judge(path: string): void {
-    const before = this.#before.get(path);
-    const now = stateOf(path);
-    if (before?.kind === now?.kind && before?.text === now?.text && now?.kind !== "folder") return;
-    if (this.#mayStay(path, now, before)) this.#before.set(path, now);
-    else this.#putBack(path, before);
-  }
-
-  /** True for a state of a path that a command may bring about. */
-  #mayStay(path: string, now: SteeringState | undefined, before: SteeringState | undefined): boolean {
-    const name = basename(path);
-    if (now === undefined) return before === undefined || !this.#isSteeringText(before);
-    if (name === ".git")
-      return now.kind === "folder" || (now.kind === "file" && this.#leadsInside(path, now));
-    if (now.kind === "folder") return before?.kind === "folder" || this.#isEmptyOfHooks(path);
-    if (now.kind !== "file") return false;
-    if (name === "config") return isWrittenByGit(now.text, before?.text);
-    if (name === "commondir")
-      return /\/worktrees\/[^/]+\/commondir$/.test(path) && now.text.trim() === "../..";
-    return name === "gitdir" && before === undefined;
-  }
-
-  /** True for a state that can be written back. */
-  #isSteeringText({ kind }: SteeringState): boolean {
-    return kind === "file" || kind === "link";
-  }
-
-  /** A pointer into a guarded git folder: a worktree or submodule that git made there. */
-  #leadsInside(path: string, { text }: SteeringState): boolean {
-    const to = /^gitdir: (.+)\n?$/.exec(text)?.[1];
-    if (to === undefined) return false;
-    const place = join(to.startsWith("/") ? "/" : dirname(path), to);
-    const guarded = [...this.pinned, ...this.#places.gitFolders];
-    return guarded.some((git) => isWithin(place, join(git, "worktrees"), join(git, "modules")));
-  }
-
-  /** Hooks of a new repository come from git's templates, which never run. Others are moved away. */
-  #isEmptyOfHooks(path: string): boolean {
-    if (basename(path) !== "hooks") return false;
-    for (const name of readdirSync(path))
-      if (!name.endsWith(".sample")) this.#putBack(join(path, name), undefined);
-    return true;
-  }
-
-  #putBack(path: string, before: SteeringState | undefined): void {
-    const kept = moveAway(path, this.#places.kept);
-    const isWritten = before !== undefined && writeBack(path, before);
-    if (kept === undefined && !isWritten) return;
-    const where = kept === undefined ? "" : `; what a command put there is kept as ${kept}`;
-    this.#reports.push(`${path} is as it was before${where}`);
+    const [before, now] = [this.#before.get(path), stateOf(path)];
+    const guarded = [...this.paths().pinned, ...this.#places.gitFolders];
+    if (mayChange(path, { before, now, guarded })) this.#before.set(path, now);
+    else this.#reports.push(...[putBack(path, before, this.#places.kept) ?? []].flat());
   }
 
   /** Takes on repositories that were not known: as they are if they are older than the commands. */
   async #adopt(): Promise<void> {
-    const found = await this.#finder.find();
-    const since = this.#since;
-    const fresh = found.filter(
-      (folder) => !this.#repositories.has(folder) && !this.#places.roots.includes(folder),
-    );
-    this.#repositories = new Set(found);
-    for (const path of fresh.flatMap((folder) => steeringOfRepository(folder, this.#places.writable))) {
-      const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-      if (since === 0 || changed < since) this.#before.set(path, stateOf(path));
-      else this.#judge(path);
+    const { roots, writable, pending } = this.#places;
+    const found = await this.#finder.find(roots);
+    const first = this.#first;
+    for (const folder of found) {
+      if (this.#repositories.has(folder) || roots.includes(folder)) continue;
+      for (const path of steeringOfRepository(folder, writable)) {
+        const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0;
+        if (first === 0 || changed < first) this.#before.set(path, stateOf(path));
+        else this.#judge(path);
+      }
     }
-    if (this.#running.size === 0) rmSync(this.#places.pending, { force: true });
-  }
-}
-
-function isGitFolder(path: string, { kind }: SteeringState): boolean {
-  return basename(path) === ".git" && kind === "folder";
-}
-
-/** The notes of a killed process, if there are any. */
-export function readPending(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // It had nothing left to look for.
-    return undefined;
+    this.#repositories = found;
+    if (this.#running.size === 0) rmSync(pending, { force: true });
   }
 }

@@ -1,102 +1,70 @@
-/** The system call numbers of one architecture. */
-interface Architecture {
-  /** Its name in the kernel's audit records. */
-  readonly audit: number;
-  readonly socket: number;
-  readonly socketPair: number;
-  /** `add_key`, `request_key` and `keyctl` follow each other. */
-  readonly firstKeyCall: number;
-}
-
-const ARCHITECTURES: { readonly [arch: string]: Architecture } = {
-  x64: { audit: 0xc000003e, socket: 41, socketPair: 53, firstKeyCall: 248 },
-  arm64: { audit: 0xc00000b7, socket: 198, socketPair: 199, firstKeyCall: 217 },
+/** The system calls of an architecture: its audit number, `socket`, `socketpair`, and the first for keys. */
+const ARCHITECTURES: { readonly [arch: string]: readonly [number, number, number, number] } = {
+  x64: [0xc000003e, 41, 53, 248],
+  arm64: [0xc00000b7, 198, 199, 217],
 };
 
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16] as const;
 const SOCK_DGRAM = 2;
+/** Of UNIX sockets another name for datagrams. */
+const SOCK_RAW = 3;
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97] as const;
 /** `io_uring_setup`, `io_uring_enter` and `io_uring_register`: they make sockets without `socket()`. */
 const [FIRST_URING, LAST_URING] = [425, 427] as const;
 /** Calls of the x32 architecture have this bit. */
-const X32 = 0x40000000;
-
-const [ALLOW, KILL] = [0x7fff0000, 0x80000000] as const;
-const refuse = (errno: number): number => 0x00050000 | errno;
+const [FIRST_X32, LAST_X32] = [0x40000000, 0xfffffffe] as const;
 
 /** Offsets in what the kernel shows the filter. */
 const [NUMBER, ARCH, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24] as const;
 
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
-const load = (offset: number): Instruction => [0x20, 0, 0, offset];
-const and = (value: number): Instruction => [0x54, 0, 0, value];
-const ifEqual = (value: number, ifTrue: number, ifFalse: number): Instruction => [
-  0x15,
-  ifTrue,
-  ifFalse,
-  value,
-];
-const ifAtLeast = (value: number, ifTrue: number, ifFalse: number): Instruction => [
-  0x35,
-  ifTrue,
-  ifFalse,
-  value,
-];
-const end = (verdict: number): Instruction => [0x06, 0, 0, verdict];
+type Instruction = readonly [code: number, value: number, ifTrue: number, ifFalse: number];
+const load = (offset: number): Instruction => [0x20, offset, 0, 0];
+const and = (value: number): Instruction => [0x54, value, 0, 0];
+const ifEqual = (value: number, yes: number, no: number): Instruction => [0x15, value, yes, no];
+const ifAtLeast = (value: number, yes: number, no: number): Instruction => [0x35, value, yes, no];
+const ALLOW: Instruction = [0x06, 0x7fff0000, 0, 0];
+const KILL: Instruction = [0x06, 0x80000000, 0, 0];
+const refuse = (errno: number): Instruction => [0x06, 0x00050000 | errno, 0, 0];
 
 /**
- * The seccomp program for bubblewrap, as bytes; `undefined` for an architecture without one. Sockets are of
- * the Internet, netlink and, without the network of the host, UNIX: other families lead to the host of a
- * virtual machine. With that network UNIX sockets are refused too, for abstract ones belong to it.
+ * The seccomp program for bubblewrap, as bytes; throws for an architecture without one. Sockets are of the
+ * Internet, netlink and, without the network of the host, UNIX: other families lead to the host of a virtual
+ * machine. With that network UNIX sockets are refused too, for abstract ones belong to it.
  */
-export function syscallFilter(
-  arch: string,
-  { network }: { readonly network: boolean },
-): Uint8Array | undefined {
+export function syscallFilter(arch: string, { network }: { readonly network: boolean }): Uint8Array {
   const calls = ARCHITECTURES[arch];
-  if (calls === undefined) return undefined;
-  const families = network ? [AF_INET, AF_INET6, AF_NETLINK] : [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK];
-  return bytesOf([
+  if (calls === undefined) throw new Error(`no filter for system calls of ${arch}`);
+  const [audit, socket, socketPair, firstKeyCall] = calls;
+  const families = [...(network ? [] : [AF_UNIX]), AF_INET, AF_INET6, AF_NETLINK];
+  const program = [
     load(ARCH),
-    ifEqual(calls.audit, 1, 0),
-    end(KILL),
-    ...refuseCalls(X32, 0xffffffff, ENOSYS),
-    ...refuseCalls(FIRST_URING, LAST_URING, ENOSYS),
-    ...refuseCalls(calls.firstKeyCall, calls.firstKeyCall + 2, EPERM),
+    ifEqual(audit, 1, 0),
+    KILL,
     load(NUMBER),
-    ifEqual(calls.socket, 0, families.length + 2),
+    ...refuseCalls(FIRST_X32, LAST_X32, ENOSYS),
+    ...refuseCalls(FIRST_URING, LAST_URING, ENOSYS),
+    // `add_key`, `request_key` and `keyctl` follow each other.
+    ...refuseCalls(firstKeyCall, firstKeyCall + 2, EPERM),
+    // One end of a pair for datagrams can send to any name.
+    ...(network ? [ifEqual(socketPair, 0, 6), load(SECOND_ARGUMENT), and(0xf)] : []),
+    ...(network ? [ifEqual(SOCK_DGRAM, 0, 1), refuse(EAFNOSUPPORT)] : []),
+    ...(network ? [ifEqual(SOCK_RAW, 0, 1), refuse(EAFNOSUPPORT), load(NUMBER)] : []),
+    ifEqual(socket, 0, families.length + 2),
     load(FIRST_ARGUMENT),
     ...families.map((family, index) => ifEqual(family, families.length - index, 0)),
-    end(refuse(EAFNOSUPPORT)),
-    ...(network ? refuseDatagramPairs(calls.socketPair) : []),
-    end(ALLOW),
-  ]);
-}
-
-function refuseCalls(first: number, last: number, errno: number): readonly Instruction[] {
-  const isAbove = last === 0xffffffff ? [] : [ifAtLeast(last + 1, 1, 0)];
-  return [load(NUMBER), ifAtLeast(first, 0, isAbove.length + 1), ...isAbove, end(refuse(errno))];
-}
-
-/** One end of such a pair can send to any name. */
-function refuseDatagramPairs(socketPair: number): readonly Instruction[] {
-  return [
-    load(NUMBER),
-    ifEqual(socketPair, 0, 4),
-    load(SECOND_ARGUMENT),
-    and(0xf),
-    ifEqual(SOCK_DGRAM, 0, 1),
-    end(refuse(EAFNOSUPPORT)),
+    refuse(EAFNOSUPPORT),
+    ALLOW,
   ];
-}
-
-function bytesOf(program: readonly Instruction[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(program.length * 8));
-  program.forEach(([code, ifTrue, ifFalse, value], index) => {
+  program.forEach(([code, value, ifTrue, ifFalse], index) => {
     view.setUint16(index * 8, code, true);
     view.setUint8(index * 8 + 2, ifTrue);
     view.setUint8(index * 8 + 3, ifFalse);
     view.setUint32(index * 8 + 4, value, true);
   });
   return new Uint8Array(view.buffer);
+}
+
+function refuseCalls(first: number, last: number, errno: number): readonly Instruction[] {
+  return [ifAtLeast(first, 0, 2), ifAtLeast(last + 1, 1, 0), refuse(errno)];
 }

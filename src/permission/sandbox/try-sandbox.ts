@@ -1,57 +1,49 @@
 import { spawn } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import type { ConfinedStart, Confiner, Variables } from "./confined-start.ts";
+import { text } from "node:stream/consumers";
+import { errorMessage } from "../../core/base/errors.ts";
+import type { CommandToConfine, ConfinedStart } from "./confined-start.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 /** The setting by which root could have the kernel start a program, outside of every sandbox. */
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 const PATIENCE_MS = 20_000;
 
-/** Where a sandbox is tried. */
-export interface Trial {
-  readonly cwd: string;
-  /** A folder outside of the limits. */
-  readonly outside: string;
-  readonly env: Variables;
-}
-
 /**
- * Tries a sandbox with a real command: it must run, a file outside must not come into being, settings of the
- * kernel must not be writable, and a server of this process must not be reached. What is wrong, or undefined.
+ * Tries a sandbox with a real command: it must run, a file in `outside` must not come into being, settings
+ * of the kernel must not be writable, and a server of this process must not be reached. What is wrong, or
+ * undefined.
  */
 export async function trySandbox(
-  sandbox: Confiner,
-  { cwd, outside, env }: Trial,
+  sandbox: Sandbox,
+  { outside, ...place }: Pick<CommandToConfine, "cwd" | "env"> & { readonly outside: string },
 ): Promise<string | undefined> {
   const file = join(outside, "written-from-inside");
-  const server = createServer();
   let connections = 0;
-  server.on("connection", (socket) => {
+  const server = createServer((socket) => {
     connections++;
     socket.destroy();
   });
-  await listening(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
-  const command = `(: >'${file.replaceAll("'", "'\\''")}') 2>/dev/null; (: <>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; [ -w ${KERNEL_SETTING} ] && echo writes; echo ran`;
+  const command = `(: >"$OUTSIDE"; : <>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; [ -w ${KERNEL_SETTING} ] && echo writes; echo ran`;
   try {
-    const { output, errors } = await outputOf(await sandbox.wrap({ command, cwd, env }));
+    const env = { ...place.env, OUTSIDE: file };
+    const output = await outputOf(await sandbox.wrap({ ...place, command, env }));
     if (existsSync(file)) return "it holds nothing back: a command wrote outside of the workspace";
     if (connections > 0) return "it holds nothing back: a command reached a port of this machine";
     if (output.includes("writes")) return `it holds nothing back: a command could change ${KERNEL_SETTING}`;
-    return output.trim() === "ran" ? undefined : errors.trim() || "no command runs in it";
+    return output === "ran\n" ? undefined : output.trim() || "no command runs in it";
   } finally {
     server.close();
-    rmSync(file, { force: true });
   }
 }
 
-interface TrialOutput {
-  readonly output: string;
-  readonly errors: string;
-}
-
-async function outputOf(start: ConfinedStart): Promise<TrialOutput> {
+/** The output of a command, or what is said in its place. */
+async function outputOf(start: ConfinedStart): Promise<string> {
   const child = spawn(start.file, [...start.args], {
     cwd: start.cwd,
     env: start.env,
@@ -60,31 +52,17 @@ async function outputOf(start: ConfinedStart): Promise<TrialOutput> {
     timeout: PATIENCE_MS,
     killSignal: "SIGKILL",
   });
-  let [output, errors] = ["", ""];
-  child.stdout?.on("data", (bytes: Buffer) => (output += bytes.toString()));
-  child.stderr?.on("data", (bytes: Buffer) => (errors += bytes.toString()));
-  const closed = new Promise<void>((resolve) => {
-    child.on("error", (error) => {
-      errors += error.message;
-      resolve();
-    });
-    child.on("close", () => resolve());
-  });
+  const closed = once(child, "close").catch(errorMessage);
+  const said = Promise.all(
+    [child.stdout, child.stderr].map((pipe) => (pipe === null ? Promise.resolve("") : text(pipe))),
+  );
   try {
     await start.begin(child);
-    await closed;
+    return (await said).join("");
   } catch (error) {
-    await closed;
-    errors ||= String(error instanceof Error ? error.message : error);
+    return (await said).join("") || errorMessage(error);
   } finally {
+    await closed;
     await start.settle();
   }
-  return { output, errors };
-}
-
-function listening(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
 }

@@ -51,26 +51,24 @@ const CAUSES: readonly Cause[] = [
   },
 ];
 
+const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
+
 /** The one line that says so, from what bubblewrap or our own trial said. */
 export function noSandbox(problem: string): string {
   const cause = CAUSES.find(({ says, when }) => says.test(problem) && when?.() !== false);
   const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-  return cause === undefined ? line(said, "nano-agent doctor tries it again") : line(cause.why, cause.todo);
+  return whyNone(cause?.why ?? said, cause?.todo ?? "nano-agent doctor tries it again");
 }
 
 /** The same for programs that are not there. */
 export function missingPrograms(names: readonly string[]): string {
   const packages = [...new Set(names.map((name) => PACKAGES[name] ?? name))].join(" ");
-  return line(
-    `${names.join(" and ")} not found`,
-    `apt-get install ${packages}, dnf install ${packages} or apk add ${packages}`,
-  );
+  const installs = `apt-get install ${packages}, dnf install ${packages} or apk add ${packages}`;
+  return whyNone(`${names.join(" and ")} not found`, installs);
 }
 
-const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
-
 /** `no sandbox (WHY): WHAT TO DO; commands ask`. */
-export function line(why: string, todo: string): string {
+export function whyNone(why: string, todo: string): string {
   return `no sandbox (${why}): ${todo}; commands ask`;
 }
 

@@ -6,7 +6,7 @@ import { replaceUrlPasswords } from "./url-credentials.ts";
 
 /** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
-  /** Values that must not be shown: see {@link import("./known-values.ts").secretsOf}. Default: none. */
+  /** Values that must not be shown, as `secretsOf` finds them. Default: none. */
   readonly secrets?: readonly Secret[];
   /**
    * True when private keys, tokens and passwords in addresses are taken out by their format. Default true.

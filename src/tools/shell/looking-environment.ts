@@ -9,12 +9,13 @@ const GIT_SETTINGS = [
   // Git shows differences of a submodule by starting there.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
-  ["protocol.ext.allow", "never"],
+  // A submodule has settings of its own.
+  ["diff.ignoreSubmodules", "all"],
 ] as const;
 
-/** Variables by which git runs others or reads settings from elsewhere. */
-const OF_GIT =
-  /^GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|PAGER$|EDITOR$|SEQUENCE_EDITOR$|MERGE_AUTOEDIT$|SSL_)/;
+/** Variables by which git runs others or reads settings from elsewhere, and a shell a file of its own. */
+const STEERING =
+  /^(?:BASH_ENV|ENV)$|^GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|PAGER$|EDITOR$|SEQUENCE_EDITOR$|MERGE_AUTOEDIT$|SSL_)/;
 
 /** The environment of a command that runs outside because it only looks: git runs no program in it. */
 export function lookingEnvironment(env: Environment): Environment {
@@ -23,9 +24,12 @@ export function lookingEnvironment(env: Environment): Environment {
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_GIT.test(name))),
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !STEERING.test(name))),
     ...Object.fromEntries(settings),
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     GIT_OPTIONAL_LOCKS: "0",
+    // A repository may name a server for what is missing from it.
+    GIT_ALLOW_PROTOCOL: "",
+    GIT_NO_LAZY_FETCH: "1",
   };
 }

@@ -1,4 +1,4 @@
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../app/coding-session/coding-session.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
@@ -81,7 +81,7 @@ class DemoRun {
       ...this.#source,
       cwd: this.#project.folder,
       keep: false,
-      settings: { permissionMode: "acceptEdits", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
+      settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
       onNotice: (notice) => {
         if (notice.code !== "model_chosen") say(this.#context, noticeText(notice));
       },
@@ -129,7 +129,7 @@ class DemoRun {
     const { environment, stdout } = this.#context;
     if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
-    const nowhere = join(this.#project.folder, ".none");
+    const nowhere = this.#project.aside;
     return {
       environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: nowhere, XDG_STATE_HOME: nowhere },
       model: scriptedModel(stdout.isTerminal ? DELAY_MS : 0),
@@ -179,7 +179,7 @@ class DemoRun {
     this.#write("", this.#keep ? `The project stays in ${folder}` : left);
     if (this.#model !== undefined) return;
     this.#write(dim("With a real model: nano-agent demo --model PROVIDER/ID"));
-    this.#write(dim('In your own project: nano-agent --permission-mode acceptEdits -p "…"'));
+    this.#write(dim('In your own project: nano-agent --permission-mode auto -p "…"'));
   }
 
   #write(...lines: readonly string[]): void {

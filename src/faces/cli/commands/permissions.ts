@@ -46,18 +46,24 @@ async function checkCommand(context: CommandContext, call: CommandCall, command:
   });
   const decided = checkLine(line, { cwd, home: paths.home });
   if ("error" in decided) throw misuse(decided.error);
-  const text = (): string => `${decisionLines(command, decided).join("\n")}\n`;
+  const assumed = `without a sandbox, in mode ${permissionMode ?? "default"}`;
+  const text = (): string => `${decisionLines(command, decided, assumed).join("\n")}\n`;
   answer(context, call, { json: () => decided, text });
   return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
 
-/** A decision in words, one fact a line. */
-function decisionLines(command: string, answer: Omit<PolicyDecision, "code" | "looks">): readonly string[] {
+/** A decision in words, one fact a line. `assumed`: what it holds for. */
+function decisionLines(
+  command: string,
+  answer: Omit<PolicyDecision, "code" | "looks" | "place">,
+  assumed: string,
+): readonly string[] {
   const { decision, part, rule, reason, suggestion, runs } = answer;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["command", command],
+    ["judged", assumed],
     ["decision", DECISIONS[decision]],
     ["because of", part === command ? undefined : part],
     ["rule", rule],

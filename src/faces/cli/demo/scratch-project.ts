@@ -34,11 +34,17 @@ const MAX_OUTPUT_BYTES = 1_000_000;
 /** A copy of a project in a temporary folder of its own. */
 export class ScratchProject {
   readonly folder: string;
+  /** An empty folder beside it, for settings and state: what steers must not lie where commands write. */
+  readonly aside: string;
+  readonly #root: string;
   readonly #before: Files;
 
   constructor(files: Files) {
     this.#before = files;
-    this.folder = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));
+    this.#root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));
+    this.folder = join(this.#root, "project");
+    this.aside = join(this.#root, "aside");
+    mkdirSync(this.aside);
     for (const [path, text] of Object.entries(files)) {
       const file = join(this.folder, path);
       mkdirSync(dirname(file), { recursive: true });
@@ -71,7 +77,7 @@ export class ScratchProject {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
   }
 
   #read(): Files {
