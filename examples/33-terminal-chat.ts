@@ -15,7 +15,9 @@ const session = await createCodingSession(name === undefined ? demo : { model: n
 
 for (const notice of session.notices) console.log(`(${noticeText(notice)})`);
 session.onQuestion(({ tool, input, choices }) => {
-  console.log(`? ${tool} ${String(input?.["path"] ?? input?.["command"])}: ${choices.map(({ choice }) => choice).join(" / ")}`);
+  console.log(
+    `? ${tool} ${String(input?.["path"] ?? input?.["command"])}: ${choices.map(({ choice }) => choice).join(" / ")}`,
+  );
 });
 session.onChange(({ items }) => {
   for (const at of items) show(session.view.items[at]);

@@ -119,11 +119,11 @@ const SCENES: readonly Scene[] = [
       program.type("fix the parser\r");
       await program.shows("so");
       program.type("keep the order of the table as it is\r");
-      await program.shows("next request");
+      await program.shows("next ");
       program.type("then update the README\u001B\r");
-      await program.shows("1. then update");
+      await program.shows("after 1 then update");
       program.type("and write a changelog entry\u001B\r");
-      await program.shows("2. and write");
+      await program.shows("after 2 and write");
       program.type("what I type while it works 中文");
       await program.shows("中文");
     },
@@ -216,7 +216,7 @@ const SCENES: readonly Scene[] = [
       film(1);
       await typed(program, "leave the test as it is", () => film(0.12));
       program.type("\r");
-      await program.shows("next request");
+      await program.shows("next ");
       film(2);
       steered.resolve();
       await program.shows("the runner");
@@ -271,7 +271,7 @@ async function record(scene: Scene): Promise<void> {
   const frames: RecordedFrame[] = [];
   const film = (seconds: number): void => void frames.push({ ...snapshotOf(program.emulator), seconds });
   try {
-    if (!args.includes("--plain")) await program.shows("What is to be done?");
+    if (!args.includes("--plain")) await program.shows("What should nano-agent do?");
     await scene.play(program, film);
     if (scene.asText === true) insert(name, program.emulator.rows.join("\n"));
     else

@@ -67,7 +67,7 @@ function nanoAgent(program: Contender["program"]): Contender {
       NANO_AGENT_MODEL: "openai/gpt-5",
     }),
     files: () => ({}),
-    ready: "What is to be done?",
+    ready: "What should nano-agent do?",
     busy: "esc stops",
     sessions: ".local/state/nano-agent/sessions",
     isFirstMessage: ({ type }) => type === "run_start",

@@ -86,6 +86,8 @@ export interface ComposedAgent
   /** Commands that a message may begin with. */
   readonly commands: () => readonly SessionCommand[];
   readonly systemPrompt: string;
+  /** Paths of the instruction files in it. */
+  readonly instructions: readonly string[];
   readonly checkpoints: Checkpoints | undefined;
   readonly toolNames: readonly string[];
   readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
@@ -173,6 +175,7 @@ async function composeConfined(options: ComposeOptions, parts: ConfinedParts): P
     skills,
     status: plugins.status,
     systemPrompt: prompt,
+    instructions: instructions.map(({ path }) => path),
     commands: () => commandsOf([...plugins.commands, extended.commands, mcp.commands]),
     toolNames: namesOf(agent.tools.list().filter(isOffered)),
     sandbox: confined.sandbox,

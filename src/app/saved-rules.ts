@@ -42,6 +42,22 @@ export function saveMode(mode: PermissionMode, place: SavedAnswerPlace): Promise
   );
 }
 
+/** Sets `model` of the user's config file: the default of the next start. Else as {@link saveMode}. */
+export async function saveModel(
+  model: string,
+  place: Pick<SavedAnswerPlace, "configFolder">,
+): Promise<string> {
+  const path = configPath(place);
+  await changePrivateFile(path, async (text = "") => {
+    if ((await checkConfigText(text, path)).model === model) return text;
+    const { editConfigText } = await import("./config/parse-config.ts");
+    const after = editConfigText(text, ["model"], model);
+    if ((await checkConfigText(after, path)).model === model) return after;
+    throw invalidConfig(`${path} could not be changed. Change it by hand.`);
+  });
+  return path;
+}
+
 /** A change of the settings of one folder. */
 interface FolderChange {
   readonly path: readonly (string | number)[];

@@ -94,9 +94,18 @@ const listed = {
   usage: ref("Usage"),
   cost,
   files: listOf(text("A file that calls have changed.")),
+  lines: having({ added: count, removed: count }),
+  trace: text(
+    "The newest 24 steps, each a letter (looked, bash, edited, waited, failed) and a digit for its time.",
+  ),
+  runAt: time,
+  end: {
+    ...having({ reason: text("The stop reason."), time, limit: text(), detail: text() }, ["limit", "detail"]),
+    description: "How the newest run ended; absent while it has no end.",
+  },
   passages: listOf(text("Of a search: text around what was found.")),
 } satisfies { readonly [name: string]: JsonSchema };
-const OPTIONAL = ["title", "model", "passages"];
+const OPTIONAL = ["title", "model", "runAt", "end", "passages"];
 
 const question = {
   id: text(),
@@ -140,6 +149,7 @@ const row = having({
   cacheWriteTokens: count,
   cacheShare: { type: "number", minimum: 0, maximum: 1 },
   cost,
+  unpriced: count,
   failures: count,
 });
 
@@ -172,6 +182,11 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
       ...listed,
       messages: listOf({ type: "object", description: "{ role, content: blocks }" }),
       readOnly: { type: "boolean" },
+      permissionMode: text("Absent where it is not known."),
+      heldBy: {
+        ...having({ pid: count, since: time }),
+        description: "The other process that writes to it.",
+      },
       windowTokens: { ...count, description: "Tokens that a request and its answer may have." },
       queue: listOf(having({ id: text(), text: text() })),
       queueHeld: { type: "boolean" },
@@ -182,7 +197,7 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
         description: "Lines of its file that are damaged and left out, at most 100 of them.",
       },
     },
-    [...OPTIONAL, "windowTokens", "goOn", "damaged"],
+    [...OPTIONAL, "permissionMode", "heldBy", "windowTokens", "goOn", "damaged"],
   ),
   FileDiff: having({
     path: text(),

@@ -24,7 +24,7 @@ import type {
   WaitingMessage,
 } from "./server-api.ts";
 import { changesIn, filesAt } from "./session-changes.ts";
-import { FactsFold, type SessionFacts } from "./session-facts.ts";
+import { FactsFold, listedOf, type SessionFacts } from "./session-facts.ts";
 import type { EntryTail, HostedSession } from "./session-host.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 
@@ -89,28 +89,7 @@ export class HostedAgent implements HostedSession {
   }
 
   listed(): ListedSession {
-    const {
-      cwd,
-      title,
-      model,
-      createdAt = 0,
-      updatedAt = createdAt,
-      messageCount,
-      total,
-      files,
-    } = this.facts();
-    return {
-      id: this.id,
-      cwd,
-      ...defined({ title, model }),
-      state: this.#state,
-      createdAt,
-      updatedAt,
-      messageCount,
-      usage: total.usage,
-      cost: total.costUsd ?? null,
-      files,
-    };
+    return { id: this.id, state: this.#state, ...listedOf(this.facts()) };
   }
 
   /** Pieces of the conversation around a text. Part of a secret finds nothing: guesses are not confirmed. */

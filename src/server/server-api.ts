@@ -2,11 +2,22 @@ import type { FileDiff } from "../app/coding-session/file-diff.ts";
 import type { AnswerChoice, Question } from "../app/coding-session/question.ts";
 import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
 
 /** The state of a session: nothing runs · a run is at work · a run waits for an answer. */
 export type SessionState = "idle" | "running" | "waiting";
+
+/** How a run ended. */
+export interface SessionEnd {
+  readonly reason: StopReason;
+  readonly time: number;
+  /** Which limit, for `budget`. */
+  readonly limit?: string;
+  /** One sentence about what ended it, where there is more to say. */
+  readonly detail?: string;
+}
 
 /** A session as a list shows it. Times are milliseconds since the epoch. */
 export interface ListedSession {
@@ -27,6 +38,18 @@ export interface ListedSession {
   readonly cost: number | null;
   /** Files that calls have changed, each once. */
   readonly files: readonly string[];
+  /** Lines that calls have added and removed. */
+  readonly lines: { readonly added: number; readonly removed: number };
+  /**
+   * The newest 24 steps, each a letter and a digit. A model request with its calls looked (`l`), ran a
+   * command (`b`), changed files (`e`), waited for a person (`w`) or failed (`f`), in under 2 s (1),
+   * 10 s (2), 60 s (3) or more (4).
+   */
+  readonly trace: string;
+  /** When the newest run began, or went on. */
+  readonly runAt?: number;
+  /** How it ended. Absent while it has no end: with `state` idle its process is gone. */
+  readonly end?: SessionEnd;
   /** Of a search: pieces of the session around what was found. */
   readonly passages?: readonly string[];
 }
@@ -48,6 +71,10 @@ export interface WaitingMessage {
 
 /** One session, folded. */
 export interface SessionDetail extends ListedSession {
+  /** The permission mode it works with; absent where that is not known. */
+  readonly permissionMode?: string;
+  /** The other process that writes to it, and since when. */
+  readonly heldBy?: { readonly pid: number; readonly since: number };
   /** The conversation, as the model would get it. */
   readonly messages: readonly Message[];
   /** True when the server writes nothing to it: another process does, or the server only reads. */
@@ -172,8 +199,10 @@ export interface StatsRow {
   readonly cacheWriteTokens: number;
   /** Part of the input that came from the cache, 0 to 1. */
   readonly cacheShare: number;
-  /** USD; `null` when a price is unknown. */
+  /** USD of the requests whose price is known; `null` when none is. */
   readonly cost: number | null;
+  /** Requests without a known price: `cost` is without them. */
+  readonly unpriced: number;
   /** Runs that ended with an error. */
   readonly failures: number;
 }

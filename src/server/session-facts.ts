@@ -1,16 +1,20 @@
-import type { JournalEntry, RunEndEntry } from "../core/agent/entries.ts";
+import type { JournalEntry, RunEndEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
+  isUnpaid,
   NO_SPENDING,
   type Spending,
   type SpendingEntry,
 } from "../core/agent/state.ts";
+import { defined } from "../core/base/defined.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
-import type { ServerStats, StatsBy, StatsRow } from "./server-api.ts";
+import { NO_USAGE, type Usage } from "../core/message/usage.ts";
+import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
+import { SessionTrace } from "./session-trace.ts";
 
 /** The use of one model on one day. */
 export interface UseOfDay {
@@ -20,7 +24,11 @@ export interface UseOfDay {
   readonly runs: number;
   readonly turns: number;
   readonly failures: number;
-  readonly spending: Spending;
+  readonly usage: Usage;
+  /** USD of the requests whose price is known. */
+  readonly cost: number;
+  readonly priced: number;
+  readonly unpriced: number;
 }
 
 /** The facts of a session that lists and statistics show. */
@@ -35,6 +43,13 @@ export interface SessionFacts {
   readonly files: readonly string[];
   /** `open`: the newest run has no end · `waiting`: it waits for answers. */
   readonly run: "none" | "open" | "waiting" | "ended";
+  /** When the newest run began, or went on. */
+  readonly runAt: number | undefined;
+  /** How the newest run ended; absent while it has no end. */
+  readonly end: SessionEnd | undefined;
+  /** Lines that calls have added and removed. */
+  readonly lines: { readonly added: number; readonly removed: number };
+  readonly trace: string;
   readonly use: readonly UseOfDay[];
 }
 
@@ -58,6 +73,10 @@ export class FactsFold {
   #messageCount = 0;
   #total = NO_SPENDING;
   #run: SessionFacts["run"] = "none";
+  #runAt: number | undefined;
+  #endOfRun: SessionEnd | undefined;
+  #lines = { added: 0, removed: 0 };
+  readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
   readonly #options: FactsFoldOptions;
   /** The entry at hand was taken over from another session. */
@@ -78,6 +97,10 @@ export class FactsFold {
       total: this.#total,
       files: [...this.#files.values()].map(([path, root]) => shownPath(path, root, cwd)),
       run: this.#run === "open" && this.#asked.size > 0 ? "waiting" : this.#run,
+      runAt: this.#runAt,
+      end: this.#endOfRun,
+      lines: this.#lines,
+      trace: this.#trace.text,
       use: [...this.#use.values()],
     };
   }
@@ -86,7 +109,9 @@ export class FactsFold {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
     this.#isCopied = this.#options.isOfOther?.(entry) === true;
+    this.#trace.apply(entry);
     if (isSpending(entry)) this.#spend(entry);
+    if (entry.type === "tool_result") this.#countLines(entry);
     if (entry.type === "checkpoint")
       for (const change of entry.changes.filter(isOfFile)) {
         const { path } = change;
@@ -98,11 +123,11 @@ export class FactsFold {
   #ofConversation(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
-        this.#begin(entry.model);
+        this.#begin(entry);
         this.#count(dayOf(entry.time), entry.model, { runs: 1 });
         return;
       case "run_resume":
-        this.#begin(entry.model);
+        this.#begin(entry);
         return;
       case "model_change":
         this.#model = entry.model;
@@ -133,14 +158,28 @@ export class FactsFold {
     }
   }
 
-  #begin(model: string): void {
+  #begin({ model, time }: { readonly model: string; readonly time: number }): void {
     this.#model = model;
     this.#run = "open";
+    this.#runAt = time;
+    this.#endOfRun = undefined;
     this.#asked.clear();
   }
 
-  #end({ stopReason, time }: RunEndEntry): void {
+  #countLines({ metadata: { diff } = {} }: ToolResultEntry): void {
+    if (typeof diff !== "string") return;
+    const count = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
+    const { added, removed } = this.#lines;
+    this.#lines = {
+      added: added + count(/^\+(?!\+\+ )/gm),
+      removed: removed + count(/^-(?!-- )/gm),
+    };
+  }
+
+  #end({ stopReason, time, limit, detail, error }: RunEndEntry): void {
     this.#run = isWaiting(stopReason) ? "waiting" : "ended";
+    const said = detail ?? error?.message;
+    this.#endOfRun = { reason: stopReason, time, ...defined({ limit, detail: said && this.#shown(said) }) };
     if (stopReason !== "error") return;
     const [day, model] = this.#runKey ?? [dayOf(time), this.#model ?? ""];
     this.#count(day, model, { failures: 1 });
@@ -172,12 +211,63 @@ export class FactsFold {
       runs: before.runs + (more.runs ?? 0),
       turns: before.turns + (more.turns ?? 0),
       failures: before.failures + (more.failures ?? 0),
-      spending: more.entry === undefined ? before.spending : addSpending(before.spending, more.entry),
+      ...withPrice(before, more.entry),
     });
+  }
+
+  #shown(text: string): string | undefined {
+    return titleOf(text, this.#options.redaction);
   }
 }
 
-const NO_USE = { runs: 0, turns: 0, failures: 0, spending: NO_SPENDING };
+/** The fields of a session in a list, beside its id and its state. */
+export function listedOf({
+  cwd,
+  title,
+  model,
+  createdAt = 0,
+  updatedAt = createdAt,
+  messageCount,
+  total,
+  files,
+  runAt,
+  end,
+  lines,
+  trace,
+}: SessionFacts): Omit<ListedSession, "id" | "state" | "passages"> {
+  return {
+    cwd,
+    ...defined({ title, model, runAt, end }),
+    createdAt,
+    updatedAt,
+    messageCount,
+    usage: total.usage,
+    cost: total.costUsd ?? null,
+    files,
+    lines,
+    trace,
+  };
+}
+
+const NO_USE = { runs: 0, turns: 0, failures: 0, usage: NO_USAGE, cost: 0, priced: 0, unpriced: 0 };
+
+type PriceCount = Pick<UseOfDay, "usage" | "cost" | "priced" | "unpriced">;
+
+/** The use so far with one request more. */
+function withPrice(
+  { usage, cost, priced, unpriced }: PriceCount,
+  entry: SpendingEntry | undefined,
+): PriceCount {
+  if (entry === undefined || isUnpaid(entry)) return { usage, cost, priced, unpriced };
+  const more = addSpending({ ...NO_SPENDING, usage }, entry);
+  const isKnown = more.costUsd !== undefined;
+  return {
+    usage: more.usage,
+    cost: cost + (more.costUsd ?? 0),
+    priced: priced + (isKnown ? 1 : 0),
+    unpriced: unpriced + (isKnown ? 0 : 1),
+  };
+}
 
 const MAX_TITLE = 200;
 /** Looked at for a title: what stands out of sight may show that a secret begins within it. */
@@ -242,9 +332,11 @@ class RowSum {
   #output = 0;
   #read = 0;
   #written = 0;
-  #cost: number | undefined = 0;
+  #cost = 0;
+  #priced = 0;
+  #unpriced = 0;
 
-  add({ runs, turns, failures, spending: { usage, costUsd } }: UseOfDay): void {
+  add({ runs, turns, failures, usage, cost, priced, unpriced }: UseOfDay): void {
     this.#runs += runs;
     this.#turns += turns;
     this.#failures += failures;
@@ -252,7 +344,9 @@ class RowSum {
     this.#output += usage.outputTokens;
     this.#read += usage.cacheReadTokens ?? 0;
     this.#written += usage.cacheWriteTokens ?? 0;
-    this.#cost = this.#cost === undefined || costUsd === undefined ? undefined : this.#cost + costUsd;
+    this.#cost += cost;
+    this.#priced += priced;
+    this.#unpriced += unpriced;
   }
 
   toRow(key: string): StatsRow {
@@ -266,7 +360,8 @@ class RowSum {
       cacheReadTokens: this.#read,
       cacheWriteTokens: this.#written,
       cacheShare: this.#input === 0 ? 0 : Math.min(1, this.#read / this.#input),
-      cost: this.#cost ?? null,
+      cost: this.#priced === 0 && this.#unpriced > 0 ? null : this.#cost,
+      unpriced: this.#unpriced,
       failures: this.#failures,
     };
   }

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -72,6 +73,14 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
 export function isLocked(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && processState(holder) !== "ended";
+}
+
+/** The process that holds the lock at `path`, and since when; undefined where none does. */
+export function lockHolder(path: string): { readonly pid: number; readonly since: number } | undefined {
+  const holder = readHolder(path);
+  const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (holder === undefined || since === undefined || processState(holder) === "ended") return undefined;
+  return { pid: holder.pid, since };
 }
 
 const ROUND_MS = 30;

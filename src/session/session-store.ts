@@ -234,7 +234,7 @@ export function workspaceSlug(cwd: string): string {
   return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
 }
 
-/** What has the name of a session's file, if anything; `wants` says which kinds count. */
+/** The entry with the name of a session's file, if anything; `wants` says which kinds count. */
 function sessionFile(
   folder: string,
   sessionId: string,

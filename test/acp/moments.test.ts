@@ -11,6 +11,8 @@ import { tempFolder } from "../temp-folder.ts";
 import { startEditor } from "./editor.ts";
 
 const { session } = methods.agent;
+/** In the sandbox a process has another number than outside. */
+const OUTSIDE = ["--sandbox", "off"];
 
 /** What has been said in a conversation: results of calls count its turns. */
 function resultsIn({ body }: RecordedRequest): number {
@@ -41,6 +43,7 @@ test("a prompt can be cancelled at every message: it ends at once, nothing follo
   const editor = await startEditor({
     server,
     cwd: tempFolder({ "a.txt": "hello\n" }),
+    args: OUTSIDE,
     onMessage: () => onMessage(),
     answer: ({ options }) => options.find(({ kind }) => kind === "allow_once")?.optionId ?? "",
   });
@@ -82,6 +85,7 @@ test.each([0, 2, 4, 6, 8, 10])(
     const editor = await startEditor({
       server,
       cwd: tempFolder({ "a.txt": "hello\n" }),
+      args: OUTSIDE,
       onMessage: () => {
         if (count++ === at + 2) editor.leave();
       },

@@ -134,22 +134,6 @@ test("the question of a hook is about a place too", async () => {
   expect(asked).toHaveLength(2);
 });
 
-test("a question says what its call would replace, and a yes to it is none for a file that was never read", async () => {
-  const room = place({ "a.txt": "precious\n" });
-  writeFileSync(join(room.cwd, "a.bin"), Buffer.from([0xff, 0xfe, 0, 1]));
-  for (const [path, shown] of [
-    ["a.txt", ["-precious", "+n"]],
-    ["a.bin", undefined],
-  ] as const) {
-    const id = await leftAt(room, [calls("write", { path, content: "n\n" })]);
-    await using session = await room.open([says("I see.")], { resume: { id } });
-    const [question] = await allowAll(session);
-    expect([question?.diff?.hunks[0]?.lines, states(session)]).toEqual([shown, ["error"]]);
-    expect(question?.reason.includes("It replaces a file of 4 bytes.")).toBe(shown === undefined);
-  }
-  expect(readFileSync(join(room.cwd, "a.txt"), "utf8")).toBe("precious\n");
-});
-
 test("a no that a person said before the process was killed holds, and a yes is asked for again", async () => {
   const room = place();
   const both = [calls("bash", { command: "touch a" }, "a"), calls("bash", { command: "touch b" }, "b")];

@@ -10,7 +10,7 @@ function run(gate: string, root: string): { readonly code: number | null; readon
   return { code: done.status, output: done.stdout + done.stderr };
 }
 
-describe.each(["layers", "sizes", "docs", "words"])("the gate %s as a command", (gate) => {
+describe.each(["layers", "sizes", "words"])("the gate %s as a command", (gate) => {
   test("fails when there is nothing to look at", () => {
     const { code, output } = run(gate, tempFolder());
     expect(code).toBe(1);
@@ -22,7 +22,7 @@ describe.each(["layers", "sizes", "docs", "words"])("the gate %s as a command", 
       Array.from({ length: 20 }, (_, index) => [`src/tools/a${index}.ts`, "const own = 1;\n"]),
     );
     expect(run(gate, tempFolder(blameless)).code).toBe(0);
-    const bad = `${"// TODO\n".repeat(401)}export const bare = process.env;\n`;
+    const bad = `${"// TODO\n".repeat(601)}export const bare = process.env;\n`;
     const { code, output } = run(gate, tempFolder({ ...blameless, "src/tools/bad.ts": bad }));
     expect(code).toBe(1);
     expect(output).toContain("src/tools/bad.ts");

@@ -139,7 +139,7 @@ test("the environment is read in one file and the process ended in two", () => {
   );
   expect(found.sort()).toEqual([
     ...[1, 2, 3, 4].map((line) => `${line}  process.env is read in src/app/config/env.ts only`),
-    "5  process.exit is called in src/faces/cli/main.ts, src/faces/cli/bin.ts only",
+    "5  process.exit is called in src/faces/cli/main.ts, src/faces/cli/bin.ts, src/faces/cli/foreign-code.ts only",
   ]);
 });
 

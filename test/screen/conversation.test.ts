@@ -26,7 +26,7 @@ test("a question is answered on the screen, stays in the scrollback, and the ter
   const rows = rowsOf(program);
   expect({
     code,
-    said: rows.slice(0, 4),
+    said: rows.slice(rows.indexOf("❯ hi"), rows.indexOf("• two") + 1),
     goOn: rows.at(-1)?.startsWith("To go on: nano-agent "),
     modes: program.emulator.modes,
     erased: program.emulator.written.includes("\u001B[3J"),
@@ -49,7 +49,7 @@ test("a prompt on the command line is sent first", async () => {
   const server = await modelServer([says("Done with it.")]);
   const program = openTerminal({ args: ["do", "it"], env: modelEnv(server) });
   await program.shows("Done with it.");
-  expect(rowsOf(program)[0]).toBe("❯ do it");
+  expect(rowsOf(program)).toContain("❯ do it");
   expect(await leave(program)).toBe(0);
 });
 
@@ -101,10 +101,10 @@ test("a new folder is asked about once, and the answer is kept for it", async ()
   const first = await openScreen([], { cwd, home, env, ready });
   await takesKeys(first.program);
   await first.program.typeUntil("3", READY);
-  await first.program.shows("  ·  plan  ·");
+  await first.program.shows("  plan · ");
   expect(await leave(first.program)).toBe(0);
   const again = await openScreen([], { cwd, home, env });
-  await again.program.shows("  ·  plan  ·");
+  await again.program.shows("  plan · ");
   expect(await leave(again.program)).toBe(0);
 });
 
@@ -128,11 +128,11 @@ test("Enter steers the run at work, Alt+Enter queues for after it, Alt+Up takes 
     says("And the queued one."),
   ]);
   await program.typeUntil("first\r", "esc stops");
-  await program.typeUntil("steer me\r", "next request: steer me");
-  await program.typeUntil(`queued one${KEYS.altEnter}`, "1. queued one");
-  await program.typeUntil(`wrong one${KEYS.altEnter}`, "2. wrong one");
+  await program.typeUntil("steer me\r", "next    steer me");
+  await program.typeUntil(`queued one${KEYS.altEnter}`, "after 1 queued one");
+  await program.typeUntil(`wrong one${KEYS.altEnter}`, "after 2 wrong one");
   program.type(KEYS.altUp);
-  await program.hides("2. wrong one");
+  await program.hides("after 2 wrong one");
   program.type(KEYS.ctrl("c"));
   gate.resolve();
   await program.shows("Seen both.");

@@ -39,7 +39,7 @@ export async function openShell(
 export const NEVER: Promise<never> = new Promise(() => undefined);
 
 /** What the screen says when it waits for the first message. */
-export const READY = "What is to be done?";
+export const READY = "What should nano-agent do?";
 
 /**
  * Runs the built command in a terminal with a model that follows a script, and waits for its input, or

@@ -80,6 +80,6 @@ async function secondsPass({ emulator, shows }: ProgramInTerminal, count: number
 }
 
 function secondsIn(screen: string): number {
-  const rows = [...screen.matchAll(/^[●○] \w.*?(?:(\d+) min )?(\d+) s/gm)];
+  const rows = [...screen.matchAll(/^── [●○] .*?(?:(\d+) min )?(\d+) s/gm)];
   return Math.max(-1, ...rows.map(([, minutes = "0", seconds]) => Number(minutes) * 60 + Number(seconds)));
 }

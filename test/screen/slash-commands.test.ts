@@ -24,13 +24,13 @@ test("/diff shows what was changed, page by page; /undo takes it back, /redo bri
   const path = join(program.cwd, "long.txt");
   await program.typeUntil("write\r", "Wrote it.");
   await program.hides("esc stops");
-  await program.typeUntil("/diff\r", "Changes  1-");
+  await program.typeUntil("/diff\r", (screen) => /── Changes ─+ 1-/.test(screen));
   await program.typeUntil("G", (screen) => screen.includes("line 59") && !screen.includes("line 2\n"));
   // What is typed behind the letter that closes it is typed.
   await program.typeUntil("q/undo\r", "/redo takes this back.");
   expect(existsSync(path)).toBe(false);
   await program.typeUntil("/redo\r", "Redone:");
-  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Went back"))]).toEqual([
+  expect([readFileSync(path, "utf8"), rowsOf(program).some((row) => row.includes("Rewound"))]).toEqual([
     long,
     false,
   ]);
@@ -101,7 +101,7 @@ test("Alt+Enter queues messages alone: a command of the screen, a shell line and
   queued("#mind the gap");
   await program.shows("remembered in AGENTS.md");
   queued("a message");
-  await program.shows("1. a message");
+  await program.shows("after 1 a message");
   gate.resolve();
   await program.shows("Whole.");
   const sent = JSON.stringify(server.requests[1]?.body);
@@ -130,7 +130,7 @@ test("/compact makes room, and says from how much to how much", async () => {
   await program.hides("esc stops");
   await program.typeUntil("talk again\r", "A short one.");
   await program.hides("esc stops");
-  await program.typeUntil("/compact keep the names\r", "The conversation was compacted from");
+  await program.typeUntil("/compact keep the names\r", "Compacted from");
   await program.hides("making room");
   expect(JSON.stringify(server.requests[2]?.body)).toContain("keep the names");
 });
@@ -148,10 +148,10 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
   for (const [command, texts] of [
     [
       "/permissions",
-      ["Permissions  1-", "ask: Asks before every change", "bash(npm test *)", "read(.env)", "Built in"],
+      ["── Permissions ", "ask: Asks before every change", "bash(npm test *)", "read(.env)", "Built in"],
     ],
-    ["/doctor", ["Doctor  1-", "Node", "Model"]],
-    ["/skills", ["Skills  1-", "release", "how to release"]],
+    ["/doctor", ["── Doctor ", "Node", "Model"]],
+    ["/skills", ["── Skills ", "release", "how to release"]],
   ] as const) {
     await program.typeUntil(`${command}\r`, (screen) => texts.every((text) => screen.includes(text)));
     await program.typeUntil(KEYS.escape, READY);
@@ -175,9 +175,9 @@ test("Ctrl+V takes the image of the clipboard; with one a message waits in the q
   });
   await program.typeUntil("go\r", "Working.");
   await program.typeUntil(KEYS.ctrl("v"), "[image]");
-  await program.typeUntil(`what is it?${KEYS.altEnter}`, "1. [image] what is it?");
+  await program.typeUntil(`what is it?${KEYS.altEnter}`, "after 1 [image] what is it?");
   await program.typeUntil(KEYS.altUp, "❯ [image] what is it?");
-  await program.typeUntil(KEYS.altEnter, "1. [image] what is it?");
+  await program.typeUntil(KEYS.altEnter, "after 1 [image] what is it?");
   gate.resolve();
   await program.shows("A dot.");
   const sent = JSON.stringify(server.requests[1]?.body);
@@ -204,7 +204,7 @@ test("a run that the queue began decides the exit code as any other", async () =
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([[says("Good."), waits(gate.promise)], fails("out of order")]);
   await program.typeUntil("go\r", "Good.");
-  await program.typeUntil(`and then${KEYS.altEnter}`, "1. and then");
+  await program.typeUntil(`and then${KEYS.altEnter}`, "after 1 and then");
   gate.resolve();
   await program.shows("out of order");
   expect(await leave(program)).toBe(1);
@@ -234,10 +234,10 @@ test.each([
 test("a steered message that came too late stands in the queue before what was queued", async () => {
   const { program } = await openScreen([[says("Half"), waits(NEVER)]]);
   await program.typeUntil("go\r", "Half");
-  await program.typeUntil(`for later${KEYS.altEnter}`, "1. for later");
-  await program.typeUntil("for now\r", "next request: for now");
-  await program.typeUntil(KEYS.escape, "2. for later");
-  expect(rowsOf(program).flatMap((row) => /^\s+\d\. (.*)/.exec(row)?.[1] ?? [])).toEqual([
+  await program.typeUntil(`for later${KEYS.altEnter}`, "after 1 for later");
+  await program.typeUntil("for now\r", "next    for now");
+  await program.typeUntil(KEYS.escape, "after 2 for later");
+  expect(rowsOf(program).flatMap((row) => /^\s+after \d (.*)/.exec(row)?.[1] ?? [])).toEqual([
     "for now",
     "for later",
   ]);

@@ -116,6 +116,12 @@ export function describeServer(
       await followUntil(reader, id, isRunEnd);
     }
     const titles: (string | undefined)[] = [];
+    const [newest] = (await reader.sessions()).sessions;
+    expect(newest).toMatchObject({
+      end: { reason: "completed" },
+      lines: { added: 0, removed: 0 },
+      trace: "l1",
+    });
     let before: string | undefined;
     do {
       const page = await reader.sessions({ limit: 2, ...(before === undefined ? {} : { before }) });
@@ -125,7 +131,9 @@ export function describeServer(
     const stats = await reader.stats("model");
     expect(new Set(titles)).toEqual(new Set(["1", "2", "3"]));
     expect(titles.length).toBe(3);
-    expect(stats.total).toEqual(expect.objectContaining({ sessions: 3, runs: 3, turns: 3, failures: 0 }));
+    expect(stats.total).toEqual(
+      expect.objectContaining({ sessions: 3, runs: 3, turns: 3, failures: 0, cost: null, unpriced: 3 }),
+    );
     expect(stats.rows.length).toBe(1);
   });
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { findChromium, openPage } from "./browser.ts";
-import { filesRoom, type ServedRoom, type Steps } from "./server-room.ts";
+import { filesRoom, otherWriter, type ServedRoom, type Steps } from "./server-room.ts";
 
 const chromium = findChromium();
 
@@ -25,21 +25,20 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     ]);
     const page = await openPage(program);
     await page.goTo(`${origin}/#token=${token}`);
-    await page.until(`location.hash === "#/" && ${text}.includes("There is no session yet.")`);
-    await page.evaluate("document.querySelector('nav a[href=\"#/new\"]').focus()");
+    await page.until(`location.hash === "#/" && ${text}.includes("Your sessions will show up here")`);
+    await page.evaluate("document.querySelector('.rail .new').focus()");
     await page.press("Enter");
-    await page.until("document.querySelector('form textarea') && document.activeElement.id === 'main'");
-    await page.press("Tab");
+    await page.until("document.activeElement.matches('[data-new-session]')");
     await page.type("Make a file");
-    await page.press("Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Enter");
-    await page.until("document.activeElement.closest('.question')");
+    await page.press("Tab", "Tab", "Tab", "Tab", "Enter");
+    await page.until("document.activeElement.closest('.ask')");
     expect(await page.evaluate(text)).toContain("touch made");
     await page.press("Tab", "Tab", "Enter");
     await page.until(
-      "document.querySelector('.run-end') && document.querySelector('.composer textarea') === document.activeElement",
+      "document.querySelector('.done') && document.querySelector('.dock textarea') === document.activeElement",
     );
     const shown = await page.evaluate<string>(text);
-    for (const part of ["Make a file", "bash", "Done", "<script>document.title = 'taken'</script>"])
+    for (const part of ["Make a file", "Run", "Done", "<script>document.title = 'taken'</script>"])
       expect(shown).toContain(part);
     expect(
       await page.evaluate(
@@ -54,19 +53,17 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     const { id } = await reader.start({ prompt: "One" });
     const page = await openPage(program, { width: 360 });
     await page.goTo(`${origin}/#token=${token}`);
-    await page.until("document.querySelector('.card a')");
+    await page.until("document.querySelector('.sess, .card')");
     await page.evaluate(`location.hash = "#/sessions/${id}"`);
-    await page.until(`document.querySelector('.run-end') && document.querySelector('.composer textarea')`);
-    await page.evaluate("document.querySelector('.composer textarea').focus()");
+    await page.until(`document.querySelector('.done') && document.querySelector('.dock textarea')`);
+    await page.evaluate("document.querySelector('.dock textarea').focus()");
     await page.type("Two");
     await page.press("Enter");
-    await page.until(
-      `${text}.includes("Second answer") && document.querySelectorAll('.run-end').length === 2`,
-    );
+    await page.until(`${text}.includes("Second answer") && document.querySelectorAll('.done').length === 2`);
     for (const view of ["timeline", "context", "files", "replay"]) {
-      await page.evaluate(`document.querySelector('.views a[href$="/${view}"]').click()`);
+      await page.evaluate(`document.querySelector('.tabs a[href$="/${view}"]').click()`);
       await page.until(
-        `document.querySelector('.views a[href$="/${view}"][aria-current]') && document.querySelector('.picture, .views ~ p.soft:not([aria-busy])')`,
+        `document.querySelector('.tabs a[href$="/${view}"][aria-current]') && document.querySelector('.picture, .wide > p.soft:not([aria-busy])')`,
       );
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     }
@@ -78,14 +75,14 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     const { id } = await reader.start({ prompt: "One" });
     const page = await openPage(program);
     await page.goTo(`${origin}/#token=${token}`);
-    await page.until("document.querySelector('.card a')");
+    await page.until("document.querySelector('.sess, .card')");
     await page.evaluate(`location.hash = "#/sessions/${id}"`);
-    await page.until("document.querySelector('.run-end')?.getBoundingClientRect().top < innerHeight");
+    await page.until("document.querySelector('.done')?.getBoundingClientRect().top < innerHeight");
     await close();
-    await page.until("document.querySelector('.notes .warn')");
+    await page.until("document.querySelector('.dock .warn')");
     expect(
       await page.evaluate(
-        "(({ top, bottom }) => [scrollY > 1000, top >= document.querySelector('.bar').offsetHeight, bottom <= innerHeight])(document.querySelector('.notes .warn').getBoundingClientRect())",
+        "(({ top, bottom }) => [document.querySelector('.mid > .scroll').scrollTop > 1000, top >= document.querySelector('.head').offsetHeight, bottom <= innerHeight])(document.querySelector('.dock .warn').getBoundingClientRect())",
       ),
     ).toEqual([true, true, true]);
   });
@@ -96,14 +93,32 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     const { id } = await reader.start({ prompt: "Make a file" });
     const page = await openPage(program, { width: 360 });
     await page.goTo(`${origin}/#token=${token}`);
-    await page.until("document.querySelector('.card a')");
+    await page.until("document.querySelector('.sess, .card')");
     await page.evaluate(`location.hash = "#/sessions/${id}"`);
-    await page.until("document.querySelector('.question .diff-line')");
+    await page.until("document.querySelector('.ask .diff tr')");
     expect(
       await page.evaluate(
-        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.question .diff-lines'))",
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.ask .diff'))",
       ),
     ).toBe(true);
+  });
+
+  test("a session of a terminal appears by itself, with what it changed, and who holds it is told", async () => {
+    const served = await room([]);
+    const page = await openPage(program);
+    await page.goTo(`${served.origin}/#token=${served.token}`);
+    await page.until(`${text}.includes("Your sessions will show up here")`);
+    const terminal = await otherWriter(served, [
+      calls("write", { path: "made.txt", content: "one\ntwo\n" }),
+      says("Written"),
+    ]);
+    await terminal.setMode("acceptEdits");
+    await terminal.send("Write a file");
+    await page.until("document.querySelector('.sess .plus')?.innerText === '+2'");
+    await page.evaluate("document.querySelector('.sess').click()");
+    await page.until(`document.querySelector('.dock .note')?.innerText.includes("process ${process.pid}")`);
+    await terminal.close();
+    expect(await page.evaluate("document.querySelectorAll('.dock textarea').length")).toBe(0);
   });
 
   test("without a token it says where to get one, in the language of the browser", async () => {

@@ -127,6 +127,8 @@ export interface SessionInfo {
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];
+  /** Paths of the instruction files that are read, the nearest last. */
+  readonly instructions: readonly string[];
   readonly commands: readonly CommandView[];
   readonly mcpServers: readonly McpServerView[];
   /** Prompts and resources of those servers; absent where there are none. */

@@ -1,7 +1,7 @@
 import { type CallSubject, callSubject } from "./call-subject.ts";
 import type { Question } from "./question.ts";
 
-/** What a question is about, as its heading says. `value`: no call, but a value or a choice. */
+/** The kind of a question, as its heading says. `value`: no call, but a value or a choice. */
 export type QuestionKind =
   | "run"
   | "network"

@@ -5,11 +5,11 @@ import { type QuestionKind, questionKind } from "./question-kind.ts";
 
 /** The heading of a question, without the size of its change. */
 export interface QuestionHeading {
-  /** What is special about the call: `Run with network`. */
+  /** The special thing about the call: `Run with network`. */
   readonly title: string;
   /** The file, address or tool it is about; absent when the call itself follows. */
   readonly target?: string;
-  /** What holds for it: `in the sandbox`. */
+  /** A fact about it: `in the sandbox`. */
   readonly note?: string;
 }
 
@@ -44,7 +44,7 @@ export function questionHeading(question: Question): QuestionHeading {
   return typeof target === "string" ? { title, target: pathLine(target) } : { title };
 }
 
-/** What a person should know besides the call: what it reaches, why the model wants it, why it is asked. */
+/** The facts a person needs besides the call: what it reaches, why the model wants it, why it is asked. */
 export function questionNotes(question: Question): readonly string[] {
   const { tool, input = {}, reason, type } = question;
   if (type !== "permission") return [];

@@ -32,6 +32,7 @@ export function sessionInfo(
     tools: [...composed.toolNames, ...lateTools],
     agents: composed.agents,
     skills: composed.skills,
+    instructions: composed.instructions,
     commands: composed.commands().map(commandView),
     mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,

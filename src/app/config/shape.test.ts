@@ -28,7 +28,11 @@ test("a text is read as a value that fits, or what was expected is said", () => 
 
 test("every variable of the table sets its setting, to what a file could hold", () => {
   const named = PLACED_SETTINGS.filter(({ setting }) => setting.variable !== undefined);
-  const words: { readonly [name: string]: string } = { model: "a/b", toolCalls: "text" };
+  const words: { readonly [name: string]: string } = {
+    model: "a/b",
+    permissionMode: "plan",
+    toolCalls: "text",
+  };
   const environment = Object.fromEntries(
     named.map(({ path, setting }) => [setting.variable ?? "", words[path.join(".")] ?? "7"]),
   );

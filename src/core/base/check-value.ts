@@ -1,6 +1,5 @@
 import { expectedForm, type ResolveRef } from "./expected-form.ts";
 import { canonicalJson, equalJson, type Fields, isRecord, safeParse } from "./json.ts";
-import { nearest } from "./text.ts";
 import {
   type Check,
   mapKeyword,
@@ -13,7 +12,8 @@ import {
   schemaKeyword,
   schemasKeyword,
   typeName,
-} from "./validate-json.ts";
+} from "./schema-run.ts";
+import { nearest } from "./text.ts";
 
 /**
  * The check for `type` (a name or several) and `nullable`. A value that fails it is repaired where only one

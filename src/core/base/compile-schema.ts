@@ -9,13 +9,8 @@ import type {
   SchemaResult,
   StandardSchema,
 } from "./schema.ts";
-import {
-  compileValidator,
-  type JsonValidator,
-  MAX_ISSUES,
-  pointerToken,
-  schemaError,
-} from "./validate-json.ts";
+import { MAX_ISSUES, pointerToken, schemaError } from "./schema-run.ts";
+import { compileValidator, type JsonValidator } from "./validate-json.ts";
 
 /**
  * Makes a schema ready for use: the JSON Schema a model is shown, and the check of what it answers. Takes

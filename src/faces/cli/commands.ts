@@ -90,7 +90,12 @@ export const COMMANDS: readonly CommandSpec[] = [
   command(
     "redo",
     "Take the newest undo back.",
-    action("", "As a whole.", { ...FORCE, ...DRY_RUN, ...JSON_OPTION, ...SESSION }),
+    action("", "Restores the files as they were before the newest undo.", {
+      ...FORCE,
+      ...DRY_RUN,
+      ...JSON_OPTION,
+      ...SESSION,
+    }),
   ),
   command(
     "memory",

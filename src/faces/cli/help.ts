@@ -7,7 +7,9 @@ import { wrapText } from "./wrap-text.ts";
 /** The text of `--help`, made from the tables of options, commands and exit codes. */
 export function helpText(): string {
   const lines = [
-    "nano-agent [options] [prompt…]      run the agent on a prompt",
+    "nano-agent [options]                open the screen, where you and the agent talk",
+    "nano-agent [options] prompt…        the same, with the prompt sent first",
+    "nano-agent -p [options] prompt…     run the prompt without a screen, print the answer and end",
     "nano-agent <command> [options]",
     "",
     "Text that is piped in stands before the prompt; without a prompt it is the prompt. A prompt of one word @FILE is read from",

@@ -8,12 +8,15 @@ import { currentFolder, existingFolder, userPaths } from "../../app/config/paths
 import { sessionStore } from "../../app/open-session.ts";
 import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { readPromptIfAny } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { sessionOptionsOf } from "./session-options.ts";
 import { StrayErrors } from "./stray-errors.ts";
+
+declare const NANO_AGENT_VERSION: string;
 
 /** Options of a run on the screen. */
 export interface InteractiveFlags extends RunFlags {
@@ -73,13 +76,33 @@ export async function runInteractive(
     },
     takesError: strays.take,
     settings: () => settings.promise,
+    version: NANO_AGENT_VERSION,
+    isModeAsked: () => prepared?.settings.config.sources.get("permissionMode") === "command line",
     needsMode: () => prepared?.settings.config.sources.has("permissionMode") === false,
-    saveMode: async (mode) => {
-      const { saveMode } = await import("../../app/saved-rules.ts");
-      await saveMode(mode, { configFolder: userPaths(environment).configFolder, cwd });
-    },
+    ...choicesKept(environment, cwd),
     store: sessionStore(userPaths(environment)),
     endings: signals,
     signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
   });
+}
+
+/** Keeps what a person chooses on the screen in their own settings. */
+function choicesKept(
+  environment: CommandContext["environment"],
+  cwd: string,
+): {
+  readonly saveMode: (mode: PermissionMode) => Promise<void>;
+  readonly saveModel: (model: string) => Promise<void>;
+} {
+  const paths = userPaths(environment);
+  return {
+    saveMode: async (mode) => {
+      const { saveMode } = await import("../../app/saved-rules.ts");
+      await saveMode(mode, { configFolder: paths.configFolder, cwd });
+    },
+    saveModel: async (model) => {
+      const { saveModel } = await import("../../app/saved-rules.ts");
+      await saveModel(model, paths);
+    },
+  };
 }

@@ -23,7 +23,7 @@ import type {
   SessionRequest,
   SessionState,
 } from "../../server/server-api.ts";
-import type { SessionFacts } from "../../server/session-facts.ts";
+import { listedOf, type SessionFacts } from "../../server/session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
 import { readSession } from "../../session/read-session.ts";
 import type { DamagedLine } from "../../session/scan-journal.ts";
@@ -85,19 +85,14 @@ export class CodingHost implements SessionHost, SessionKeeper {
   }
 
   listed(file: SessionFile): ListedSession {
-    const facts = this.kept.factsOf(file);
-    const { cwd, title, model, createdAt = file.changedAt, messageCount, total, files } = facts;
+    const facts = listedOf(this.kept.factsOf(file));
+    const { createdAt } = facts;
     return {
+      ...facts,
       id: file.sessionId,
-      cwd,
-      ...defined({ title, model }),
       state: this.stateOf(file),
-      createdAt,
+      createdAt: createdAt === 0 ? file.changedAt : createdAt,
       updatedAt: file.changedAt,
-      messageCount,
-      usage: total.usage,
-      cost: total.costUsd ?? null,
-      files,
     };
   }
 

@@ -81,12 +81,15 @@ export class KeptSession implements HostedSession {
     for (const entry of content.entries) folded.apply(entry);
     const { questions, queue, held } = await this.#waiting(content);
     const { damaged } = content;
+    const served = this.#host.served(this.id);
     this.#host.tellDamage(this.#file, damaged);
     const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
     return {
       ...listed,
       messages: folded.transcript.messages,
       readOnly: this.#isReadOnly,
+      ...defined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
+      ...defined({ heldBy: served ? undefined : this.#host.kept.writer(this.#file) }),
       ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
       queue,
       queueHeld: held,
@@ -238,4 +241,9 @@ export class KeptSession implements HostedSession {
     const queue = messages.map(({ text }, at) => ({ id: String(at), text }));
     return { questions, queue, held: queue.length > 0 };
   }
+}
+
+/** The mode that was chosen last in a session; the one it began with is not among its entries. */
+function modeIn(entries: SessionContent["entries"]): string | undefined {
+  return entries.findLast((entry) => entry.type === "mode_change")?.mode;
 }

@@ -10,7 +10,7 @@ import { JournalTail } from "../../session/journal-tail.ts";
 import { type SessionSummary, summarizeSession } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-id.ts";
-import { isLocked } from "../../session/session-lock.ts";
+import { isLocked, lockHolder } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
 /** A session file, and pieces of it where it was searched for. */
@@ -138,6 +138,16 @@ export class KeptSessions {
     } catch {
       // Whoever wants to write to it is told what is wrong with the lock.
       return true;
+    }
+  }
+
+  /** The process that writes to it, where that can be told. */
+  writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
+    try {
+      return lockHolder(lockPath(path));
+    } catch {
+      // As above.
+      return undefined;
     }
   }
 }

@@ -3,12 +3,14 @@ import type { Line } from "./paint/line.ts";
 import type { Size } from "./terminal/key.ts";
 import type { Frame } from "./terminal/renderer.ts";
 import { jobLines, queueLines, type RunningShell, shellLines, todoLines } from "./views/side-lines.ts";
-import { activityLine } from "./views/status-line.ts";
+import { inputRule } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
 /** The parts of the lower screen, each already laid out. */
 export interface FrameParts {
   readonly live: readonly Line[];
+  /** Rows to fill at least. */
+  readonly least: number;
   readonly view: SessionView | undefined;
   readonly shells: readonly RunningShell[];
   /** Input, question or list, at most `size.rows - 1` rows. */
@@ -16,46 +18,56 @@ export interface FrameParts {
     readonly rows: readonly Line[];
     readonly caret: { readonly row: number; readonly column: number };
   };
+  /** True when it stands below its own title. */
+  readonly isPanel: boolean;
   readonly popup: readonly Line[];
-  readonly status: Line;
+  /** The effect a key would have now, or what went wrong. */
+  readonly notice: readonly Line[];
+  readonly status: readonly Line[];
   readonly size: Size;
 }
 
 /**
- * Puts the lower screen together so that it fits: the input always, then the status, what goes on, what
- * waits, and of the items that may still change as many of their last rows as there is room for.
+ * Puts the lower screen together so that it fits: the input always, then the status, a notice, what goes on,
+ * what waits, and of the items that may still change as many of their last rows as there is room for.
  */
 export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Frame, "live" | "caret"> {
-  const { size, view, shells, bottom, popup, status } = parts;
+  const { size, view, shells, bottom, isPanel } = parts;
   const rows = Math.max(1, size.rows);
   const input = bottom.rows.slice(0, rows);
-  const withStatus = rows > input.length + 1 ? [status] : [];
-  let room = rows - input.length - withStatus.length;
-  const offered = popup.slice(0, Math.max(0, room - 1));
-  room -= offered.length;
-  const activity = view === undefined ? undefined : activityLine(view, context);
-  const gap: readonly Line[] = room >= 4 ? [[]] : [];
-  room -= gap.length;
-  const head = activity === undefined || room < 1 ? [] : [activity];
-  room -= head.length;
-  const side: Line[] = [];
-  if (view !== undefined) {
-    // Half of what is left for lists: the answer needs a place too.
-    for (const list of [
-      shellLines(shells, context),
-      queueLines(view, context),
-      todoLines(view, context),
-      jobLines(view, context),
-    ])
-      side.push(...list.slice(0, Math.max(0, Math.ceil(room / 2) - side.length)));
-  }
-  room -= side.length;
+  let room = rows - input.length;
+  const take = (lines: readonly Line[], most = room): readonly Line[] => {
+    const taken = lines.slice(0, Math.max(0, Math.min(room, most)));
+    room -= taken.length;
+    return taken;
+  };
+  const status = room > 1 ? take(parts.status) : [];
+  const notice = take(parts.notice, room - 1);
+  const popup = take(parts.popup, room - 1);
+  const isRuled = !isPanel || view?.state === "running";
+  const rule = room > 2 && isRuled ? take([inputRule(view, context)]) : [];
+  // Half of what is left for lists: the answer needs a place too.
+  const half = Math.ceil(room / 2);
+  const queue = view === undefined ? [] : take(queueLines(view, context), half);
+  const lists =
+    view === undefined
+      ? []
+      : [...shellLines(shells, context), ...todoLines(view, context), ...jobLines(view, context)];
+  const side = take(lists, half - queue.length);
+  // A free row stands between the conversation and what is below it.
+  const gap = room > 3 ? take([[]]) : [];
   const live = room <= 0 ? [] : parts.live.slice(-room);
-  // A row stands free above the input, and one more between the conversation and what goes on.
-  const top = head.length + side.length > 0 && live.length < room ? [...live, []] : live;
-  const above = [...top, ...head, ...side, ...gap];
+  const top = side.length > 0 && live.length + 1 < room ? [...side, []] : side;
+  const below = [...gap, ...top, ...rule, ...queue];
+  const behind = [...popup, ...notice, ...status];
+  const used = live.length + below.length + input.length + behind.length;
+  const fill = Array.from(
+    { length: isPanel ? 0 : Math.max(0, Math.min(parts.least, rows) - used) },
+    (): Line => [],
+  );
+  const above = [...live, ...fill, ...below];
   return {
-    live: [...above, ...input, ...offered, ...withStatus],
+    live: [...above, ...input, ...behind],
     caret: {
       row: above.length + Math.min(bottom.caret.row, input.length - 1),
       column: Math.min(bottom.caret.column, Math.max(0, size.columns - 1)),

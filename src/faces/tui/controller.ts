@@ -1,6 +1,7 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
 import { EXIT } from "../../app/coding-session/exit-code.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { editDistance } from "../../core/base/text.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
 import { nextMode } from "./commands/choose-mode.ts";
@@ -9,7 +10,7 @@ import { openDetails } from "./commands/pages.ts";
 import { pasteImage } from "./commands/paste-image.ts";
 import { openRewind } from "./commands/rewind.ts";
 import { openHistorySearch } from "./commands/session-pickers.ts";
-import { findCommand, runSlashCommand } from "./commands/slash-commands.ts";
+import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
@@ -265,7 +266,8 @@ export class Controller implements Control {
     const command = name === undefined ? undefined : findCommand(this, name);
     if (command?.isOwn === true) runSlashCommand(this, command.name, args.trim());
     else if (name !== undefined && command === undefined && !name.includes("/")) {
-      this.say(`There is no command /${name}. /help lists them; a blank first sends it as text.`);
+      const names = slashCommands(this).map((each) => each.name);
+      this.say(`There is no /${name}. ${suggestion(name, names)}A space first sends it as text.`);
       return true;
     } else if (text.startsWith("!")) this.#shell(text);
     else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
@@ -328,7 +330,6 @@ export class Controller implements Control {
     }
     if (session?.view.run !== undefined && session.view.state !== "stopping") {
       this.#stopRun(session);
-      this.#interruptedAt = this.ports.elapsed();
       return;
     }
     if (this.#stopShell()) return;
@@ -370,6 +371,13 @@ export class Controller implements Control {
     input.replace(text);
     this.screen.draw();
   }
+}
+
+function suggestion(name: string, names: readonly string[]): string {
+  const near =
+    names.find((each) => editDistance(name, each) === 1) ??
+    names.find((each) => editDistance(name, each) === 2);
+  return near === undefined ? "/help lists all. " : `Did you mean /${near}? `;
 }
 
 /** Id of the newest message of the person. */

@@ -1,17 +1,21 @@
 import { expect, test } from "vitest";
 import { Hint } from "./hint.ts";
-import { line } from "./paint/line.ts";
 
 test("a hint stays four seconds from when it is drawn, however late that is", () => {
   const hint = new Hint();
-  const said = line("saved");
-  expect([hint.drawnAt(0), hint.leftAt(0)]).toEqual([undefined, 0]);
-  hint.say(said);
-  expect([hint.drawnAt(10_000), hint.leftAt(10_000)]).toEqual([said, 4_000]);
-  expect([hint.drawnAt(13_999), hint.leftAt(13_999)]).toEqual([said, 1]);
-  expect([hint.drawnAt(14_000), hint.leftAt(14_000)]).toEqual([undefined, 0]);
-  hint.say(said);
-  expect(hint.drawnAt(14_001)).toBe(said);
+  const at = (ms: number) => [
+    hint.rowsAt(ms, 80).map((row) => row.map(({ text }) => text).join("")),
+    hint.leftAt(ms),
+  ];
+  expect(at(0)).toEqual([[], 0]);
+  hint.say("saved", "warning");
+  expect([10_000, 13_999, 14_000].map(at)).toEqual([
+    [["  ! saved"], 4_000],
+    [["  ! saved"], 1],
+    [[], 0],
+  ]);
+  hint.say("saved", "muted");
+  expect(at(14_001)).toEqual([["  saved"], 4_000]);
   hint.clear();
-  expect([hint.drawnAt(14_002), hint.leftAt(14_002)]).toEqual([undefined, 0]);
+  expect(at(14_002)).toEqual([[], 0]);
 });

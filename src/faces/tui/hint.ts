@@ -1,14 +1,17 @@
-import type { Line } from "./paint/line.ts";
+import { type Line, line, span, wrapLine } from "./paint/line.ts";
+import type { Role } from "./paint/theme.ts";
 
 const HINT_MS = 4_000;
+const MAX_ROWS = 3;
 
-/** A line in place of the status, for a moment that begins when it is drawn: busy machines draw late. */
+/** A line above the status, for a moment that begins when it is drawn: busy machines draw late. */
 export class Hint {
   #line: Line | undefined;
   #until: number | undefined;
 
-  say(line: Line): void {
-    this.#line = line;
+  say(text: string, role: Role): void {
+    const isAlarm = role === "warning" || role === "bad";
+    this.#line = isAlarm ? [span("! ", { role }), span(text)] : line(text, { role });
     this.#until = undefined;
   }
 
@@ -16,11 +19,11 @@ export class Hint {
     this.#line = undefined;
   }
 
-  /** The line to draw now; `undefined` when nothing is said, or its time is over. */
-  drawnAt(ms: number): Line | undefined {
-    if (this.#line === undefined) return undefined;
+  /** The rows to draw now; none when nothing is said, or its time is over. */
+  rowsAt(ms: number, width: number): readonly Line[] {
+    if (this.#line === undefined) return [];
     this.#until ??= ms + HINT_MS;
-    return ms < this.#until ? this.#line : undefined;
+    return ms < this.#until ? wrapLine(this.#line, { width, first: line("  ") }).slice(0, MAX_ROWS) : [];
   }
 
   /** Milliseconds until it has to go; 0 where nothing stands. */

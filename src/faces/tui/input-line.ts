@@ -1,5 +1,5 @@
 import type { SessionView } from "../../app/coding-session/view.ts";
-import { Attachments, cleanPaste } from "./editor/attachments.ts";
+import { Attachments, cleanPaste, imagesMentioned } from "./editor/attachments.ts";
 import { type Completion, type CompletionSources, completionFor } from "./editor/complete-input.ts";
 import {
   applyEdit,
@@ -150,7 +150,8 @@ export class InputLine {
   }
 
   get images(): ReturnType<Attachments["imagesIn"]> {
-    return this.#attachments.imagesIn(this.#editor.text);
+    const { text } = this.#editor;
+    return [...this.#attachments.imagesIn(text), ...imagesMentioned(text, this.#options.cwd)];
   }
 
   past(): readonly string[] {
@@ -204,26 +205,22 @@ export class InputLine {
   }
 }
 
-/** Colour of the input's mark: it says the permission mode. */
+/** Colour of the input's mark: a mode that is out of the ordinary shows. */
 export function roleOf(view: SessionView | undefined): Role {
-  switch (view?.mode) {
-    case "plan":
-      return "plan";
-    case "acceptEdits":
-    case "auto":
-      return "good";
-    case "bypassPermissions":
-      return "bad";
-    default:
-      return "accent";
-  }
+  return view?.mode === "plan" ? "plan" : view?.mode === "bypassPermissions" ? "bad" : "accent";
 }
 
 /** The text of an empty input. */
-export function placeholderOf(view: SessionView | undefined): string {
+export function placeholderOf(
+  view: SessionView | undefined,
+  { marks, width }: Pick<ViewContext, "marks" | "width">,
+): string {
   if (view === undefined) return "";
-  if (view.run !== undefined) return "enter adds to what is being done, alt+enter queues";
-  return view.items.every(({ type }) => type === "notice")
-    ? "What is to be done? / commands, @ files, ! shell, ? keys"
-    : "";
+  const isRunning = view.run !== undefined;
+  if (!isRunning && view.items.some(({ type }) => type !== "notice")) return "";
+  const parts = isRunning
+    ? ["enter steers", "alt+enter queues", ...(view.queue.length > 0 ? ["alt+up edits the queue"] : [])]
+    : ["What should nano-agent do?   / commands", "@ files", "? keys"];
+  const text = parts.join(` ${marks.dot} `);
+  return text.length < width - 2 ? text : (parts[0]?.replace(/ {3}.*/, "") ?? "");
 }

@@ -9,11 +9,17 @@ export function lookFor(environment: Environment, theme?: string): Look {
     term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;
   const forced = variable(environment, "FORCE_COLOR");
   return {
-    theme: THEME_NAMES.find((name) => name === theme) ?? (has256 ? "dark" : "ansi"),
+    theme: THEME_NAMES.find((name) => name === theme) ?? (has256 ? themeOfVariable(environment) : "ansi"),
     colour: variable(environment, "NO_COLOR") === undefined && forced !== "0" && forced !== "false",
     unicode: speaksUnicode(environment),
     links: term !== "linux",
   };
+}
+
+/** Some terminals that name no background on request say in `COLORFGBG` which palette colour it is. */
+function themeOfVariable(environment: Environment): ThemeName {
+  const background = /;(\d+)$/.exec(variable(environment, "COLORFGBG") ?? "")?.[1];
+  return background === "7" || background === "15" ? "light" : "dark";
 }
 
 /** True when the terminal shows more than ASCII: by the locale, and without one unless a bare console. */

@@ -2,6 +2,7 @@ import type { CodingSession, ResumeOptions } from "../../app/coding-session/codi
 import { type Environment, variable } from "../../app/config/env.ts";
 import { userPaths } from "../../app/config/paths.ts";
 import type { FoundModel } from "../../app/found-model.ts";
+import { LOCAL_MODEL } from "../../app/model-choice.ts";
 import { changeTrust } from "../../app/trust/trust-file.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
@@ -29,6 +30,8 @@ import type { TerminalListener } from "./terminal/key.ts";
 import { LineTerminal } from "./terminal/line-terminal.ts";
 import { type ScreenTerminal, TtyTerminal } from "./terminal/tty-terminal.ts";
 import { goOnLines } from "./views/go-on-lines.ts";
+import { headerLines, markLines } from "./views/header-lines.ts";
+import type { ViewContext } from "./views/view-context.ts";
 
 /** The ways in which the program is ended from outside. */
 export interface Endings {
@@ -62,6 +65,8 @@ export interface OpenScreenOptions {
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
   readonly isResumed: boolean;
+  /** Of the program. */
+  readonly version: string;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
@@ -69,8 +74,12 @@ export interface OpenScreenOptions {
   readonly settings: () => Promise<ScreenSettings>;
   /** True when nothing says how freely the session that was opened last may work. */
   readonly needsMode: () => boolean;
+  /** True when a flag chose the mode. */
+  readonly isModeAsked: () => boolean;
   /** Saves the mode that a person chose for the working folder. */
   readonly saveMode: (mode: PermissionMode) => Promise<void>;
+  /** Makes a model the default of the next start. */
+  readonly saveModel: (model: string) => Promise<void>;
   readonly store: SessionStore;
   /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
@@ -99,6 +108,9 @@ class ScreenProgram {
   #isEnding = false;
   #isGone = false;
   #themeIsSet = false;
+  /** The header stands; a later conversation begins below a mark. */
+  #hasHeader = false;
+  #isNewFolder = false;
 
   constructor(options: OpenScreenOptions) {
     this.#options = options;
@@ -117,6 +129,7 @@ class ScreenProgram {
       cwd,
       history,
       place: placeIn(cwd, elapsed),
+      header: (session, context, isResumed) => this.#header(session, context, isResumed),
       clock: { now: () => Date.now(), elapsed },
       sources: {
         files: (query, limit) => this.#files.find(query, limit),
@@ -139,6 +152,7 @@ class ScreenProgram {
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
       listSessions: () => this.#sessions(),
+      saveModel: options.saveModel,
       approve: (untrusted) => this.#approve(untrusted),
       command: (words) => ownCommand(words, options),
       runOwn: (words, title) => this.#showCommand(words, title),
@@ -205,6 +219,13 @@ class ScreenProgram {
     }
   }
 
+  #header({ info }: CodingSession, context: ViewContext, isResumed: boolean): readonly Line[] {
+    if (this.#hasHeader) return markLines(isResumed ? "Resumed conversation" : "New conversation", context);
+    this.#hasHeader = true;
+    const { version, isModeAsked } = this.#options;
+    return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked() }, context);
+  }
+
   /** Takes what the settings say of the screen. */
   async #settle(): Promise<void> {
     const { theme, keys, notifications } = await this.#options.settings();
@@ -268,6 +289,7 @@ class ScreenProgram {
     const mode = await Promise.race([askForMode(this.#controller), this.#ended.promise]);
     if (typeof mode !== "string") return;
     await session.setMode(mode);
+    this.#isNewFolder = true;
     this.#controller.run(this.#options.saveMode(mode));
   }
 
@@ -280,7 +302,11 @@ class ScreenProgram {
   #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {
     return this.#options.openSession({
       ...how,
-      acceptServer: (found) => askForServer(this.#controller, found),
+      acceptServer: async (found) => {
+        const isYes = await askForServer(this.#controller, found);
+        if (isYes) this.#controller.run(this.#options.saveModel(found.isLoading ? LOCAL_MODEL : found.name));
+        return isYes;
+      },
     });
   }
 

@@ -1,5 +1,4 @@
 import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import { modeName } from "../../app/coding-session/mode-names.ts";
 import type { Question, QuestionReply } from "../../app/coding-session/question.ts";
 import { fieldHint, ValueForm } from "../../app/coding-session/value-form.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
@@ -91,6 +90,7 @@ export class PlainScreen implements ScreenFace {
     this.#form = undefined;
     this.#isStale = false;
     this.#scroll.now = new Scroll();
+    this.#scroll.now.print(this.#options.header?.(session, this.context, isResumed) ?? []);
     if (isResumed) this.#scroll.now.open(session.view.items);
     this.#detach = [
       session.onChange(({ reset }) => {
@@ -99,8 +99,7 @@ export class PlainScreen implements ScreenFace {
       }),
       session.onQuestion(() => this.draw()),
     ];
-    const { model, mode } = session.view;
-    this.print([line(`nano-agent, model ${model}, mode ${modeName(mode)}. Write a message, or /help.`)]);
+    this.print([line("Write a message, or /help.")]);
   }
 
   detach(): void {

@@ -7,17 +7,18 @@ import { graphemes } from "../terminal/columns.ts";
 import { composeFrame } from "./compose-frame.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { Floor } from "./floor.ts";
 import { Hint } from "./hint.ts";
 import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
-import { type Line, line, span } from "./paint/line.ts";
+import { type Line, line } from "./paint/line.ts";
 import { type Look, marksOf, type Role } from "./paint/theme.ts";
 import type { Panel, PanelRows } from "./panels/panel.ts";
 import { panelForQuestion } from "./panels/panel-for-question.ts";
 import type { Size, TerminalEvent } from "./terminal/key.ts";
 import { type Reflow, Renderer } from "./terminal/renderer.ts";
 import type { ScreenTerminal } from "./terminal/tty-terminal.ts";
-import { Scroll } from "./views/scroll.ts";
+import { Scroll, type ScrollRows } from "./views/scroll.ts";
 import type { RunningShell } from "./views/side-lines.ts";
 import { statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
@@ -30,6 +31,8 @@ export interface ScreenOptions extends InputLineOptions {
   readonly keymap: Keymap;
   /** Branch, else the name of the folder. Asked for each frame. */
   readonly place: () => string;
+  /** Stands above a conversation that is shown from now on. */
+  readonly header?: (session: CodingSession, context: ViewContext, isResumed: boolean) => readonly Line[];
   /** Milliseconds since the epoch, and from some moment on. */
   readonly clock: { readonly now: () => number; readonly elapsed: () => number };
   /** Does what a key says that is not about the text. */
@@ -65,6 +68,7 @@ export class Screen {
   #ticker: NodeJS.Timeout | undefined;
   #resizing: NodeJS.Timeout | undefined;
   #drawnAt = Number.NEGATIVE_INFINITY;
+  readonly #floor = new Floor();
   #isPaused = true;
   #keymap: Keymap;
 
@@ -112,6 +116,7 @@ export class Screen {
     this.detach();
     this.#session = session;
     this.#scroll = new Scroll();
+    this.#scroll.print(this.#options.header?.(session, this.context, isResumed) ?? []);
     if (isResumed) this.#scroll.open(session.view.items);
     this.#detach = [
       session.onChange(({ reset }) => {
@@ -146,6 +151,7 @@ export class Screen {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#stopTimers();
+    this.#floor.reset();
     this.#renderer.erase();
     this.#renderer.forget();
   }
@@ -166,9 +172,9 @@ export class Screen {
     this.draw();
   }
 
-  /** Says something in the place of the status for a moment. */
+  /** Says something above the status for a moment. */
   hint(text: string, role: Role = "warning"): void {
-    this.#hint.say([span(text, { role })]);
+    this.#hint.say(text, role);
     this.draw();
   }
 
@@ -217,6 +223,7 @@ export class Screen {
     clearTimeout(this.#resizing);
     this.#resizing = setTimeout(() => {
       this.#resizing = undefined;
+      this.#floor.reset();
       this.#renderer.resize(size);
       this.draw();
     }, REST_MS);
@@ -224,6 +231,7 @@ export class Screen {
 
   /** Draws everything anew on a cleared screen. */
   redraw(): void {
+    this.#floor.reset();
     this.#renderer.clearScreen();
     this.draw();
   }
@@ -277,7 +285,9 @@ export class Screen {
     const { context, session } = this;
     const rows = this.#scroll.advance(session?.view.items ?? [], context);
     try {
-      return { final: rows.final, ...this.#lower(rows.live, session?.view, context) };
+      const lower = this.#lower(rows, session?.view, context);
+      this.#floor.settle(lower.live.length, this.hasPanel);
+      return { final: rows.final, ...lower };
     } catch (error) {
       const text = `This part of the screen failed and is left out: ${errorMessage(error)}`;
       return { final: rows.final, live: [line(text, { role: "bad" })], caret: { row: 0, column: 0 } };
@@ -285,7 +295,7 @@ export class Screen {
   }
 
   #lower(
-    live: readonly Line[],
+    { final, live }: ScrollRows,
     view: SessionView | undefined,
     context: ViewContext,
   ): ReturnType<typeof composeFrame> {
@@ -294,19 +304,25 @@ export class Screen {
     const panel = this.#panels.at(-1) ?? this.#question;
     const bottom = panel === undefined ? this.#input(view, context) : this.#panelRows(panel, context);
     const popup = panel === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
-    // Before there is a session a list says all there is to say.
-    const empty = view === undefined && panel !== undefined ? [] : undefined;
-    const hint = this.#hint.drawnAt(clock.elapsed()) ?? empty;
+    const isPanel = panel !== undefined;
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const [{ marks, width }, place] = [context, this.#options.place()];
-    const status = statusLine({ view, place, hint, marks, width, extra });
-    return composeFrame({ live, view, shells: this.#shells, bottom, popup, status, size }, context);
+    const notice = this.#hint.rowsAt(clock.elapsed(), width);
+    // Before there is a session a list says all there is to say.
+    const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
+    const least = this.#floor.after(final.length);
+    const parts = { live, least, view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
+    return composeFrame(parts, context);
   }
 
   #input(view: SessionView | undefined, context: ViewContext): ReturnType<InputLine["draw"]> {
     const { rows } = this.#options.terminal.size;
     const maxRows = Math.max(1, Math.min(12, Math.floor(rows / 2)));
-    return this.input.draw(context, { role: roleOf(view), placeholder: placeholderOf(view), maxRows });
+    return this.input.draw(context, {
+      role: roleOf(view),
+      placeholder: placeholderOf(view, context),
+      maxRows,
+    });
   }
 
   #panelRows(panel: Panel, context: ViewContext): Required<PanelRows> {

@@ -51,12 +51,12 @@ export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): 
   const words = useWords();
   if (said === undefined) return null;
   return (
-    <p class={`announcement ${said.kind}`} role={said.kind === "bad" ? "alert" : "status"}>
+    <p class={`note ${said.kind}`} role={said.kind === "bad" ? "alert" : "status"}>
       <span>
         {said.kind === "bad" && <strong>{words.failed}: </strong>}
         {terminalText(said.text)}
       </span>
-      <button type="button" class="quiet" onClick={dismiss}>
+      <button type="button" class="btn bare small" onClick={dismiss}>
         {words.dismiss}
       </button>
     </p>

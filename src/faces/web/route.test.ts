@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { hrefOf, parseRoute, type Route, SESSION_VIEWS } from "./route.ts";
 
 const routes = fc.oneof<fc.Arbitrary<Route>[]>(
-  fc.constantFrom<Route>({ type: "sessions" }, { type: "new" }, { type: "stats" }),
+  fc.constantFrom<Route>({ type: "sessions" }, { type: "sessions", cwd: "/a b/c" }, { type: "stats" }),
   fc.record(
     {
       type: fc.constant("session" as const),

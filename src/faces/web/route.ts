@@ -6,8 +6,11 @@ export type SessionViewName = (typeof SESSION_VIEWS)[number];
 
 /** A place in the page, as the fragment of its address says it. */
 export type Route =
-  | { readonly type: "sessions" }
-  | { readonly type: "new" }
+  | {
+      readonly type: "sessions";
+      /** The folder whose sessions are shown. Default: all. */
+      readonly cwd?: string;
+    }
   | { readonly type: "stats" }
   | {
       readonly type: "session";
@@ -20,9 +23,10 @@ export type Route =
 /** The place that a fragment names; the list of sessions for all that names none. */
 export function parseRoute(fragment: string): Route {
   const [first = "", id = "", view = "chat", entry = ""] = fragment.replace(/^#?\/?/, "").split("/");
-  if (first === "new" || first === "stats") return { type: first };
+  if (first === "stats") return { type: first };
   const known = SESSION_VIEWS.find((each) => each === view);
   const decoded = decodedPart(id);
+  if (first === "folder" && decoded !== "") return { type: "sessions", cwd: decoded };
   if (first !== "sessions" || decoded === "" || known === undefined) return { type: "sessions" };
   const wanted = decodedPart(entry);
   return { type: "session", id: decoded, view: known, ...(wanted === "" ? {} : { entry: wanted }) };
@@ -30,7 +34,8 @@ export function parseRoute(fragment: string): Route {
 
 /** The fragment that names a place. */
 export function hrefOf(route: Route): string {
-  if (route.type === "sessions") return "#/";
+  if (route.type === "sessions")
+    return route.cwd === undefined ? "#/" : `#/folder/${encodeURIComponent(route.cwd)}`;
   if (route.type !== "session") return `#/${route.type}`;
   const { id, view, entry } = route;
   const session = `#/sessions/${encodeURIComponent(id)}`;

@@ -12,7 +12,11 @@ export function tokenIn(fragment: string): string | undefined {
 export type Access = "unknown" | "granted" | "refused";
 
 /** Trades the token of the address for a cookie, and takes it out of the address before anything else. */
-export function useSignIn(reader: Reader): Access {
+export function useSignIn(reader: Reader): {
+  readonly access: Access;
+  /** Tries another token. */
+  readonly enter: (token: string) => void;
+} {
   const [access, setAccess] = useState<Access>(tokenIn(location.hash) === undefined ? "granted" : "unknown");
   useEffect(() => {
     const enter = (): void => {
@@ -27,7 +31,7 @@ export function useSignIn(reader: Reader): Access {
     addEventListener("hashchange", onHash);
     return () => removeEventListener("hashchange", onHash);
   }, [reader]);
-  return access;
+  return { access, enter: (token) => void accessWith(reader, token).then(setAccess) };
 }
 
 /** The answer of the server to a token, or without one to the cookie from before. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SessionPage } from "./conversation/session-page.tsx";
 import { useKeptChoice } from "./kept-choice.ts";
 import {
@@ -10,13 +10,16 @@ import {
   useWords,
   WORDS,
 } from "./language/language.ts";
+import { Rail, Sheet, TopBar } from "./rail.tsx";
 import { useReader } from "./reader.ts";
-import { hrefOf, type Route } from "./route.ts";
-import { NewSessionForm } from "./sessions/new-session.tsx";
+import type { Route } from "./route.ts";
+import { Find } from "./sessions/find.tsx";
+import { LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
 import { SessionList } from "./sessions/session-list.tsx";
 import { Statistics } from "./sessions/statistics.tsx";
-import { WaitingApprovals } from "./sessions/waiting-approvals.tsx";
-import { useSignIn } from "./sign-in.ts";
+import { tokenIn, useSignIn } from "./sign-in.ts";
+import { Logo } from "./text/icons.tsx";
+import { useKeys } from "./use-keys.ts";
 import { useRoute } from "./use-route.ts";
 
 const THEMES = ["auto", "light", "dark"] as const;
@@ -58,45 +61,74 @@ function Frame({ children }: { readonly children: ComponentChildren }): VNode {
   const words = useWords();
   const reader = useReader();
   const route = useRoute();
-  const access = useSignIn(reader);
+  const { access, enter } = useSignIn(reader);
+  const [open, setOpen] = useState<"find" | "settings">();
   const main = useRef<HTMLElement>(null);
   useFocusOnChange(main, route);
-  const openId = route.type === "session" ? route.id : undefined;
+  const live = usePolledSessions(access === "granted", route.type === "sessions" ? route.cwd : undefined);
+  useKeys({ find: () => setOpen("find") });
+  const waiting = new Set(live.approvals.map(({ sessionId }) => sessionId)).size;
+  useEffect(() => {
+    if (waiting > 0) document.documentElement.dataset["state"] = "wait";
+    else delete document.documentElement.dataset["state"];
+  }, [waiting]);
+  if (access === "refused") return <SignIn enter={enter} />;
+  const opens = { find: () => setOpen("find"), settings: () => setOpen("settings") };
   return (
-    <>
+    <LiveSessionsContext.Provider value={live}>
       <a class="skip" href="#main" onClick={(event) => focusMain(event, main.current)}>
         {words.skip}
       </a>
-      <header class="bar">
-        <nav aria-label={words.mainMenu}>
-          <Tab to={{ type: "sessions" }} at={route}>
-            {words.sessions}
-          </Tab>
-          <Tab to={{ type: "new" }} at={route}>
-            {words.newSession}
-          </Tab>
-          <Tab to={{ type: "stats" }} at={route}>
-            {words.statistics}
-          </Tab>
-        </nav>
-        <div class="settings" role="group" aria-label={words.settings}>
+      <div class="app">
+        <Rail route={route} {...opens} />
+        <main id="main" tabIndex={-1} ref={main} data-place={route.type}>
+          <TopBar waiting={waiting} {...opens} />
+          {access === "granted" && <Place route={route} />}
+        </main>
+      </div>
+      {open === "find" && <Find close={() => setOpen(undefined)} />}
+      {open === "settings" && (
+        <Sheet name={words.settings} close={() => setOpen(undefined)}>
           {children}
-        </div>
-      </header>
-      <main id="main" tabIndex={-1} ref={main}>
-        {access === "refused" && (
-          <p class="announcement bad" role="alert">
-            {words.signInFirst}
-          </p>
-        )}
-        {access === "granted" && (
-          <>
-            <WaitingApprovals except={openId} />
-            <Place route={route} />
-          </>
-        )}
-      </main>
-    </>
+        </Sheet>
+      )}
+    </LiveSessionsContext.Provider>
+  );
+}
+
+/** The form for somebody without a token. */
+function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
+  const words = useWords();
+  const id = useId();
+  const [token, setToken] = useState("");
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    // All of the address may be pasted too.
+    enter(tokenIn(token.slice(token.indexOf("#"))) ?? token.trim());
+  };
+  return (
+    <main class="entry">
+      <Logo />
+      <p role="alert">{words.signInFirst}</p>
+      <form onSubmit={submit}>
+        <label class="hide" for={id}>
+          {words.token}
+        </label>
+        <input
+          id={id}
+          class="field"
+          type="password"
+          required
+          autocomplete="off"
+          placeholder={words.token}
+          value={token}
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
+        />
+        <button type="submit" class="btn main">
+          {words.signIn}
+        </button>
+      </form>
+    </main>
   );
 }
 
@@ -108,7 +140,10 @@ function focusMain(event: Event, main: HTMLElement | null): void {
 
 /** Who chose another place with the keyboard goes on there, at its beginning. */
 function useFocusOnChange(main: { readonly current: HTMLElement | null }, route: Route): void {
-  const place = route.type === "session" ? `${route.id} ${route.view}` : route.type;
+  const place =
+    route.type === "session"
+      ? `${route.id} ${route.view}`
+      : `${route.type} ${route.type === "sessions" ? (route.cwd ?? "") : ""}`;
   const before = useRef(place);
   // Before the next key can arrive.
   useLayoutEffect(() => {
@@ -123,28 +158,12 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
 function Place({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
-      return <SessionList />;
-    case "new":
-      return <NewSessionForm />;
+      return <SessionList cwd={route.cwd} />;
     case "stats":
       return <Statistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }
-}
-
-interface TabProps {
-  readonly to: Route;
-  readonly at: Route;
-  readonly children: ComponentChildren;
-}
-
-function Tab({ to, at, children }: TabProps): VNode {
-  return (
-    <a href={hrefOf(to)} aria-current={to.type === at.type ? "page" : undefined}>
-      {children}
-    </a>
-  );
 }
 
 interface ChoiceProps<T extends string> {
@@ -162,19 +181,16 @@ function Choice<T extends Theme | Language>({
   nameOf,
   change,
 }: ChoiceProps<T>): VNode {
-  const id = useId();
   return (
-    <>
-      <label for={id} class="hidden">
-        {label}
-      </label>
-      <select id={id} value={value} onInput={({ currentTarget }) => change(currentTarget.value as T)}>
+    <div class="set" role="group" aria-label={label}>
+      <span>{label}</span>
+      <span class="seg">
         {options.map((option) => (
-          <option key={option} value={option}>
+          <button key={option} type="button" aria-pressed={option === value} onClick={() => change(option)}>
             {nameOf(option)}
-          </option>
+          </button>
         ))}
-      </select>
-    </>
+      </span>
+    </div>
   );
 }

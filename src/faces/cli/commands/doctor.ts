@@ -48,8 +48,12 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   const { environment } = context;
   const checks: Check[] = [
     { name: "Node", state: "ok", message: `${process.versions.node} (${process.execPath})` },
-    programCheck("bash", environment["PATH"], "commands run in sh instead"),
-    programCheck("git", environment["PATH"], "the agent cannot look at history or undo with it"),
+    programCheck(
+      "bash",
+      environment["PATH"],
+      "commands run in sh instead. Install bash for the syntax that models write",
+    ),
+    programCheck("git", environment["PATH"], "the agent cannot look at the history of projects. Install git"),
     programCheck("rg", environment["PATH"], "the search that comes with nano-agent is used"),
   ];
   const check = (name: string, state: Check["state"], message: string): number =>

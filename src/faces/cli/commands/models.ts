@@ -1,9 +1,13 @@
 import { EXIT } from "../../../app/coding-session/exit-code.ts";
 import { findLocalServers } from "../../../app/local-servers.ts";
 import { keyVariableOf } from "../../../app/model-choice.ts";
+import { providerAddress } from "../../../app/provider-address.ts";
+import type { Settings } from "../../../app/settings.ts";
+import { isRecord } from "../../../core/base/json.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
+import { askServer, serverRoot } from "../../../providers/local/server-facts.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
@@ -27,6 +31,10 @@ export async function models(context: CommandContext, call: CommandCall): Promis
   const [only] = call.words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
   const servers = await findLocalServers({ environment, config: settings.config.values });
+  const asked = PRESETS.filter(({ name }) => chosen === undefined || name === chosen);
+  const listed = new Map(
+    await Promise.all(asked.map(async (preset) => [preset.name, await modelsAt(preset, settings)] as const)),
+  );
   const rows = [
     ...custom.map(
       ([provider, { apiKeyEnv, models = {} }]): ProviderRow => ({
@@ -37,16 +45,41 @@ export async function models(context: CommandContext, call: CommandCall): Promis
         models: Object.entries(models).map(([id, info]) => ({ id, info })),
       }),
     ),
-    ...PRESETS.map((preset) => rowOf(preset, { variable: keyVariableOf(preset, environment), servers })),
+    ...PRESETS.map((preset) =>
+      rowOf(preset, {
+        variable: keyVariableOf(preset, environment),
+        servers,
+        listed: listed.get(preset.name) ?? [],
+      }),
+    ),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
   answer(context, call, { json: () => rows, text: () => rows.map(describe).join("") });
   return EXIT.done;
 }
 
-function rowOf(
-  preset: Preset,
-  { variable, servers }: { readonly variable: string | undefined; readonly servers: readonly LocalServer[] },
-): ProviderRow {
+interface RowFacts {
+  readonly variable: string | undefined;
+  readonly servers: readonly LocalServer[];
+  /** The models that the server of another address lists. */
+  readonly listed: readonly string[];
+}
+
+/** Time a server gets to list its models. */
+const LIST_MS = 3_000;
+
+/** The models that a server of another address than the provider's own lists; none where it says nothing. */
+async function modelsAt(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
+  const baseUrl = providerAddress(preset.name, { environment, config: config.values });
+  if (preset.local === true || baseUrl === undefined || baseUrl === preset.baseUrl) return [];
+  const variable = keyVariableOf(preset, environment);
+  const apiKey = variable === undefined ? undefined : environment[variable];
+  const ask = askServer({ root: serverRoot(baseUrl), fetch: globalThis.fetch, timeoutMs: LIST_MS, apiKey });
+  const answer = await ask("/v1/models");
+  const rows: readonly unknown[] = isRecord(answer) && Array.isArray(answer["data"]) ? answer["data"] : [];
+  return rows.flatMap((row) => (isRecord(row) && typeof row["id"] === "string" ? [row["id"]] : []));
+}
+
+function rowOf(preset: Preset, { variable, servers, listed }: RowFacts): ProviderRow {
   const { name, local, keyVariables, defaultModel, note } = preset;
   const served = servers.find(({ provider }) => provider === name)?.models ?? [];
   return {
@@ -57,7 +90,10 @@ function rowOf(
     note,
     models: [
       ...served.map((id) => ({ id })),
-      ...knownModelIds(name).map((id) => ({ id, info: knownModelInfo(name, id) })),
+      ...(listed.length > 0 ? listed : knownModelIds(name)).map((id) => ({
+        id,
+        info: knownModelInfo(name, id),
+      })),
     ],
   };
 }

@@ -26,7 +26,8 @@ async function setModel(control: Control, name: string): Promise<void> {
   const { session } = control.screen;
   await session?.setModel(name);
   const chosen = name === LOCAL_MODEL ? session?.info.model.name : name;
-  control.say(`The model is ${chosen ?? name} from the next request on.`, "good");
+  await control.ports.saveModel(name);
+  control.say(`The model is ${chosen ?? name} from now on, also at the next start.`, "good");
 }
 
 /** The models that can be used first: those with a key, or of a local server. */
@@ -38,7 +39,7 @@ function modelItems(json: string): readonly PickerItem<string>[] {
     return models.flatMap((model) => {
       if (!isRecord(model)) return [];
       const name = `${String(row["provider"])}/${String(model["id"])}`;
-      const missing = isUsable ? "" : `set ${String(row["variable"] ?? "a key")}`;
+      const missing = isUsable ? "" : `needs ${String(row["variable"] ?? "a key")}`;
       return [
         {
           label: name,

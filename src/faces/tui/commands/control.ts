@@ -34,6 +34,8 @@ export interface ControlPorts {
   readonly listSessions: () => readonly KnownSession[];
   /** Approves what a project brings, as it was when the session was opened. */
   readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
+  /** Makes a model the default of the next start. */
+  readonly saveModel: (model: string) => Promise<void>;
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;
   /** Runs a sub-command and shows what it wrote. */

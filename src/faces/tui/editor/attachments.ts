@@ -93,6 +93,12 @@ export function imageAt(text: string, cwd: string): ImageBlock | undefined {
   }
 }
 
+/** The images that a text mentions as `@path`. */
+export function imagesMentioned(text: string, cwd: string): readonly ImageBlock[] {
+  const paths = [...text.matchAll(/(?:^|\s)@("[^"\n]+"|\S+)/g)].map(([, path = ""]) => path);
+  return [...new Set(paths)].flatMap((path) => imageAt(path, cwd) ?? []);
+}
+
 /** The block of an image; undefined when the bytes are none. */
 export function imageBlock(bytes: Uint8Array): ImageBlock | undefined {
   const media = imageTypeOf(bytes);

@@ -30,7 +30,7 @@ function offered(text: string): readonly string[] | undefined {
 test.each([
   ["look at @scr", ["@docs/screen.md ", "@src/faces/tui/screen.ts ", "@test/screen/screen-kit.ts "]],
   ["@my", ['@"my file.txt" ']],
-  ["/mod", ["/mode ", "/model "]],
+  ["/mod", ["/model ", "/mode "]],
   ["/rd", ["/review:deep "]],
   ["mail a@b", undefined],
   ["text /mod", undefined],

@@ -47,7 +47,10 @@ function commandsFor(
 ): Completion | undefined {
   const all = commands();
   const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MOST);
-  const items = best.map((name) => {
+  // Of those that begin so the one that is used most, which the list has first.
+  const isExact = (name: string): boolean => name === query;
+  const begun = all.map(({ name }) => name).filter((name) => name.startsWith(query) && !isExact(name));
+  const items = [...new Set([...best.filter(isExact), ...begun, ...best])].slice(0, MOST).map((name) => {
     const note = all.find((each) => each.name === name)?.note;
     return { label: `/${name}`, text: `/${name} `, note };
   });

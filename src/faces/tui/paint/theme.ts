@@ -33,7 +33,11 @@ const COLOURS = {
   removed: ["38;5;210", "38;5;160", "31"],
   "added-part": ["38;5;231;48;5;28", "38;5;16;48;5;157", "7;32"],
   "removed-part": ["38;5;231;48;5;124", "38;5;16;48;5;217", "7;31"],
-  plan: ["38;5;111", "38;5;25", "34"],
+  plan: ["38;5;141", "38;5;61", "35"],
+  rule: ["38;5;238", "38;5;251", "90"],
+  own: ["48;5;234", "48;5;255", "1"],
+  "own-mark": ["38;5;80;48;5;234", "38;5;30;48;5;255", "1;36"],
+  pixel: ["48;5;80", "48;5;30", "46"],
 } as const;
 
 /** The meaning of a colour; a theme says how it looks. */
@@ -57,6 +61,7 @@ export function styleCodes(style: Style, { theme, colour }: Look): string {
   if (style.strike === true) codes.push("9");
   if (style.role !== undefined && colour) codes.push(COLOURS[style.role][THEME_NAMES.indexOf(theme)] ?? "");
   else if (style.role === "added-part" || style.role === "removed-part") codes.push("4");
+  else if (style.role === "own" || style.role === "own-mark") codes.push("1");
   return codes.join(";");
 }
 

@@ -13,7 +13,7 @@ export interface ChoiceOptions<T> {
   /** Sentences between the title and the answers. */
   readonly text: readonly string[];
   readonly items: readonly { readonly label: string; readonly value: T }[];
-  /** What Escape does, in a word or two. */
+  /** The effect of Escape, in a word or two. */
   readonly escape: string;
   /** Default `warning`. */
   readonly role?: Role;

@@ -1,6 +1,7 @@
-import { fitLine, type Line, span } from "../paint/line.ts";
+import { type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine } from "../views/list-lines.ts";
+import { titleRule } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
@@ -41,12 +42,16 @@ export class Pager implements Panel {
     this.#first = Math.max(0, Math.min(this.#first, this.#count - this.#height));
     const shown = this.#rows.slice(this.#first, this.#first + this.#height);
     const last = Math.min(this.#count, this.#first + this.#height);
-    const head: Line = [
-      span(this.#options.title, { role: "accent", bold: true }),
-      span(`  ${this.#first + 1}-${last} of ${this.#count}`, { role: "muted" }),
-    ];
-    const keys = keysLine(["arrows, page up and down, home and end scroll", "q or esc closes"], context);
-    return { rows: [fitLine(head, context.width), ...shown, keys].slice(0, maxRows) };
+    const title = line(this.#options.title, { bold: true });
+    const isWhole = shown.length === this.#count;
+    const right = isWhole ? "" : `${this.#first + 1}-${last} of ${this.#count}`;
+    const head = titleRule({ title, right, role: "rule" }, context);
+    const { up, down } = context.marks;
+    const keys = keysLine(
+      [...(isWhole ? [] : [`${up}${down} page up, page down scroll`]), "esc close"],
+      context,
+    );
+    return { rows: [...head, ...shown, keys].slice(0, maxRows) };
   }
 
   handle(event: TerminalEvent): void {

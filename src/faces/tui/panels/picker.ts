@@ -5,6 +5,7 @@ import { editLine } from "../editor/keymap.ts";
 import { fitLine, type Line, line, span } from "../paint/line.ts";
 import type { TerminalEvent } from "../terminal/key.ts";
 import { keysLine, listLines } from "../views/list-lines.ts";
+import { titleRule } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
@@ -82,27 +83,30 @@ export class Picker<T> implements Panel {
     const { width, marks } = context;
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
-    const label = `${this.#options.title}  `;
-    const head: Line = fitLine(
-      [span(label, { role: "accent", bold: true }), span(this.#filter.text)],
-      width - 1,
-    );
+    const title = line(this.#options.title, { bold: true });
+    const label = `${marks.prompt} `;
+    const { text, caret: at } = this.#filter;
+    const typed = text === "" ? span("type to search", { role: "muted" }) : span(text);
+    const head = [
+      ...titleRule({ title, role: "rule" }, context),
+      fitLine([span(label, { role: "accent" }), typed], width - 1),
+    ];
     const lines = (items[this.#marked]?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
     const preview: readonly Line[] =
       maxRows >= 10 && lines.length > 0
         ? [[], ...lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)), []]
         : [];
-    const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 2 - preview.length));
+    const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 1 - head.length - preview.length));
     const list =
       items.length === 0
-        ? [line(this.#isSearching ? "  searching" : "  nothing fits", { role: "muted" })]
+        ? [line(this.#isSearching ? "  searching" : "  no match", { role: "muted" })]
         : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
-    const keys = keysLine(["enter chooses", "esc goes back", "typing narrows the list"], context);
+    const keys = keysLine(["enter choose", "esc back"], context);
     const caret = {
-      row: 0,
-      column: Math.min(width - 1, columnsOf(label + this.#filter.text.slice(0, this.#filter.caret))),
+      row: head.length - 1,
+      column: Math.min(width - 1, columnsOf(label + text.slice(0, at))),
     };
-    return { rows: [head, ...list, ...preview, keys].slice(0, maxRows), caret };
+    return { rows: [...head, ...list, ...preview, keys].slice(0, maxRows), caret };
   }
 
   handle(event: TerminalEvent): void {

@@ -9,12 +9,9 @@ test.each<[Pick<RunEnd, "stopReason" | "limit">, string]>([
   [{ stopReason: "completed" }, ""],
   [
     { stopReason: "budget", limit: "usd" },
-    "! The budget is used up; a higher --max-budget-usd lets it go on. 1.0 s",
+    "! Budget used up. A higher --max-budget-usd lets it continue. 1.0 s",
   ],
-  [
-    { stopReason: "budget", limit: "wall_time" },
-    "! The time of the run is over; your next message goes on. 1.0 s",
-  ],
+  [{ stopReason: "budget", limit: "wall_time" }, "! Time limit reached. Your next message continues. 1.0 s"],
 ])("a run that ended with %j is told as %j", (end, text) => {
   const item = {
     id: "e",

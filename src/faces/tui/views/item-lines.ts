@@ -2,8 +2,8 @@ import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { counted } from "../../../core/base/text.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
-import { fitLine, type Line, line, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
-import type { Role } from "../paint/theme.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
+import type { Role, Style } from "../paint/theme.ts";
 import { costText, durationText, tokensText } from "./amounts.ts";
 import { toolLines } from "./tool-lines.ts";
 import type { ViewContext } from "./view-context.ts";
@@ -64,7 +64,7 @@ function rowsOf(item: ViewItem, context: ViewContext): readonly Line[] {
       return [
         fitLine(
           line(
-            `${marks.down} The conversation was compacted from ${tokensText(item.before)} to ${tokensText(item.after)} tokens (${item.method}).`,
+            `${marks.down} Compacted from ${tokensText(item.before)} to ${tokensText(item.after)} tokens (${item.method}).`,
             { role: "muted" },
           ),
           width,
@@ -86,18 +86,23 @@ export function interruptedLine(): Line {
   return line("(interrupted)", { role: "warning" });
 }
 
+/** On a band of their own, so that they are found again when scrolling back. */
 function userLines(item: UserItem, { width, marks }: ViewContext): readonly Line[] {
   const isMarked = item.images === 0 || item.text.includes("[image");
   const images = isMarked ? "" : `  [${counted(item.images, "image")}]`;
+  const mark = span(`${marks.prompt} `, { role: "own-mark" });
+  // A band that is no colour is a mark on each row.
+  const rest = marks.prompt === ">" ? mark : span("  ", OWN);
   const rows = textLines(item.text.trim() + images).flatMap((text, index) =>
-    wrapLine([span(text, { bold: true })], {
-      width,
-      first: [span(index === 0 ? `${marks.prompt} ` : "  ", { role: "accent" })],
-      rest: line("  "),
-    }),
+    wrapLine([span(text, OWN)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
   );
-  return middleFolded(rows, USER_ROWS, marks.more);
+  return middleFolded(rows, USER_ROWS, marks.more).map((row) => [
+    ...row,
+    span(" ".repeat(Math.max(0, width - lineColumns(row))), OWN),
+  ]);
 }
+
+const OWN: Style = { role: "own" };
 
 function middleFolded(rows: readonly Line[], most: number, sign: string): readonly Line[] {
   if (rows.length <= most) return rows;
@@ -121,14 +126,14 @@ function thinkingLines(item: ThinkingItem, { width, details, marks }: ViewContex
     const last = textLines(text).at(-1) ?? "";
     return [
       fitLine(
-        [span(`${marks.dot} thinking  `, { role: "muted" }), span(last, { role: "muted", italic: true })],
+        [span(`${marks.dot} Thinking  `, { role: "muted" }), span(last, { role: "muted", italic: true })],
         width,
       ),
     ];
   }
   return words === 0
     ? []
-    : [line(`${marks.dot} thought (${words} words, ctrl+o shows them)`, { role: "muted" })];
+    : [line(`${marks.dot} Thought, ${counted(words, "word")} ${marks.dot} ctrl+o`, { role: "muted" })];
 }
 
 function shellLines(item: ShellItem, context: ViewContext): readonly Line[] {
@@ -176,14 +181,14 @@ function runEndLines(
 }
 
 const ENDINGS: { readonly [reason: string]: string | undefined } = {
-  aborted: "Stopped. Say what to do instead, or go on.",
-  max_iterations: "The turn limit is reached; your next message goes on.",
-  budget: "The budget is used up; a higher --max-budget-usd lets it go on.",
-  wall_time: "The time of the run is over; your next message goes on.",
+  aborted: "Stopped. Say what to do instead, or to continue.",
+  max_iterations: "Turn limit reached. Your next message continues.",
+  budget: "Budget used up. A higher --max-budget-usd lets it continue.",
+  wall_time: "Time limit reached. Your next message continues.",
   denied: "A refused call ended the run.",
-  loop_detected: "The model kept repeating itself: say what to do differently, or choose another /model.",
-  output_limit: "The answer was cut at the model's output limit; ask it to go on.",
-  refusal: "The model refused, or a filter of its provider did.",
+  loop_detected: "The model kept repeating itself. Say what to do differently, or pick another /model.",
+  output_limit: "The answer hit the model's output limit. Ask it to continue.",
+  refusal: "The model or its provider's filter refused to answer.",
   error: "The run failed.",
 };
 
@@ -197,7 +202,7 @@ export function detailLines(items: readonly ViewItem[], context: ViewContext): r
     .slice(-DETAILED)
     .filter(({ type }) => type === "tool" || type === "thinking" || type === "user")
     .flatMap((item) => [...itemLines(item, unfolded, undefined), ...argumentsOf(item, context), []]);
-  return rows.length === 0 ? [line("No calls and no thinking so far.", { role: "muted" })] : rows;
+  return rows.length === 0 ? [line("No calls or thinking yet.", { role: "muted" })] : rows;
 }
 
 function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {

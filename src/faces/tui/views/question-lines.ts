@@ -122,7 +122,7 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** A title in a rule across the window. */
+/** A title in a rule across the window. `rule`: of a list or page, which asks nothing. */
 export interface RuleTitle {
   readonly title: Line;
   /** At the right end of the rule. */
@@ -135,8 +135,8 @@ export function titleRule(
   { title, right = "", role }: RuleTitle,
   { width, marks }: ViewContext,
 ): readonly Line[] {
-  const mark = role === "bad" ? marks.alert : marks.ask;
-  const first: Line = [span(`${marks.rule}${marks.rule} ${mark} `, { role })];
+  const mark = role === "rule" ? "" : `${role === "bad" ? marks.alert : marks.ask} `;
+  const first: Line = [span(`${marks.rule}${marks.rule} ${mark}`, { role })];
   const used = lineColumns(first) + title.reduce((sum, each) => sum + mostColumnsOf(each.text), 0);
   const tail: Line =
     right === "" ? [] : [span(` ${right} `, { role: "muted" }), span(`${marks.rule}${marks.rule}`, { role })];

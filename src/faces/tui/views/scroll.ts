@@ -31,9 +31,7 @@ export class Scroll {
     if (skipped <= 0) return;
     this.#next = skipped;
     this.#said = items.slice(0, skipped).filter(({ type }) => type === "user").length;
-    this.#extra.push(
-      line(`${skipped} earlier entries; nano-agent sessions show has them`, { role: "muted" }),
-    );
+    this.#extra.push(line(`${skipped} earlier entries: nano-agent sessions show`, { role: "muted" }));
   }
 
   /**
@@ -43,7 +41,7 @@ export class Scroll {
   restart(items: readonly ViewItem[]): void {
     const said = items.filter(({ type }) => type === "user").length;
     if (said < this.#said)
-      this.#extra.push([], line("Went back: what follows goes on from before.", { role: "warning" }));
+      this.#extra.push([], line("Rewound. The conversation continues from here.", { role: "warning" }));
     this.#said = said;
     this.#next = items.length;
     this.#stream = undefined;

@@ -72,29 +72,18 @@ export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): 
     );
 }
 
-/** Messages that wait: those for the next request, and the numbered ones for after the run. */
+/** Messages that wait: `next` for the next request, numbered ones for after the run. */
 export function queueLines(view: SessionView, { marks, width }: ViewContext): readonly Line[] {
-  const steering = view.steering.map(({ text }) =>
-    fitLine([span(`  ${marks.prompt} next request: `, { role: "muted" }), span(oneLine(text))], width),
-  );
-  const shown = view.queue
-    .slice(0, MOST)
-    .map(({ text }, index) =>
-      fitLine([span(`  ${index + 1}. `, { role: "accent" }), span(oneLine(text))], width),
-    );
-  if (view.queue.length === 0) return steering;
-  const more =
-    view.queue.length > MOST
-      ? [line(`  ${marks.more} ${view.queue.length - MOST} more`, { role: "muted" })]
-      : [];
-  const head = view.queueHeld ? "held: alt+q sends or changes them" : "after this run (alt+q changes them)";
+  const row = (label: string, text: string): Line =>
+    fitLine([span(`  ${label.padEnd(7)} `, { role: "muted" }), span(oneLine(text))], width);
+  const { steering, queue, queueHeld } = view;
+  const left = queue.length - MOST;
   return [
-    ...steering,
-    fitLine(
-      line(`  ${view.queue.length} queued, ${head}`, { role: view.queueHeld ? "warning" : "muted" }),
-      width,
-    ),
-    ...shown,
-    ...more,
+    ...steering.map(({ text }) => row("next", text)),
+    ...(queueHeld && queue.length > 0
+      ? [fitLine(line(`  queue on hold ${marks.dot} alt+q sends or edits it`, { role: "warning" }), width)]
+      : []),
+    ...queue.slice(0, MOST).map(({ text }, index) => row(`after ${index + 1}`, text)),
+    ...(left > 0 ? [line(`  ${marks.more} ${left} more ${marks.dot} alt+q`, { role: "muted" })] : []),
   ];
 }

@@ -9,20 +9,24 @@ const VIEW: StatusFacts["view"] = {
   costUsd: 0,
 };
 
-test("where a row has no room for all, the provider goes before the items of extensions, and these before the rest", () => {
-  const facts = { view: VIEW, place: "main", marks: marksOf({ unicode: false }), extra: ["3 todo"] };
-  const shown = [100, 80, 70, 60, 40, 20].map((width) =>
-    statusLine({ ...facts, hint: undefined, width })
+test("where a row has no room for all, the items of extensions go first, then place, cost and window; mode and model stay", () => {
+  const facts = {
+    view: { ...VIEW, costUsd: 0.5 },
+    place: "main",
+    marks: marksOf({ unicode: false }),
+    extra: ["3 todo"],
+  };
+  const shown = [80, 60, 50, 40, 20].map((width) =>
+    statusLine({ ...facts, width })
       .map(({ text }) => text)
       .join("")
       .trim(),
   );
   expect(shown).toEqual([
-    "anthropic/claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main  -  3 todo",
-    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main  -  3 todo",
-    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00  -  main",
-    "claude-sonnet-4-5  -  ask  -  1% of 200k  -  $0.00",
-    "claude-sonnet-4-5  -  ask",
+    "ask - claude-sonnet-4-5 - 1% of 200k - $0.50 - main - 3 todo",
+    "ask - claude-sonnet-4-5 - 1% of 200k - $0.50 - main",
+    "ask - claude-sonnet-4-5 - 1% of 200k - $0.50",
+    "ask - claude-sonnet-4-5 - 1% of 200k",
     "ask",
   ]);
 });

@@ -1,28 +1,35 @@
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useWords } from "../language/language.ts";
+import { Icon } from "../text/icons.tsx";
 
 /** Options of {@link Composer}. */
 interface ComposerProps {
   readonly isRunning: boolean;
+  /** The text so far. It outlives a question that takes the place of the box. */
+  readonly draft: string;
+  readonly change: (draft: string) => void;
+  /** Undefined where it is not known. */
+  readonly mode: string | undefined;
+  readonly model: string;
   /** Resolves to false when the message did not go out: it stays in the box. */
   readonly send: (text: string, when: "now" | "after") => Promise<boolean>;
   readonly stop: () => void;
 }
 
 /** The box that messages are written in. */
-export function Composer({ isRunning, send, stop }: ComposerProps): VNode {
+export function Composer({ isRunning, draft, change, mode, model, send, stop }: ComposerProps): VNode {
   const words = useWords();
   const id = useId();
-  const [text, setText] = useState("");
   const [isSending, setSending] = useState(false);
   const submit = async (when: "now" | "after"): Promise<void> => {
-    if (text.trim() === "" || isSending) return;
+    if (draft.trim() === "" || isSending) return;
     setSending(true);
-    if (await send(text, when)) setText("");
+    if (await send(draft, when)) change("");
     setSending(false);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && isRunning && draft === "") return stop();
     // Enter that chooses a word of an input method is none of ours.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -33,37 +40,67 @@ export function Composer({ isRunning, send, stop }: ComposerProps): VNode {
     void submit("now");
   };
   return (
-    <form class="composer" onSubmit={onSubmit}>
-      <label for={id} class="hidden">
+    <form class={`box${mode === "bypass" ? " bypass" : ""}`} onSubmit={onSubmit}>
+      <label for={id} class="hide">
         {words.message}
       </label>
       <textarea
         id={id}
-        rows={Math.min(10, Math.max(2, text.split("\n").length))}
-        value={text}
+        rows={Math.min(10, draft.split("\n").length)}
+        value={draft}
         placeholder={isRunning ? words.messageHintRunning : words.messageHint}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={isSending || text.trim() === ""}>
-          {isRunning ? words.sendNow : words.send}
-        </button>
-        {isRunning && (
-          <>
-            <button
-              type="button"
-              disabled={isSending || text.trim() === ""}
-              onClick={() => void submit("after")}
-            >
-              {words.sendAfter}
-            </button>
-            <button type="button" class="danger" onClick={stop}>
-              {words.stop}
-            </button>
-          </>
+        {mode !== undefined && (
+          <span class={`chip mode-${mode}`}>
+            <Icon name="auto" />
+            {mode}
+          </span>
         )}
+        <span class="chip cut">{model}</span>
+        <span class="end">
+          <span class="hint">{isRunning ? words.enterSteers : words.enterSends}</span>
+          <Buttons
+            isRunning={isRunning}
+            canSend={draft.trim() !== "" && !isSending}
+            queue={() => void submit("after")}
+            stop={stop}
+          />
+        </span>
       </div>
     </form>
+  );
+}
+
+interface ButtonsProps {
+  readonly isRunning: boolean;
+  readonly canSend: boolean;
+  readonly queue: () => void;
+  readonly stop: () => void;
+}
+
+function Buttons({ isRunning, canSend, queue, stop }: ButtonsProps): VNode {
+  const words = useWords();
+  return (
+    <>
+      {isRunning && canSend && (
+        <button type="button" class="btn" onClick={queue}>
+          {words.afterThis}
+        </button>
+      )}
+      {isRunning && (
+        <button type="button" class="btn" onClick={stop}>
+          {words.stop}
+          <kbd>Esc</kbd>
+        </button>
+      )}
+      {(!isRunning || canSend) && (
+        <button type="submit" class="btn main round" aria-label={words.send} disabled={!canSend}>
+          <Icon name="send" />
+        </button>
+      )}
+    </>
   );
 }

@@ -10,6 +10,7 @@ import { QuestionView } from "./question-view.tsx";
 /** The text of what is drawn, without its marks. */
 function plain(html: string): string {
   return html
+    .replaceAll(/<span class="[cfkns]">|<\/?mark>|<\/span>/g, "")
     .replaceAll(/<[^>]+>/g, "\n")
     .replaceAll("&lt;", "<")
     .replaceAll("&amp;", "&")
@@ -150,7 +151,7 @@ function drawn(...items: readonly ViewItem[]): string {
 describe("an item", () => {
   test("of a failed call has its name, state, time, arguments and result", () => {
     const text = plain(drawn(CALL));
-    for (const part of ["bash", "npm test", WORDS.en.call.error, "1.5 s", "1 failed <i>"])
+    for (const part of ["Run", "npm test", WORDS.en.marks.fail, "exit code 1", "1.5 s", "1 failed <i>"])
       expect(text).toContain(part);
   });
 
@@ -165,7 +166,7 @@ describe("an item", () => {
 
   test("of a failed attempt is not shown", () => {
     expect(drawn({ ...base, type: "answer", text: "half", state: "done", isVoid: true })).toBe(
-      '<ol class="items"></ol>',
+      '<ol class="talk"></ol>',
     );
   });
 
@@ -183,7 +184,7 @@ describe("an item", () => {
         <Items items={[item]} />
       </LanguageContext.Provider>,
     );
-    expect(plain(html).replaceAll("\n", "")).toBe("失败: no network · 12 秒 · $0.250");
+    expect(plain(html).replaceAll("\n", "")).toBe("失败: no network · 12 秒 · $0.25");
   });
 
   test("of a person, a command, thinking, a remark and a compaction says what it is", () => {

@@ -1,17 +1,22 @@
 import type { VNode } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { modeName } from "../../../app/coding-session/mode-names.ts";
 import type { Question } from "../../../app/coding-session/question.ts";
 import type { RunView } from "../../../app/coding-session/view.ts";
-import { terminalLine, terminalText } from "../../../app/safe-text.ts";
-import type { Work } from "../announce.tsx";
+import { terminalLine } from "../../../app/safe-text.ts";
+import type { SessionDetail } from "../../../server/server-api.ts";
+import { type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
+import { StateMark } from "../text/icons.tsx";
 import { Composer } from "./composer.tsx";
+import { EndActionsContext } from "./end-actions.ts";
 import { ItemList } from "./item-list.tsx";
 import { itemOfEntry } from "./item-of-entry.ts";
 import { QuestionView } from "./question-view.tsx";
 import type { SessionActions } from "./session-actions.ts";
+import { SessionSide } from "./session-side.tsx";
 import type { OpenSession } from "./use-session.ts";
 
 interface ConversationProps {
@@ -23,10 +28,11 @@ interface ConversationProps {
   readonly entry: string | undefined;
 }
 
-/** The conversation of a session, and the box to take part in it. */
+/** The conversation of a session, and the dock to take part in it. */
 export function Conversation({ id, session, actions, work, entry }: ConversationProps): VNode {
   const words = useWords();
   const reader = useReader();
+  const [draft, setDraft] = useState("");
   const { view, entries, state, questions, detail, isConnected } = session;
   const place = useMemo(() => {
     const wanted = entries.find((each) => each.id === entry);
@@ -34,21 +40,60 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
   }, [entry]);
   const send = async (text: string, when: "now" | "after"): Promise<boolean> =>
     (await work.attempt(() => reader.send(id, { text, when }).then(() => true))) ?? false;
+  const isWritable = detail?.readOnly === false;
+  const end = view.items.findLast((item) => item.type === "run_end");
+  const actionsAtEnd = { end: end?.id, isWritable: isWritable && state === "idle", actions };
   return (
-    <>
-      <section aria-label={words.conversation}>
-        <ItemList key={`${id} ${entry ?? ""}`} items={view.items} place={place} />
-      </section>
-      <TodoList session={session} />
-      {detail?.readOnly !== true && (
-        <div class="dock">
-          {view.run !== undefined && state === "running" && isConnected && <RunLine run={view.run} />}
-          <Questions id={id} questions={questions} work={work} />
-          <Queue session={session} />
-          <Composer isRunning={state !== "idle"} send={send} stop={actions.stop} />
+    <div class="cols">
+      <div class="mid">
+        <div class="scroll">
+          <section aria-label={words.conversation}>
+            <EndActionsContext.Provider value={actionsAtEnd}>
+              <ItemList key={`${id} ${entry ?? ""}`} items={view.items} place={place} />
+            </EndActionsContext.Provider>
+          </section>
         </div>
-      )}
-    </>
+        <div class="dock">
+          <WorkLine work={work} />
+          {!isConnected && (
+            <p class="note warn" role="status">
+              {words.connectionLost}
+            </p>
+          )}
+          {view.run !== undefined && state === "running" && isConnected && <RunLine run={view.run} />}
+          <Questions id={id} questions={questions} work={work} isWritable={isWritable} />
+          <Queue session={session} />
+          {isWritable && questions.length === 0 && (
+            <Composer
+              isRunning={state !== "idle"}
+              draft={draft}
+              change={setDraft}
+              mode={session.mode && modeName(session.mode)}
+              model={terminalLine(view.model.replace(/^[^/]*\//, ""), 40)}
+              send={send}
+              stop={actions.stop}
+            />
+          )}
+          {detail?.readOnly === true && <ReadOnly detail={detail} fork={() => actions.fork()} />}
+        </div>
+      </div>
+      <SessionSide session={session} />
+    </div>
+  );
+}
+
+/** Says who holds a session that cannot be written from here. */
+function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly fork: () => void }): VNode {
+  const words = useWords();
+  const { clock } = useFormats();
+  const { heldBy } = detail;
+  return (
+    <p class="note">
+      {heldBy === undefined ? words.readOnly : words.heldBy(heldBy.pid, clock(heldBy.since))}
+      <button type="button" class="btn" onClick={fork}>
+        {words.fork}
+      </button>
+    </p>
   );
 }
 
@@ -56,8 +101,8 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
   const words = useWords();
   const { count } = useFormats();
   return (
-    <p class="run-line soft" role="status">
-      <span class="pulse" aria-hidden="true" />
+    <p class="status" role="status">
+      <StateMark mark="run" name="" />
       {retry === undefined
         ? words.phase[phase]
         : words.retrying(retry.attempt, terminalLine(retry.reason, 200))}
@@ -71,9 +116,10 @@ interface QuestionsProps {
   readonly id: string;
   readonly questions: readonly Question[];
   readonly work: Work;
+  readonly isWritable: boolean;
 }
 
-function Questions({ id, questions, work }: QuestionsProps): VNode {
+function Questions({ id, questions, work, isWritable }: QuestionsProps): VNode {
   const words = useWords();
   const reader = useReader();
   const box = useRef<HTMLDivElement>(null);
@@ -89,17 +135,18 @@ function Questions({ id, questions, work }: QuestionsProps): VNode {
   }, [first?.id]);
   return (
     <div ref={box}>
-      <p class="hidden" role="alert">
+      <p class="hide" role="alert">
         {questions.length === 0 ? "" : words.questionsWait(questions.length)}
       </p>
       {first !== undefined && (
         <QuestionView
           key={first.id}
           question={first}
+          all={questions.length}
+          isWritable={isWritable}
           answer={(answer) => work.attempt(() => reader.answer(first.id, { ...answer, sessionId: id }))}
         />
       )}
-      {questions.length > 1 && <p class="soft">{words.questionsWait(questions.length)}</p>}
     </div>
   );
 }
@@ -108,31 +155,16 @@ function Queue({ session: { queue, queueHeld } }: { readonly session: OpenSessio
   const words = useWords();
   if (queue.length === 0) return null;
   return (
-    <section class="queue" aria-label={words.queue(queue.length)}>
-      <p class="soft">{queueHeld ? words.queueHeld : words.queue(queue.length)}</p>
-      <ol>
+    <section aria-label={words.queue(queue.length)}>
+      {queueHeld && <p class="status">{words.queueHeld}</p>}
+      <ol class="queue">
         {queue.map(({ id, text }) => (
-          <li key={id}>{terminalLine(text, 300)}</li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function TodoList({ session }: { readonly session: OpenSession }): VNode | null {
-  const words = useWords();
-  const { todo } = session.view;
-  if (todo.length === 0 || session.state === "idle") return null;
-  return (
-    <section class="todo" aria-label={words.todo}>
-      <h2>{words.todo}</h2>
-      <ul>
-        {todo.map(({ content, status }, index) => (
-          <li key={index} class={status}>
-            <span class="soft">{words.todoState[status]}</span> {terminalText(content)}
+          <li key={id}>
+            <span class="w">{words.afterThis}</span>
+            <span class="cut grow">{terminalLine(text, 300)}</span>
           </li>
         ))}
-      </ul>
+      </ol>
     </section>
   );
 }

@@ -19,12 +19,14 @@ const NEAR_END = 120;
 export function ItemList({ items, place }: ItemListProps): VNode {
   const words = useWords();
   const [shown, setShown] = useState(() => openWindow(items.length, place));
-  const isFollowing = useFollowing(place === undefined);
+  const list = useRef<HTMLDivElement>(null);
+  const { isFollowing, isAway, setAway } = useFollowing(list, place === undefined);
   const target = place === undefined ? undefined : items[place]?.id;
   useLayoutEffect(() => {
     if (!isFollowing.current || shown.to !== undefined) return;
     setShown(slidWindow(shown, items.length));
-    scrollTo(0, document.documentElement.scrollHeight);
+    const box = scrollerOf(list.current);
+    box.scrollTo(0, box.scrollHeight);
   });
   useEffect(() => {
     if (target === undefined) return;
@@ -33,45 +35,63 @@ export function ItemList({ items, place }: ItemListProps): VNode {
     element?.focus({ preventScroll: true });
   }, [target]);
   const after = shown.to === undefined ? 0 : items.length - shown.to;
+  const toNewest = (): void => {
+    isFollowing.current = true;
+    setAway(false);
+    setShown(openWindow(items.length));
+  };
   return (
-    <>
+    <div ref={list}>
       {shown.from > 0 && (
-        <button type="button" class="wide" onClick={() => setShown(withEarlier(shown))}>
+        <button type="button" class="btn load" onClick={() => setShown(withEarlier(shown))}>
           {words.earlier(shown.from)}
         </button>
       )}
-      {items.length === 0 && <p class="soft">{words.empty}</p>}
+      {items.length === 0 && <p class="talk soft">{words.empty}</p>}
       <Items items={items.slice(shown.from, shown.to)} marked={target} />
       {after > 0 && (
-        <p class="row">
-          <button type="button" onClick={() => setShown(withLater(shown, items.length))}>
-            {words.later(after)}
-          </button>
-          <button
-            type="button"
-            onClick={() => {
-              isFollowing.current = true;
-              setShown(openWindow(items.length));
-            }}
-          >
-            {words.newest}
-          </button>
-        </p>
+        <button type="button" class="btn load" onClick={() => setShown(withLater(shown, items.length))}>
+          {words.later(after)}
+        </button>
       )}
-    </>
+      {(isAway || after > 0) && (
+        <button type="button" class="btn jump" onClick={toNewest}>
+          {words.newest}
+        </button>
+      )}
+    </div>
   );
 }
 
-/** True as long as the reader stands at the end of the page. */
-function useFollowing(initially: boolean): { current: boolean } {
+/** The scroller around an element: a part of a wide page, all of a narrow one. */
+function scrollerOf(element: Element | null): Element {
+  const box = element?.closest(".scroll");
+  const isOwn = box != null && getComputedStyle(box).overflowY === "auto";
+  return isOwn ? box : document.documentElement;
+}
+
+interface Following {
+  /** True as long as the reader stands at the end. */
+  readonly isFollowing: { current: boolean };
+  /** True once they have gone more than a screen away from it. */
+  readonly isAway: boolean;
+  readonly setAway: (isAway: boolean) => void;
+}
+
+function useFollowing(list: { readonly current: Element | null }, initially: boolean): Following {
   const isFollowing = useRef(initially);
+  const [isAway, setAway] = useState(false);
   useEffect(() => {
     const look = (): void => {
-      const { scrollHeight } = document.documentElement;
-      isFollowing.current = scrollHeight - innerHeight - scrollY < NEAR_END;
+      const { scrollHeight, clientHeight, scrollTop } = scrollerOf(list.current);
+      const left = scrollHeight - clientHeight - scrollTop;
+      isFollowing.current = left < NEAR_END;
+      setAway(left > clientHeight / 2);
     };
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
+    // Captured: of a part of the page it does not bubble.
+    const options = { passive: true, capture: true };
+    addEventListener("scroll", look, options);
+    return () => removeEventListener("scroll", look, options);
   }, []);
-  return isFollowing;
+  return { isFollowing, isAway, setAway };
 }

@@ -1,11 +1,14 @@
-import { Component, type ComponentChildren, type VNode } from "preact";
+import { Component, type VNode } from "preact";
+import { useContext } from "preact/hooks";
 import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { terminalText } from "../../../app/safe-text.ts";
-import { endedByItself } from "../../../core/base/stop-reason.ts";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
+import { markOf } from "../sessions/session-outcome.ts";
+import { Icon, StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
+import { EndActionsContext } from "./end-actions.ts";
 import { ToolView } from "./tool-view.tsx";
 
 interface ItemProps {
@@ -60,7 +63,7 @@ export function Items({
   readonly marked?: string | undefined;
 }): VNode {
   return (
-    <ol class="items">
+    <ol class="talk">
       {items.map((item) => (
         <ItemView key={item.id} item={item} isMarked={item.id === marked} />
       ))}
@@ -70,24 +73,18 @@ export function Items({
 
 function Said({ item: { text, images, source, time } }: { readonly item: UserItem }): VNode {
   const words = useWords();
-  return (
-    <article class="said">
-      <Head name={source === "input" ? words.you : words.said[source]} time={time} />
-      <div class="plain" dir="auto">
-        {terminalText(text)}
-      </div>
-      {images > 0 && <p class="soft">{words.images(images)}</p>}
-    </article>
-  );
-}
-
-function Head({ name, time }: { readonly name: string; readonly time: number }): VNode {
   const { moment } = useFormats();
   return (
-    <header class="item-head">
-      <strong>{name}</strong>
-      <time dateTime={new Date(time).toISOString()}>{moment(time, Date.now())}</time>
-    </header>
+    <article class="say">
+      <div class="plain" dir="auto">
+        {source !== "input" && <span class="soft">{words.said[source]}: </span>}
+        {terminalText(text)}
+        {images > 0 && <p class="soft">{words.images(images)}</p>}
+      </div>
+      <time class="num" dateTime={new Date(time).toISOString()}>
+        {moment(time, Date.now())}
+      </time>
+    </article>
   );
 }
 
@@ -106,10 +103,11 @@ function Thinking({ item: { text, state } }: { readonly item: ThinkingItem }): V
   const trimmed = text.trim();
   if (trimmed === "") return <p class="soft">{words.hiddenThinking}</p>;
   return (
-    <details class="thinking">
+    <details class="think">
       <summary>
-        {words.thinking} <span class="soft">{words.thoughts(trimmed.split(/\s+/).length)}</span>
-        {state === "streaming" && <span class="pulse" aria-hidden="true" />}
+        <Icon name="right" />
+        {state === "streaming" ? words.thinking : words.thought} ·{" "}
+        {words.thoughts(trimmed.split(/\s+/).length)}
       </summary>
       <div class="plain" dir="auto">
         {terminalText(trimmed)}
@@ -121,16 +119,20 @@ function Thinking({ item: { text, state } }: { readonly item: ThinkingItem }): V
 function Shell({ item: { command, output, exitCode, shared } }: { readonly item: ShellItem }): VNode {
   const words = useWords();
   return (
-    <article class="shell">
-      <p>
-        <code>! {terminalText(command)}</code>{" "}
-        <span class={exitCode === 0 ? "soft" : "bad"}>{words.exitCode(exitCode)}</span>
-        {!shared && <span class="soft"> {words.notShared}</span>}
+    <article class="step">
+      <p class="line">
+        <code class="mono">! {terminalText(command)}</code>
+        <span class="meta">
+          {exitCode !== 0 && words.exitCode(exitCode)}
+          {!shared && ` ${words.notShared}`}
+        </span>
       </p>
       {output.trim() !== "" && (
-        <pre tabIndex={0} aria-label={words.result}>
-          {terminalText(output.trimEnd())}
-        </pre>
+        <div class="body">
+          <pre class="pane out" tabIndex={0} aria-label={words.result}>
+            {terminalText(output.trimEnd())}
+          </pre>
+        </div>
       )}
     </article>
   );
@@ -165,15 +167,38 @@ function RunEnd({ item }: { readonly item: ItemOf<"run_end"> }): VNode {
   const { stopReason, error, durationMs, costUsd } = item;
   const words = useWords();
   const { duration, money } = useFormats();
-  const facts: ComponentChildren[] = [duration(durationMs)];
-  if (costUsd !== undefined) facts.push(money(costUsd));
+  const { end, isWritable, actions } = useContext(EndActionsContext);
+  const mark = markOf(stopReason);
+  const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
   return (
-    <p class={`run-end ${endedByItself(stopReason) ? "soft" : stopReason === "error" ? "bad" : "warn"}`}>
-      {words.ended[stopReason]}
-      {error !== undefined && stopReason !== "aborted" && <>: {terminalText(error.message)}</>}
-      {facts.map((fact) => (
-        <> · {fact}</>
-      ))}
-    </p>
+    <div class="done">
+      <StateMark mark={mark} name={words.marks[mark]} />
+      <span>
+        <b>{words.ended[stopReason]}</b>
+        {error !== undefined && stopReason !== "aborted" && (
+          <span class="bad">: {terminalText(error.message)}</span>
+        )}
+        <span class="num"> · {facts}</span>
+      </span>
+      {item.id === end && actions !== undefined && (
+        <span class="end">
+          {isWritable && (
+            <button
+              type="button"
+              class="btn bare small"
+              title={words.undoHint}
+              onClick={() => actions.undo()}
+            >
+              <Icon name="undo" />
+              {words.undo}
+            </button>
+          )}
+          <button type="button" class="btn bare small" title={words.forkHint} onClick={() => actions.fork()}>
+            <Icon name="fork" />
+            {words.fork}
+          </button>
+        </span>
+      )}
+    </div>
   );
 }

@@ -1,22 +1,28 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
 import { questionKind, questionSubject } from "../../../app/coding-session/question-kind.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import { useWords } from "../language/language.ts";
-import { DiffView } from "../text/diff-view.tsx";
+import { DiffView, LineCounts } from "../text/diff-view.tsx";
+import { StateMark } from "../text/icons.tsx";
+import { isTyping } from "../use-keys.ts";
 import { useLateClicks } from "./use-late-clicks.ts";
 import { ValueForm } from "./value-form.tsx";
 
 /** Options of {@link QuestionView}. */
 interface QuestionProps {
   readonly question: Question;
+  /** How many are open. */
+  readonly all?: number;
+  /** False: it is shown, and answered elsewhere. */
+  readonly isWritable?: boolean;
   readonly answer: (answer: QuestionAnswer) => Promise<unknown>;
 }
 
 /** An open question with all that is asked, why, and the answers it takes. None is preselected. */
-export function QuestionView({ question, answer }: QuestionProps): VNode {
+export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const { id, type } = question;
   const [isSending, setSending] = useState(false);
   const lateClicks = useLateClicks();
@@ -25,32 +31,46 @@ export function QuestionView({ question, answer }: QuestionProps): VNode {
     void answer(given).finally(() => setSending(false));
   };
   return (
-    <section class="question" aria-labelledby={`question-${id}`}>
+    <section class="ask" aria-labelledby={`question-${id}`}>
+      <Head question={question} all={all} />
+      <Subject question={question} />
+      {isWritable && (
+        <fieldset class={type === "permission" ? "acts" : undefined} disabled={isSending} {...lateClicks}>
+          {type === "permission" && <Choices question={question} send={send} />}
+          {type === "choice" && <Options question={question} send={send} />}
+          {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}
+        </fieldset>
+      )}
+    </section>
+  );
+}
+
+function Head({ question, all }: { readonly question: Question; readonly all: number }): VNode {
+  const words = useWords();
+  const { id, diff, outside, tool = "" } = question;
+  const target = outside ?? diff?.path ?? (questionKind(question) === "call" ? tool : undefined);
+  return (
+    <header>
+      <StateMark mark="wait" name={words.marks.wait} />
       <h2 id={`question-${id}`} tabIndex={-1}>
         <Title question={question} />
       </h2>
-      <Subject question={question} />
-      <fieldset disabled={isSending} {...lateClicks}>
-        {type === "permission" && <Choices question={question} send={send} />}
-        {type === "choice" && <Options question={question} send={send} />}
-        {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}
-      </fieldset>
-    </section>
+      {target !== undefined && <span class="mono cut">{withHiddenShown(target)}</span>}
+      {diff !== undefined && (
+        <span class="num">
+          <LineCounts lines={diff} />
+        </span>
+      )}
+      {all > 1 && <span class="end num">{words.questionAt(all)}</span>}
+    </header>
   );
 }
 
 function Title({ question }: { readonly question: Question }): VNode {
   const words = useWords();
-  const { agent, tool = "", outside } = question;
-  const kind = questionKind(question);
-  const what = words.questionKind[kind];
-  const target = outside ?? (kind === "call" ? tool : undefined);
-  return (
-    <>
-      {agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}
-      {target !== undefined && <> {withHiddenShown(target)}</>}
-    </>
-  );
+  const what = words.questionKind[questionKind(question)];
+  const { agent } = question;
+  return <>{agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}</>;
 }
 
 /** Nothing of it is cut: the end of a command is where the danger may be. */
@@ -65,14 +85,16 @@ function Subject({ question }: { readonly question: Question }): VNode {
     <>
       {diff !== undefined && <DiffView diff={diff} whole />}
       {diff === undefined && input !== undefined && (
-        <pre class="subject" tabIndex={0} aria-label={words.arguments} dir="ltr">
+        <pre class={tool === "bash" ? "cmd" : "cmd json"} tabIndex={0} aria-label={words.arguments} dir="ltr">
           {withHiddenShown(subjectText(question))}
         </pre>
       )}
       {[reached, given, reason]
         .filter((note) => note !== "")
         .map((note) => (
-          <p key={note}>{withHiddenShown(note)}</p>
+          <p key={note} class="why">
+            {withHiddenShown(note)}
+          </p>
         ))}
     </>
   );
@@ -91,75 +113,128 @@ interface AnswerProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-function Choices({ question: { id, tool, choices }, send }: AnswerProps): VNode {
+/** Keys that were pressed this soon were meant for something else. */
+const EARLY_KEY_MS = 200;
+
+/** Has the digits choose, from 1 on, and Escape leave. */
+function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void {
+  const [shownAt] = useState(() => performance.now());
+  const newest = useRef({ choose, leave });
+  newest.current = { choose, leave };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, repeat, timeStamp } = event;
+      if (ctrlKey || metaKey || altKey || repeat || timeStamp - shownAt < EARLY_KEY_MS) return;
+      if (isTyping(event)) return;
+      const chosen = key === "Escape" ? newest.current.leave : newest.current.choose[Number(key) - 1];
+      if (chosen === undefined) return;
+      event.preventDefault();
+      chosen();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
   const words = useWords();
-  const [reason, setReason] = useState("");
-  const isRefusal = ({ choice }: OfferedChoice): boolean => choice === "no" || choice === "stop";
-  const button = (offered: OfferedChoice): VNode => (
-    <ChoiceButton
-      key={offered.choice}
-      offered={offered}
-      isCommand={tool === "bash"}
-      onClick={() => send(answerOf(offered, reason))}
-    />
-  );
+  const [isRefusing, setRefusing] = useState(false);
+  const numbered = choices.filter(({ choice }) => choice !== "stop");
+  const stop = choices.find(({ choice }) => choice === "stop");
+  const back = (): void => setRefusing(false);
+  const give = ({ choice, rule }: OfferedChoice): void => {
+    if (choice === "no") setRefusing(true);
+    else send({ choice, ...(rule === undefined ? {} : { rule }) });
+  };
+  const leave = (): void => (isRefusing ? back() : stop && give(stop));
+  useAnswerKeys(isRefusing ? [] : numbered.map((offered) => () => give(offered)), leave);
+  if (isRefusing) return <Refusal send={send} back={back} />;
   return (
     <>
-      <div class="choices">{choices.filter((each) => !isRefusal(each)).map(button)}</div>
-      <label for={`reason-${id}`}>{words.reason}</label>
-      <input
-        id={`reason-${id}`}
-        value={reason}
-        autocomplete="off"
-        onInput={({ currentTarget }) => setReason(currentTarget.value)}
-      />
-      <div class="choices">{choices.filter(isRefusal).map(button)}</div>
+      {numbered.map((offered, index) => (
+        <button
+          key={offered.choice}
+          type="button"
+          class={offered.choice === "once" ? "btn main" : "btn"}
+          onClick={() => give(offered)}
+        >
+          <kbd>{index + 1}</kbd>
+          {offered.choice === "once" && tool === "bash" ? words.runOnce : words.choice[offered.choice]}
+          {offered.rule !== undefined && (
+            <code title={withHiddenShown(offered.rule)}>{withHiddenShown(offered.rule)}</code>
+          )}
+        </button>
+      ))}
+      {stop !== undefined && (
+        <button type="button" class="btn bare last" onClick={() => give(stop)}>
+          {words.choice.stop}
+          <kbd>Esc</kbd>
+        </button>
+      )}
     </>
   );
 }
 
-function answerOf({ choice, rule }: OfferedChoice, reason: string): QuestionAnswer {
-  const isRefusal = choice === "no" || choice === "stop";
-  return {
-    choice,
-    ...(rule === undefined ? {} : { rule }),
-    ...(isRefusal && reason.trim() !== "" ? { reason: reason.trim() } : {}),
-  };
-}
-
-function ChoiceButton({
-  offered: { choice, rule },
-  isCommand,
-  onClick,
-}: {
-  readonly offered: OfferedChoice;
-  readonly isCommand: boolean;
-  readonly onClick: () => void;
-}): VNode {
+/** The row of answers once somebody says no: why, if they want to say. */
+function Refusal({ send, back }: Pick<AnswerProps, "send"> & { readonly back: () => void }): VNode {
   const words = useWords();
+  const [reason, setReason] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const sayNo = (): void => {
+    const said = reason.trim();
+    send({ choice: "no", ...(said === "" ? {} : { reason: said }) });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+    event.preventDefault();
+    if (event.key === "Enter") sayNo();
+    else back();
+  };
   return (
-    <button type="button" class={`choice ${choice}`} onClick={onClick}>
-      <span>{choice === "once" && isCommand ? words.runOnce : words.choice[choice]}</span>
-      {rule !== undefined && (
-        <span class="rule">
-          <code>{withHiddenShown(rule)}</code>
-        </span>
-      )}
-    </button>
+    <>
+      <input
+        ref={field}
+        class="field"
+        aria-label={words.reason}
+        placeholder={words.reason}
+        value={reason}
+        autocomplete="off"
+        onKeyDown={onKeyDown}
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <button type="button" class="btn" onClick={sayNo}>
+        {words.sayNo}
+        <kbd>↵</kbd>
+      </button>
+      <button type="button" class="btn bare last" onClick={back}>
+        {words.backFromNo}
+        <kbd>Esc</kbd>
+      </button>
+    </>
   );
 }
 
 function Options({ question: { options = [] }, send }: AnswerProps): VNode {
   const words = useWords();
+  const none = (): void => send({ choice: "no" });
+  const choose = options.map(
+    ({ value }) =>
+      () =>
+        send({ choice: "once", value }),
+  );
+  useAnswerKeys(choose, none);
   return (
-    <div class="choices">
-      {options.map(({ value, label }) => (
-        <button key={value} type="button" class="choice" onClick={() => send({ choice: "once", value })}>
-          {withHiddenShown(label)}
+    <div class="opts">
+      {options.map(({ value, label }, index) => (
+        <button key={value} type="button" class="opt" onClick={choose[index]}>
+          <kbd>{index + 1}</kbd>
+          <b>{withHiddenShown(label)}</b>
         </button>
       ))}
-      <button type="button" class="choice no" onClick={() => send({ choice: "no" })}>
-        {words.noneOfThese}
+      <button type="button" class="opt" onClick={none}>
+        <kbd>Esc</kbd>
+        <b>{words.noneOfThese}</b>
       </button>
     </div>
   );

@@ -19,6 +19,8 @@ export interface FeedState {
   readonly queue: readonly WaitingMessage[];
   readonly queueHeld: boolean;
   readonly questions: readonly Question[];
+  /** Undefined where nobody knows. */
+  readonly mode: PermissionMode | undefined;
   /** True once everything that was there has come. */
   readonly isReady: boolean;
 }
@@ -36,7 +38,7 @@ export class SessionFeed {
   #queueHeld = false;
   #questions: readonly Question[] = [];
   #model = "";
-  #mode: PermissionMode = "default";
+  #mode: PermissionMode | undefined;
   #isReady = false;
   #now: FeedState | undefined;
 
@@ -56,17 +58,19 @@ export class SessionFeed {
       queue: this.#queue,
       queueHeld: this.#queueHeld,
       questions: this.#questions,
+      mode: this.#mode,
       isReady: this.#isReady,
     });
   }
 
   /** Takes up what the server says of the session beside its entries. */
-  detail({ state, queue, queueHeld, questions, model = this.#model }: SessionDetail): void {
+  detail({ state, queue, queueHeld, questions, model = this.#model, permissionMode }: SessionDetail): void {
     this.#state = state;
     this.#queue = queue;
     this.#queueHeld = queueHeld;
     this.#questions = questions;
     this.#model = model;
+    this.#mode = PERMISSION_MODES.find((mode) => mode === permissionMode) ?? this.#mode;
     this.#changed();
   }
 
@@ -144,7 +148,7 @@ export class SessionFeed {
       steering: [],
       questions: this.#questions,
       model: this.#model,
-      mode: this.#mode,
+      mode: this.#mode ?? "default",
       effort: undefined,
       windowTokens: undefined,
       endedJobs: new Map(),

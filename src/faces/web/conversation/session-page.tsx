@@ -1,12 +1,14 @@
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { terminalLine } from "../../../app/safe-text.ts";
 import { faultText, useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf, type Route, SESSION_VIEWS } from "../route.ts";
-import { CopyButton } from "../text/copy-button.tsx";
+import { folderName, markOf } from "../sessions/session-outcome.ts";
+import { Icon, StateMark } from "../text/icons.tsx";
+import { Menu } from "../text/menu.tsx";
 import { Conversation } from "./conversation.tsx";
 import { type SessionActions, sessionActions } from "./session-actions.ts";
 import { SessionPictures } from "./session-pictures.tsx";
@@ -30,39 +32,27 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
       location.hash = href;
     },
   });
-  useTitle(terminalLine(session.detail?.title ?? "", 60), words.state[session.state]);
+  useTitle(terminalLine(session.detail?.title ?? "", 60), session.state === "waiting" ? "◆" : "");
   if (session.fault !== undefined)
     return (
-      <p class="bad" role="alert">
-        {terminalLine(faultText(session.fault, words), 500)} <a href="#/">{words.backToSessions}</a>
-      </p>
+      <div class="scroll">
+        <p class="wide bad" role="alert">
+          <span>
+            {terminalLine(faultText(session.fault, words), 500)}{" "}
+            <a class="link" href="#/">
+              {words.backToSessions}
+            </a>
+          </span>
+        </p>
+      </div>
     );
   return (
     <>
-      <Heading session={session} actions={actions} />
-      <nav class="views" aria-label={words.sessionViews}>
-        {SESSION_VIEWS.map((view) => (
-          <a
-            key={view}
-            href={hrefOf({ type: "session", id, view })}
-            aria-current={view === route.view ? "page" : undefined}
-          >
-            {words.views[view]}
-          </a>
-        ))}
-      </nav>
-      <div class="notes">
-        <WorkLine work={work} />
-        {!session.isConnected && (
-          <p class="announcement warn" role="status">
-            {words.connectionLost}
-          </p>
-        )}
-      </div>
+      <Heading session={session} actions={actions} route={route} />
       {session.isReady ? (
         <View route={route} session={session} actions={actions} work={work} />
       ) : (
-        <p class="soft" aria-busy="true">
+        <p class="talk soft" aria-busy="true">
           {words.loading}
         </p>
       )}
@@ -71,19 +61,25 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
 }
 
 interface ViewProps extends HeadingProps {
-  readonly route: SessionRoute;
   readonly work: Work;
 }
 
 function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
   if (view === "chat") return <Conversation id={id} entry={entry} {...rest} />;
-  return <SessionPictures id={id} view={view} {...rest} />;
+  return (
+    <div class="scroll">
+      <div class="wide">
+        <WorkLine work={rest.work} />
+        <SessionPictures id={id} view={view} {...rest} />
+      </div>
+    </div>
+  );
 }
 
 function useTitle(title: string, state: string): void {
   const before = useRef(document.title);
   useEffect(() => {
-    document.title = [title, state, "nano-agent"].filter((part) => part !== "").join(" · ");
+    document.title = `${state} ${title === "" ? "" : `${title} · `}nano-agent`.trim();
   }, [title, state]);
   useEffect(
     () => () => {
@@ -96,43 +92,116 @@ function useTitle(title: string, state: string): void {
 interface HeadingProps {
   readonly session: OpenSession;
   readonly actions: SessionActions;
+  readonly route: SessionRoute;
 }
 
-function Heading({ session, actions }: HeadingProps): VNode {
+function Heading({ session, actions, route: { id, view: here } }: HeadingProps): VNode {
   const words = useWords();
-  const { detail, state } = session;
-  const isWritable = detail?.readOnly === false;
+  const { detail } = session;
+  const cwd = detail?.cwd ?? "";
   return (
-    <header class="session-head">
-      <h1>
-        {terminalLine(detail?.title ?? "", 160) || words.untitled}
-        <span class={`state ${state}`}>{words.state[state]}</span>
-      </h1>
-      <p class="path soft">{terminalLine(detail?.cwd ?? "", 300)}</p>
-      <Figures session={session} />
-      <p class="row">
-        <button type="button" title={words.forkHint} onClick={() => actions.fork()}>
-          {words.fork}
-        </button>
-        {isWritable && state === "idle" && (
-          <>
-            <button type="button" title={words.undoHint} onClick={() => actions.undo()}>
-              {words.undo}
-            </button>
-            <button type="button" title={words.redoHint} onClick={() => actions.redo()}>
-              {words.redo}
-            </button>
-          </>
-        )}
-      </p>
-      {detail?.damaged !== undefined && <p class="bad">{words.damaged(linesOf(detail.damaged))}</p>}
-      {detail?.readOnly === true && <p class="soft">{words.readOnly}</p>}
-      {detail?.goOn !== undefined && (
-        <p class="soft">
-          {words.goOn} <code>{terminalLine(detail.goOn, 500)}</code> <CopyButton text={detail.goOn} />
-        </p>
-      )}
+    <header class="head">
+      <div class="top">
+        <a class="btn bare icon back" href="#/" aria-label={words.backToSessions}>
+          <Icon name="back" />
+        </a>
+        <div class="ttl">
+          {cwd !== "" && (
+            <a class="path" href={hrefOf({ type: "sessions", cwd })} title={terminalLine(cwd, 300)}>
+              {terminalLine(folderName(cwd), 40)} /
+            </a>
+          )}
+          <h1 class="cut">{terminalLine(detail?.title ?? "", 160) || words.untitled}</h1>
+          <Pill session={session} />
+        </div>
+        <nav class="tabs" aria-label={words.sessionViews}>
+          {SESSION_VIEWS.map((view) => (
+            <a
+              key={view}
+              href={hrefOf({ type: "session", id, view })}
+              aria-current={view === here ? "page" : undefined}
+            >
+              {words.views[view]}
+            </a>
+          ))}
+        </nav>
+        <Menu look="btn bare icon more" place="left" name={words.actions} label={<Icon name="dots" />}>
+          {(close) => <Actions session={session} actions={actions} close={close} />}
+        </Menu>
+      </div>
+      {detail?.damaged !== undefined && <p class="note bad">{words.damaged(linesOf(detail.damaged))}</p>}
     </header>
+  );
+}
+
+function Actions({
+  session: { detail, state },
+  actions,
+  close,
+}: {
+  readonly session: OpenSession;
+  readonly actions: SessionActions;
+  readonly close: () => void;
+}): VNode {
+  const words = useWords();
+  const item = (name: string, hint: string, act: () => void): VNode => (
+    <button
+      type="button"
+      class="opt"
+      onClick={() => {
+        act();
+        close();
+      }}
+    >
+      <b>{name}</b>
+      <span>{hint}</span>
+    </button>
+  );
+  const { goOn } = detail ?? {};
+  return (
+    <>
+      {item(words.fork, words.forkHint, () => actions.fork())}
+      {detail?.readOnly === false && state === "idle" && (
+        <>
+          {item(words.undo, words.undoHint, () => actions.undo())}
+          {item(words.redo, words.redoHint, () => actions.redo())}
+        </>
+      )}
+      {goOn !== undefined &&
+        item(words.goOn, terminalLine(goOn, 500), () => void navigator.clipboard.writeText(goOn))}
+    </>
+  );
+}
+
+/** How the session stands, and how long its newest run has taken. */
+function Pill({ session: { view, state, detail } }: { readonly session: OpenSession }): VNode | null {
+  const words = useWords();
+  const { seconds } = useFormats();
+  const [, tick] = useState(0);
+  const isAtWork = state !== "idle";
+  useEffect(() => {
+    if (!isAtWork) return undefined;
+    const timer = setInterval(() => tick((count) => count + 1), 1_000);
+    return () => clearInterval(timer);
+  }, [isAtWork]);
+  const end = view.items.findLast((item) => item.type === "run_end");
+  if (detail === undefined || view.items.length === 0) return null;
+  const mark =
+    state === "running"
+      ? "run"
+      : state === "waiting"
+        ? "wait"
+        : end === undefined
+          ? "cut"
+          : markOf(end.stopReason);
+  const startedAt = view.run?.startedAt ?? detail.runAt ?? detail.createdAt;
+  const ms = isAtWork || end === undefined ? Date.now() - startedAt : end.durationMs;
+  const look = { run: "run", wait: "wait", limit: "wait", done: "ok" }[mark as string] ?? "";
+  return (
+    <span class={`tag num ${look} st-${mark}`}>
+      <StateMark mark={mark} name={words.marks[mark]} />
+      {isAtWork || end !== undefined ? seconds(ms) : words.marks[mark]}
+    </span>
   );
 }
 
@@ -140,17 +209,4 @@ function Heading({ session, actions }: HeadingProps): VNode {
 function linesOf(damaged: readonly { readonly line: number }[]): string {
   const first = damaged.slice(0, 5).map(({ line }) => line);
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
-}
-
-function Figures({ session: { view } }: { readonly session: OpenSession }): VNode {
-  const words = useWords();
-  const { count, money } = useFormats();
-  const { usage, costUsd, model } = view;
-  return (
-    <p class="facts soft">
-      {model !== "" && <span>{terminalLine(model, 80)}</span>}
-      <span>{words.tokens(count(usage.inputTokens + usage.outputTokens))}</span>
-      <span>{costUsd === undefined ? words.costUnknown : money(costUsd)}</span>
-    </p>
-  );
 }

@@ -3,7 +3,8 @@ import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
 import { terminalLine, terminalText } from "../../../app/safe-text.ts";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
-import { DiffView } from "../text/diff-view.tsx";
+import { DiffView, LineCounts } from "../text/diff-view.tsx";
+import { Icon, type Mark, StateMark } from "../text/icons.tsx";
 
 /** Options of {@link ToolView}. `items` draws those of a subagent. */
 interface ToolProps {
@@ -11,59 +12,97 @@ interface ToolProps {
   readonly items: (items: readonly ViewItem[]) => VNode;
 }
 
-/** A tool call: one line, which opens to all of it. Changes of files stand open. */
+/** A change of at most this many lines stands open. */
+const OPEN_LINES = 20;
+
+/**
+ * A tool call: one line, which opens to all of it. Short changes, and output of what fails or runs, stand
+ * open.
+ */
 export function ToolView({ item, items }: ToolProps): VNode {
   const words = useWords();
-  const { duration } = useFormats();
-  const { name, title, state, brief, diff, durationMs, agent, parentCallId } = item;
+  const { name, title, state, diff, agent, parentCallId } = item;
+  const mark = MARKS[state];
   return (
-    <div class={`call ${state}${parentCallId === undefined ? "" : " nested"}`}>
-      <details>
+    <>
+      <details class={`step${parentCallId === undefined ? "" : " nested"}`} open={isOpen(item)}>
         <summary>
-          <span class={`mark ${state}`} role="img" aria-label={words.call[state]} />
-          <code class="tool-name">{terminalLine(name, 80)}</code>{" "}
-          <span class="tool-title">{terminalLine(title, 300)}</span>
-          <span class="tool-facts">
-            <span class={state === "error" || state === "denied" ? "bad" : "soft"}>
-              {state === "ok" ? (brief ?? "") : words.call[state]}
-            </span>
-            {durationMs !== undefined && <span class="soft"> {duration(durationMs)}</span>}
+          <StateMark mark={mark} name={words.marks[mark]} />
+          <span class="v">{words.verbs[name] ?? terminalLine(name, 80)}</span>
+          <span class="mono cut">{terminalLine(title, 300)}</span>
+          <span class="meta num">
+            {diff === undefined ? <Facts item={item} /> : <LineCounts lines={diff} />}
           </span>
         </summary>
-        <ToolDetails item={item} />
+        <div class="body">
+          {diff === undefined ? (
+            <ToolDetails item={item} />
+          ) : (
+            <div class="pane">
+              <DiffView diff={diff} />
+            </div>
+          )}
+        </div>
       </details>
-      {diff !== undefined && <DiffView diff={diff} />}
       {agent !== undefined && (
-        <details class="subagent">
+        <details class="step">
           <summary>
-            {words.subagent(terminalLine(agent.name, 80))} <AgentFacts agent={agent} />
+            <Icon name="right" />
+            <span class="v">{words.subagent(terminalLine(agent.name, 80))}</span>
+            <AgentFacts agent={agent} />
           </summary>
           {items(agent.items)}
         </details>
       )}
-    </div>
+    </>
   );
 }
+
+function isOpen({ diff, state, tail = "" }: ToolItem): boolean {
+  const lines = diff?.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  if (lines !== undefined) return lines <= OPEN_LINES;
+  return tail.trim() !== "" && (state === "error" || state === "running");
+}
+
+/** The result in a few words; of a call that is asked about none: the question says it. */
+function Facts({ item: { state, brief, durationMs = 0 } }: { readonly item: ToolItem }): VNode {
+  const words = useWords();
+  const { duration } = useFormats();
+  const said = state === "ok" || state === "error" ? brief : undefined;
+  const result = said ?? (state === "ok" || state === "asking" ? "" : words.marks[MARKS[state]]);
+  const time = durationMs >= 1_000 ? duration(durationMs) : "";
+  return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
+}
+
+const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
+  writing: "run",
+  asking: "wait",
+  running: "run",
+  ok: "done",
+  error: "fail",
+  denied: "refused",
+  aborted: "cut",
+};
 
 function AgentFacts({ agent }: { readonly agent: NonNullable<ToolItem["agent"]> }): VNode {
   const words = useWords();
   const { count, money } = useFormats();
   const cost = agent.costUsd === undefined ? words.costUnknown : money(agent.costUsd);
   return (
-    <span class="soft">
+    <span class="meta">
       {words.tokens(count(agent.outputTokens))} · {cost}
     </span>
   );
 }
 
-function ToolDetails({ item: { input, tail = "" } }: { readonly item: ToolItem }): VNode {
+function ToolDetails({ item: { input, title, tail = "" } }: { readonly item: ToolItem }): VNode {
   const words = useWords();
   return (
     <>
-      {Object.keys(input).length > 0 && (
+      {Object.keys(input).length > 0 && argumentText(input) !== title && (
         <>
           <h4>{words.arguments}</h4>
-          <pre tabIndex={0} aria-label={words.arguments} dir="auto">
+          <pre class="pane out" tabIndex={0} aria-label={words.arguments} dir="auto">
             {terminalText(argumentText(input))}
           </pre>
         </>
@@ -71,7 +110,7 @@ function ToolDetails({ item: { input, tail = "" } }: { readonly item: ToolItem }
       {tail.trim() !== "" && (
         <>
           <h4>{words.result}</h4>
-          <pre tabIndex={0} aria-label={words.result} dir="auto">
+          <pre class="pane out" tabIndex={0} aria-label={words.result} dir="auto">
             {terminalText(tail)}
           </pre>
         </>

@@ -15,6 +15,8 @@ const DETAIL: SessionDetail = {
   usage: { inputTokens: 0, outputTokens: 0 },
   cost: 0,
   files: [],
+  lines: { added: 0, removed: 0 },
+  trace: "",
   messages: [],
   readOnly: false,
   queue: [],

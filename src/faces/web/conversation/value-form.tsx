@@ -41,8 +41,10 @@ export function ValueForm({ schema, send }: FormProps): VNode {
         </p>
       )}
       <div class="row">
-        <button type="submit">{words.sendValue}</button>
-        <button type="button" onClick={() => send({ choice: "no" })}>
+        <button type="submit" class="btn main">
+          {words.sendValue}
+        </button>
+        <button type="button" class="btn" onClick={() => send({ choice: "no" })}>
           {words.refuse}
         </button>
       </div>

@@ -1,15 +1,22 @@
+import type { Words } from "./english.ts";
 import { type Language, useLanguage } from "./language.ts";
 
 /** Writes amounts and moments as the readers of a language expect them. */
 export interface Formats {
   /** `1,234`, and from ten thousand on `12.3K`. */
   readonly count: (value: number) => string;
-  /** US dollars; small amounts with as many places as tell them from nothing. */
+  /** US dollars: `$0.08`, `<$0.01`. */
   readonly money: (usd: number) => string;
   /** `12 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
   readonly duration: (milliseconds: number) => string;
+  /** The same in whole seconds, from one on: for what counts on. */
+  readonly seconds: (milliseconds: number) => string;
   /** Day and time; of today the time alone. */
   readonly moment: (time: number, now: number) => string;
+  /** The time of the day. */
+  readonly clock: (time: number) => string;
+  /** Today, yesterday, or the date. */
+  readonly day: (time: number, now: number, words: Pick<Words, "today" | "yesterday">) => string;
 }
 
 /** The formats of a language. */
@@ -18,10 +25,21 @@ export function formatsFor(language: Language): Formats {
   const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
   return {
+    clock: (at) => (Number.isFinite(at) ? time.format(at) : ""),
+    day: (at, now, { today, yesterday }) => {
+      if (!Number.isFinite(at)) return "";
+      const name = day.format(at);
+      if (name === day.format(now)) return today;
+      if (name === day.format(new Date(now).setHours(-12))) return yesterday;
+      return Math.abs(now - at) < HALF_YEAR_MS ? date.format(at) : name;
+    },
     count: (value) => (Math.abs(value) < 10_000 ? whole : short).format(value),
     money: (usd) => moneyText(usd),
     duration: (milliseconds) => durationText(milliseconds, UNITS[language]),
+    seconds: (milliseconds) =>
+      durationText(Math.max(1_000, Math.round(milliseconds / 1_000) * 1_000), UNITS[language]),
     moment: (at, now) => {
       if (!Number.isFinite(at)) return "";
       const clock = time.format(at);
@@ -29,6 +47,8 @@ export function formatsFor(language: Language): Formats {
     },
   };
 }
+
+const HALF_YEAR_MS = 180 * 86_400_000;
 
 const FORMATS: { readonly [L in Language]: Formats } = { en: formatsFor("en"), zh: formatsFor("zh") };
 
@@ -52,7 +72,7 @@ const UNITS: { readonly [L in Language]: Units } = {
 function durationText(milliseconds: number, { millisecond, second, minute, hour }: Units): string {
   if (milliseconds < 99.5) return `${Math.max(0, Math.round(milliseconds))}${millisecond}`;
   const seconds = Math.max(0, milliseconds) / 1_000;
-  if (seconds < 9.95) return `${seconds.toFixed(1)}${second}`;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))}${second}`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole}${second}`;
   const minutes = Math.floor(whole / 60);
@@ -61,6 +81,5 @@ function durationText(milliseconds: number, { millisecond, second, minute, hour 
 }
 
 function moneyText(usd: number): string {
-  const places = usd === 0 || usd >= 1 ? 2 : usd >= 0.01 ? 3 : 5;
-  return `$${usd.toFixed(places)}`;
+  return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }

@@ -37,8 +37,8 @@ test("amounts are written as people read them", () => {
   expect([count(0), count(9_999), count(12_345), count(3_400_000)]).toEqual(["0", "9,999", "12.3K", "3.4M"]);
   expect([money(0), money(0.00013), money(0.0123), money(12.5)]).toEqual([
     "$0.00",
-    "$0.00013",
-    "$0.012",
+    "<$0.01",
+    "$0.01",
     "$12.50",
   ]);
   expect([-5, 12.4, 400, 9_960, 59_600, 185_000, 7_800_000].map(duration)).toEqual([

@@ -53,6 +53,7 @@ export const CHINESE_PICTURES: PictureWords = {
   input: "输入",
   output: "输出",
   cost: "费用",
+  unpriced: (count) => `+ ${count} 次未知价格`,
   unknown: "未知",
   asTable: (count) => `表格（${count}）`,
   rowsOf: (first, last, all) => `第 ${first}–${last} 项，共 ${all} 项`,

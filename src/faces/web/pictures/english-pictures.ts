@@ -53,6 +53,7 @@ export const ENGLISH_PICTURES = {
   output: "Output",
   cost: "Cost",
   unknown: "unknown",
+  unpriced: (count: number): string => `+ ${count} unpriced`,
   asTable: (count: number): string => `As a table (${count})`,
   rowsOf: (first: number, last: number, all: number): string => `${first}–${last} of ${all}`,
   columns: {

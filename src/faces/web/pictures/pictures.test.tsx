@@ -23,6 +23,7 @@ const ROW: StatsRow = {
   cacheWriteTokens: 0,
   cacheShare: 0.5,
   cost: null,
+  unpriced: 1,
   failures: 1,
 };
 const STATS: ServerStats = {

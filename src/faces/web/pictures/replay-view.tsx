@@ -30,9 +30,8 @@ export function ReplayView({
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
-  const [place, setPlace] = useState<number>();
-  const last = moments.length - 1;
-  const at = Math.min(place ?? last, last);
+  const [place, setPlace] = useState(0);
+  const at = Math.min(place, moments.length - 1);
   const moment = moments[at];
   const box = useRef<HTMLElement>(null);
   useEffect(() => {

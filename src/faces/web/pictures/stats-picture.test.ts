@@ -14,6 +14,7 @@ const row = (key: string, more: Partial<StatsRow> = {}): StatsRow => ({
   cacheWriteTokens: 0,
   cacheShare: 0,
   cost: 1,
+  unpriced: 0,
   failures: 0,
   ...more,
 });

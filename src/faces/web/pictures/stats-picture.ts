@@ -66,6 +66,7 @@ function emptyRow(key: string): StatsRow {
     cacheWriteTokens: 0,
     cacheShare: 0,
     cost: 0,
+    unpriced: 0,
     failures: 0,
   };
 }

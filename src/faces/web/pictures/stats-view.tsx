@@ -166,7 +166,7 @@ function StatsTable({ stats: { by, rows, total } }: { readonly stats: ServerStat
       formats.count(row.inputTokens),
       percentText(row.cacheReadTokens, row.inputTokens),
       formats.count(row.outputTokens),
-      row.cost === null ? words.unknown : formats.money(row.cost),
+      costText(row, words, formats),
       formats.count(row.failures),
     ],
   });
@@ -186,4 +186,10 @@ function StatsTable({ stats: { by, rows, total } }: { readonly stats: ServerStat
       rows={[...rows.map((row) => cellsOf(row, row.key)), { ...cellsOf(total, words.total), isChosen: true }]}
     />
   );
+}
+
+/** The cost as far as it is known, and how many requests it is without. */
+function costText({ cost, unpriced }: StatsRow, words: PictureWords, { money }: Formats): string {
+  const known = cost === null ? "—" : money(cost);
+  return unpriced === 0 ? known : `${known} ${words.unpriced(unpriced)}`;
 }

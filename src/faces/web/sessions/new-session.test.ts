@@ -14,6 +14,6 @@ test("all fields, in the units of the server", () => {
     cwd: "/w",
     model: "a/b",
     permissionMode: "plan",
-    limits: { maxTurns: 3, maxBudgetUsd: 0.5, maxWallTimeMs: 120_000 },
+    limits: { maxTurns: 3, maxBudgetUsd: 0.5, maxWallTime: "120s" },
   });
 });

@@ -1,11 +1,15 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { LISTED_MODES } from "../../../app/coding-session/mode-names.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
+import { Icon, type IconName } from "../text/icons.tsx";
+import { Menu } from "../text/menu.tsx";
+import { useLiveSessions } from "./live-sessions.ts";
+import { folderName } from "./session-outcome.ts";
 
 /** The fields of the form, as they are typed. */
 export interface NewSessionFields {
@@ -32,9 +36,9 @@ const EMPTY: NewSessionFields = {
 export function newSessionOf(fields: NewSessionFields): SessionRequest {
   const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
   const limits: RunLimits = {
-    ...amount("maxTurns", turns, 1),
-    ...amount("maxBudgetUsd", cost, 1),
-    ...amount("maxWallTimeMs", minutes, 60_000),
+    ...amount("maxTurns", turns),
+    ...amount("maxBudgetUsd", cost),
+    ...(minutes.trim() === "" ? {} : { maxWallTime: `${Math.round(Number(minutes) * 60)}s` }),
   };
   return {
     prompt,
@@ -49,123 +53,197 @@ function text(name: string, value: string): { readonly [name: string]: string } 
   return value.trim() === "" ? {} : { [name]: value.trim() };
 }
 
-function amount(name: string, value: string, factor: number): { readonly [name: string]: number } {
-  return value.trim() === "" ? {} : { [name]: Number(value) * factor };
+function amount(name: string, value: string): { readonly [name: string]: number } {
+  return value.trim() === "" ? {} : { [name]: Number(value) };
 }
 
-/** The form that a new session starts with. */
-export function NewSessionForm(): VNode {
+/** The box that a new session starts with: what is to be done first, everything else in menus. */
+export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VNode {
   const words = useWords();
   const reader = useReader();
   const work = useWork();
+  const id = useId();
   const [fields, setFields] = useState(EMPTY);
   const [isStarting, setStarting] = useState(false);
-  const set = (name: keyof NewSessionFields) => (value: string) => setFields({ ...fields, [name]: value });
+  const set = (more: Partial<NewSessionFields>): void => setFields({ ...fields, ...more });
+  useEffect(() => set({ cwd: cwd ?? "" }), [cwd]);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
+    if (fields.prompt.trim() === "" || isStarting) return;
     setStarting(true);
     const made = await work.attempt(() => reader.start(newSessionOf(fields)));
     setStarting(false);
     if (made !== undefined) location.hash = hrefOf({ type: "session", id: made.id, view: "chat" });
   };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) void submit(event);
+  };
   return (
     <>
-      <h1>{words.newSession}</h1>
-      <WorkLine work={work} />
-      <form class="form" onSubmit={(event) => void submit(event)}>
-        <Field label={words.prompt}>
-          {(id) => (
-            <textarea
-              id={id}
-              rows={5}
-              required
-              value={fields.prompt}
-              onInput={({ currentTarget }) => set("prompt")(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <TextField label={words.folder} hint={words.folderHint} value={fields.cwd} change={set("cwd")} />
-        <TextField label={words.model} hint={words.modelHint} value={fields.model} change={set("model")} />
-        <Field label={words.mode}>
-          {(id) => (
-            <select
-              id={id}
-              value={fields.mode}
-              onInput={({ currentTarget }) => set("mode")(currentTarget.value)}
-            >
-              {(["", ...LISTED_MODES] as const).map((mode) => (
-                <option key={mode} value={mode}>
-                  {words.modes[mode]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <fieldset>
-          <legend>{words.limits}</legend>
-          <NumberField label={words.maxTurns} step="1" value={fields.turns} change={set("turns")} />
-          <NumberField label={words.maxCost} step="any" value={fields.cost} change={set("cost")} />
-          <NumberField label={words.maxMinutes} step="any" value={fields.minutes} change={set("minutes")} />
-        </fieldset>
-        <button type="submit" class="primary" disabled={isStarting}>
-          {words.start}
-        </button>
+      <form class="box" onSubmit={(event) => void submit(event)}>
+        <label class="hide" for={id}>
+          {words.prompt}
+        </label>
+        <textarea
+          id={id}
+          rows={1}
+          value={fields.prompt}
+          placeholder={words.prompt}
+          data-new-session
+          onKeyDown={onKeyDown}
+          onInput={({ currentTarget }) => set({ prompt: currentTarget.value })}
+        />
+        <div class="row">
+          <Choices fields={fields} set={set} />
+          <span class="end">
+            <span class="hint">{words.enterStarts}</span>
+            <button type="submit" class="btn main round" aria-label={words.start} disabled={isStarting}>
+              <Icon name="send" />
+            </button>
+          </span>
+        </div>
       </form>
+      <WorkLine work={work} />
     </>
   );
 }
 
-interface FieldProps {
-  readonly label: string;
-  readonly children: (id: string) => ComponentChildren;
+interface ChoicesProps {
+  readonly fields: NewSessionFields;
+  readonly set: (more: Partial<NewSessionFields>) => void;
 }
 
-function Field({ label, children }: FieldProps): VNode {
-  const id = useId();
+/** Folder, mode, model and limits: each with what was used before. */
+function Choices({ fields, set }: ChoicesProps): VNode {
+  const words = useWords();
+  const { page } = useLiveSessions();
+  const of = (name: "cwd" | "model"): readonly string[] => [
+    ...new Set((page?.sessions ?? []).map((each) => each[name] ?? "")),
+  ];
+  const modes = ["", ...LISTED_MODES] as const;
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children(id)}
-    </div>
+    <>
+      <Chooser
+        icon="folder"
+        name={words.folder}
+        options={of("cwd").map((each) => [each, folderName(each)])}
+        usual={words.folderHint}
+        value={fields.cwd}
+        choose={(value) => set({ cwd: value })}
+      />
+      <Chooser
+        icon="auto"
+        name={words.mode}
+        options={modes.map((mode) => [mode, words.modes[mode]])}
+        usual={words.modes[""]}
+        value={fields.mode}
+        isClosed
+        choose={(value) => set({ mode: value })}
+      />
+      <Chooser
+        name={words.model}
+        options={of("model").map((each) => [each, each])}
+        usual={words.modelHint}
+        value={fields.model}
+        choose={(value) => set({ model: value })}
+      >
+        <Amount label={words.maxTurns} step="1" value={fields.turns} change={(turns) => set({ turns })} />
+        <Amount label={words.maxCost} step="any" value={fields.cost} change={(cost) => set({ cost })} />
+        <Amount
+          label={words.maxMinutes}
+          step="any"
+          value={fields.minutes}
+          change={(minutes) => set({ minutes })}
+        />
+      </Chooser>
+    </>
   );
 }
 
-interface InputProps {
+interface ChooserProps {
+  readonly icon?: IconName;
+  readonly name: string;
+  /** Values with their names; an empty one is the usual. */
+  readonly options: readonly (readonly [value: string, name: string])[];
+  readonly usual: string;
+  readonly value: string;
+  readonly choose: (value: string) => void;
+  /** True where nothing but the options can be chosen. */
+  readonly isClosed?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+function Chooser({ icon, name, options, usual, value, choose, isClosed, children }: ChooserProps): VNode {
+  const words = useWords();
+  const shown = options.find(([each]) => each === value)?.[1] ?? value;
+  const label = (
+    <>
+      {icon !== undefined && <Icon name={icon} />}
+      <span class="cut">{value === "" ? usual : (shown.split(/: |：/, 1)[0] ?? shown)}</span>
+      <Icon name="down" />
+    </>
+  );
+  const offered = [["", usual] as const, ...options.filter(([each]) => each !== "")];
+  return (
+    <Menu look="chip" label={label} name={`${name}: ${value === "" ? usual : shown}`}>
+      {(close) => (
+        <>
+          {offered.map(([each, text]) => (
+            <button
+              key={each}
+              type="button"
+              class="opt"
+              role="menuitemradio"
+              aria-checked={each === value}
+              title={each}
+              onClick={() => {
+                choose(each);
+                close();
+              }}
+            >
+              <b>{text}</b>
+            </button>
+          ))}
+          {isClosed !== true && (
+            <div class="own">
+              <label>
+                {words.other}
+                <input
+                  class="field"
+                  value={value}
+                  autocomplete="off"
+                  spellcheck={false}
+                  onInput={({ currentTarget }) => choose(currentTarget.value)}
+                />
+              </label>
+              {children}
+            </div>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+interface AmountProps {
   readonly label: string;
+  readonly step: string;
   readonly value: string;
   readonly change: (value: string) => void;
 }
 
-function TextField({ label, hint, value, change }: InputProps & { readonly hint: string }): VNode {
+function Amount({ label, step, value, change }: AmountProps): VNode {
   return (
-    <Field label={label}>
-      {(id) => (
-        <input
-          id={id}
-          value={value}
-          placeholder={hint}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={({ currentTarget }) => change(currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
-}
-
-function NumberField({ label, step, value, change }: InputProps & { readonly step: string }): VNode {
-  return (
-    <Field label={label}>
-      {(id) => (
-        <input
-          id={id}
-          type="number"
-          min="0"
-          step={step}
-          value={value}
-          onInput={({ currentTarget }) => change(currentTarget.value)}
-        />
-      )}
-    </Field>
+    <label>
+      {label}
+      <input
+        class="field"
+        type="number"
+        min="0"
+        step={step}
+        value={value}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </label>
   );
 }

@@ -1,149 +1,162 @@
 import type { VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { questionKind, questionSubject } from "../../../app/coding-session/question-kind.ts";
 import { terminalLine } from "../../../app/safe-text.ts";
-import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
-import { useWork, type Work, WorkLine } from "../announce.tsx";
+import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
+import { useWork, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
+import { LineCounts } from "../text/diff-view.tsx";
+import { StateMark, Trace } from "../text/icons.tsx";
+import { PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
+import { NewSessionBox } from "./new-session.tsx";
+import { folderName, outcomeOf } from "./session-outcome.ts";
 
-const PAGE_SIZE = 50;
-/** After the last key, before a search begins. */
-const PAUSE_MS = 250;
-
-/** All sessions, newest first, with a search. */
-export function SessionList(): VNode {
+/** Home: the box for a new session, what happens now, and all sessions by day. */
+export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNode {
   const words = useWords();
+  const { page, approvals } = useLiveSessions();
+  const reader = useReader();
   const work = useWork();
-  const [text, setText] = useState("");
-  const { page, isLoading, load } = useSessionPages(text.trim(), work);
-  const none = text.trim() === "" ? words.noSessions : words.nothingFound;
+  const [older, setOlder] = useState<SessionPage>();
+  useEffect(() => setOlder(undefined), [cwd]);
+  const first = page?.sessions ?? [];
+  const known = new Set(first.map(({ id }) => id));
+  const all = [...first, ...(older?.sessions ?? []).filter(({ id }) => !known.has(id))];
+  const now = all
+    .filter(({ state }) => state !== "idle")
+    .sort((left, right) => Number(right.state === "waiting") - Number(left.state === "waiting"));
+  const next = older === undefined ? page?.next : older.next;
+  const more = async (): Promise<void> => {
+    const query = { limit: PAGE_SIZE, ...(cwd === undefined ? {} : { cwd }), ...(next && { before: next }) };
+    const loaded = await work.attempt(() => reader.sessions(query));
+    if (loaded !== undefined)
+      setOlder({ ...loaded, sessions: [...(older?.sessions ?? []), ...loaded.sessions] });
+  };
+  return (
+    <div class="scroll">
+      <div class="home">
+        <h1 class="hide">{words.sessions}</h1>
+        <NewSessionBox cwd={cwd} />
+        <WorkLine work={work} />
+        {now.length > 0 && (
+          <section class="group" id="now">
+            <header>
+              <h2>{words.now}</h2>
+            </header>
+            <div class="now">
+              {now.map((each) => (
+                <Card
+                  key={each.id}
+                  session={each}
+                  asks={approvals.find((open) => open.sessionId === each.id)}
+                />
+              ))}
+            </div>
+          </section>
+        )}
+        <Days sessions={all.filter(({ state }) => state === "idle")} />
+        <p class="empty" aria-live="polite" hidden={all.length > 0}>
+          {page === undefined ? words.loading : words.noSessions}
+        </p>
+        {next !== undefined && (
+          <button type="button" class="btn load" onClick={() => void more()}>
+            {words.more}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Card({
+  session,
+  asks,
+}: {
+  readonly session: ListedSession;
+  readonly asks: OpenApproval | undefined;
+}): VNode {
+  const words = useWords();
+  const { seconds } = useFormats();
+  const { id, title, state, cwd, trace, runAt } = session;
+  const isWaiting = state === "waiting";
+  const since = (isWaiting ? asks?.time : runAt) ?? session.updatedAt;
+  const said =
+    asks === undefined ? words.marks[isWaiting ? "wait" : "run"] : askedLine(asks, words.questionKind);
+  return (
+    <a class={`card ${isWaiting ? "wait" : "run"}`} href={hrefOf({ type: "session", id, view: "chat" })}>
+      <StateMark mark={isWaiting ? "wait" : "run"} name={words.marks[isWaiting ? "wait" : "run"]} />
+      <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
+      <p class="cut">{terminalLine(said, 200)}</p>
+      <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
+      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <span class="do">
+        <span class="m num when">{seconds(Date.now() - since)}</span>
+        <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answerIt : words.open}</span>
+      </span>
+    </a>
+  );
+}
+
+/** A question in one line: what is asked, and about what. */
+function askedLine(question: OpenApproval, kinds: ReturnType<typeof useWords>["questionKind"]): string {
+  const { main = question.outside ?? question.diff?.path ?? question.reason } =
+    questionSubject(question) ?? {};
+  return `${kinds[questionKind(question)]} ${main}`;
+}
+
+function Days({ sessions }: { readonly sessions: readonly ListedSession[] }): VNode {
+  const words = useWords();
+  const { day, money } = useFormats();
+  const days = Map.groupBy(sessions, ({ updatedAt }) => day(updatedAt, Date.now(), words));
   return (
     <>
-      <h1>{words.sessions}</h1>
-      <SearchForm text={text} change={setText} submit={() => void load()} />
-      <WorkLine work={work} />
-      <div aria-live="polite">
-        {isLoading && <p class="soft">{words.loading}</p>}
-        {!isLoading && page?.partial === true && <p class="soft">{words.stillReading}</p>}
-        {!isLoading && page?.sessions.length === 0 && <p class="soft">{none}</p>}
-      </div>
-      <ul class="cards" aria-busy={isLoading}>
-        {page?.sessions.map((session) => (
-          <Card key={session.id} session={session} />
-        ))}
-      </ul>
-      {page?.next !== undefined && (
-        <button type="button" class="wide" onClick={() => void load(page)}>
-          {words.more}
-        </button>
-      )}
+      {[...days].map(([name, own]) => {
+        const cost = own.reduce((sum, each) => sum + (each.cost ?? 0), 0);
+        return (
+          <section key={name} class="group">
+            <header>
+              <h2>{name}</h2>
+              <span class="end num">
+                {words.sessionCount(own.length)}
+                {cost > 0 && ` · ${money(cost)}`}
+              </span>
+            </header>
+            <div class="list">
+              {own.map((each) => (
+                <Row key={each.id} session={each} />
+              ))}
+            </div>
+          </section>
+        );
+      })}
     </>
   );
 }
 
-interface SessionPages {
-  /** All pages so far, as one. */
-  readonly page: SessionPage | undefined;
-  readonly isLoading: boolean;
-  /** Loads the page behind those there are; without any, the first. */
-  readonly load: (before?: SessionPage) => Promise<void>;
-}
-
-/** The sessions that have a text, loaded anew when it changes. */
-function useSessionPages(text: string, work: Work): SessionPages {
-  const reader = useReader();
-  const [page, setPage] = useState<SessionPage>();
-  const [isLoading, setLoading] = useState(true);
-  const newest = useRef(0);
-  const load = async (before?: SessionPage): Promise<void> => {
-    const own = ++newest.current;
-    setLoading(true);
-    const query = {
-      limit: PAGE_SIZE,
-      ...(text === "" ? {} : { q: text }),
-      ...(before?.next === undefined ? {} : { before: before.next }),
-    };
-    const more = await work.attempt(() => reader.sessions(query));
-    // A search that took longer than the one after it comes too late.
-    if (own !== newest.current) return;
-    setLoading(false);
-    if (more !== undefined) setPage({ ...more, sessions: [...(before?.sessions ?? []), ...more.sessions] });
-  };
-  useEffect(() => {
-    const timer = setTimeout(() => void load(), page === undefined ? 0 : PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return { page, isLoading, load };
-}
-
-interface SearchProps {
-  readonly text: string;
-  readonly change: (text: string) => void;
-  readonly submit: () => void;
-}
-
-function SearchForm({ text, change, submit }: SearchProps): VNode {
+function Row({ session }: { readonly session: ListedSession }): VNode {
   const words = useWords();
-  const id = useId();
-  const onSubmit = (event: Event): void => {
-    event.preventDefault();
-    submit();
-  };
+  const { money, clock } = useFormats();
+  const { id, title, cwd, trace, lines, cost, updatedAt } = session;
+  const { mark, cause } = outcomeOf(session, words);
   return (
-    <form class="search" role="search" onSubmit={onSubmit}>
-      <label for={id} class="hidden">
-        {words.search}
-      </label>
-      <input
-        id={id}
-        value={text}
-        placeholder={words.searchHint}
-        autocomplete="off"
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-      <button type="submit">{text.trim() === "" ? words.refresh : words.search}</button>
-    </form>
-  );
-}
-
-function Card({ session }: { readonly session: ListedSession }): VNode {
-  const words = useWords();
-  const { id, title, cwd, state, passages = [] } = session;
-  const href = hrefOf({ type: "session", id, view: "chat" });
-  return (
-    <li class="card">
-      <h2>
-        <a href={href}>{terminalLine(title ?? "", 160) || words.untitled}</a>
-        <span class={`state ${state}`}>{words.state[state]}</span>
-      </h2>
-      <p class="path soft">{terminalLine(cwd, 300)}</p>
-      {passages.slice(0, 3).map((passage) => (
-        <blockquote key={passage}>{terminalLine(passage, 300)}</blockquote>
-      ))}
-      <Facts session={session} />
-    </li>
-  );
-}
-
-function Facts({ session }: { readonly session: ListedSession }): VNode {
-  const words = useWords();
-  const { count, money, moment } = useFormats();
-  const { updatedAt, messageCount, usage, cost, files, model } = session;
-  const facts = [
-    words.messages(messageCount),
-    words.tokens(count(usage.inputTokens + usage.outputTokens)),
-    cost === null ? words.costUnknown : money(cost),
-    ...(files.length === 0 ? [] : [words.files(files.length)]),
-    ...(model === undefined ? [] : [terminalLine(model, 80)]),
-  ];
-  return (
-    <p class="facts soft">
-      <time dateTime={new Date(updatedAt).toISOString()}>{moment(updatedAt, Date.now())}</time>
-      {facts.map((fact) => (
-        <span key={fact}>{fact}</span>
-      ))}
-    </p>
+    <a class="sess" href={hrefOf({ type: "session", id, view: "chat" })}>
+      <StateMark mark={mark} name={words.marks[mark]} />
+      <span class="t">
+        <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
+        {cause !== "" && <small class={`st-${mark}`}>{terminalLine(cause, 60)}</small>}
+      </span>
+      <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
+      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <span class="m num">
+        <LineCounts lines={lines} />
+      </span>
+      <span class="m num cost">{cost !== null && cost > 0 && money(cost)}</span>
+      <time class="m num when" dateTime={new Date(updatedAt).toISOString()}>
+        {clock(updatedAt)}
+      </time>
+    </a>
   );
 }

@@ -26,16 +26,18 @@ export function Statistics(): VNode {
     };
   }, [by]);
   return (
-    <>
-      <h1>{words.statistics}</h1>
-      <WorkLine work={work} />
-      {stats === undefined || pictures === undefined ? (
-        <p class="soft" aria-busy={work.said === undefined}>
-          {work.said === undefined && words.loading}
-        </p>
-      ) : (
-        <pictures.StatsView stats={stats} onGroup={setBy} />
-      )}
-    </>
+    <div class="scroll">
+      <div class="wide">
+        <h1 class="hd big">{words.statistics}</h1>
+        <WorkLine work={work} />
+        {stats === undefined || pictures === undefined ? (
+          <p class="soft" aria-busy={work.said === undefined}>
+            {work.said === undefined && words.loading}
+          </p>
+        ) : (
+          <pictures.StatsView stats={stats} onGroup={setBy} />
+        )}
+      </div>
+    </div>
   );
 }

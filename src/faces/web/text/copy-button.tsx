@@ -1,9 +1,18 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { useWords } from "../language/language.ts";
 
 /** Puts a text on the clipboard. */
-export function CopyButton({ text }: { readonly text: string }): VNode {
+export function CopyButton({
+  text,
+  look = "btn small",
+  children,
+}: {
+  readonly text: string;
+  readonly look?: string;
+  /** Default: the word for it. */
+  readonly children?: ComponentChildren;
+}): VNode {
   const words = useWords();
   const [copied, setCopied] = useState("");
   const copy = (): void => {
@@ -13,8 +22,8 @@ export function CopyButton({ text }: { readonly text: string }): VNode {
     );
   };
   return (
-    <button type="button" class="quiet" onClick={copy}>
-      {copied === text && text !== "" ? words.copied : words.copy}
+    <button type="button" class={look} onClick={copy}>
+      {copied === text && text !== "" ? words.copied : (children ?? words.copy)}
     </button>
   );
 }

@@ -3,6 +3,8 @@ import { useState } from "preact/hooks";
 import type { DiffHunk, FileDiff } from "../../../app/coding-session/file-diff.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { useWords } from "../language/language.ts";
+import { Code } from "./code.tsx";
+import { changedPart, languageOf } from "./code-pieces.ts";
 
 /** Lines that are drawn before somebody asks for all. */
 const FIRST_LINES = 200;
@@ -46,45 +48,85 @@ export function DiffView({ diff, whole = false }: DiffProps): VNode {
   const [isWhole, setWhole] = useState(whole);
   const rows = diffRows(diff);
   const shown = isWhole ? rows : rows.slice(0, FIRST_LINES);
+  const language = languageOf(diff.path);
   return (
-    <figure class="diff">
-      <figcaption>
-        <span class="path">{withHiddenShown(diff.path)}</span>
-        {diff.isNew && <span class="soft">{words.newFile}</span>}
-        <span class="good">+{diff.added}</span>
-        <span class="bad">−{diff.removed}</span>
-      </figcaption>
-      <div class="diff-lines" tabIndex={0} role="region" aria-label={withHiddenShown(diff.path)}>
-        {shown.map((row, index) => (
-          <Line key={index} row={row} />
-        ))}
+    <>
+      <div class="diff" tabIndex={0} role="region" aria-label={withHiddenShown(diff.path)}>
+        <table>
+          {shown.map((row, index) => (
+            <Line key={index} row={row} language={language} changed={changedIn(rows, index)} />
+          ))}
+        </table>
       </div>
       {shown.length < rows.length && (
-        <button type="button" onClick={() => setWhole(true)}>
+        <button type="button" class="btn small" onClick={() => setWhole(true)}>
           {words.showAll(rows.length)}
         </button>
       )}
-    </figure>
+    </>
   );
 }
 
-function Line({ row: { kind, before, after, text } }: { readonly row: DiffRow }): VNode {
+/** How many lines a change adds and removes; of none nothing is said. */
+export function LineCounts({
+  lines: { added, removed },
+}: {
+  readonly lines: { readonly added: number; readonly removed: number };
+}): VNode {
+  return (
+    <>
+      {added > 0 && <span class="plus">+{added}</span>} {removed > 0 && <span class="minus">−{removed}</span>}
+    </>
+  );
+}
+
+/** The part of a line that is new or gone, where one removed line stands right before one added. */
+function changedIn(rows: readonly DiffRow[], index: number): readonly [number, number] | undefined {
+  const kindAt = (at: number): string | undefined => rows[at]?.kind;
+  const first = kindAt(index) === "added" ? index - 1 : index;
+  const isPair =
+    kindAt(first - 1) !== "removed" &&
+    kindAt(first) === "removed" &&
+    kindAt(first + 1) === "added" &&
+    kindAt(first + 2) !== "added";
+  if (!isPair) return undefined;
+  const [before = "", after = ""] = [rows[first]?.text, rows[first + 1]?.text].map((text) =>
+    withHiddenShown(text ?? ""),
+  );
+  const part = changedPart(before, after);
+  return part && [part.from, first === index ? part.before : part.after];
+}
+
+interface LineProps {
+  readonly row: DiffRow;
+  readonly language: string;
+  readonly changed: readonly [number, number] | undefined;
+}
+
+function Line({ row: { kind, before, after, text }, language, changed }: LineProps): VNode {
   const words = useWords();
   const name = kind === "added" ? words.lineAdded : kind === "removed" ? words.lineRemoved : undefined;
   return (
-    <div class={`diff-line ${kind}`}>
-      <span class="number" aria-hidden="true">
-        {before}
-      </span>
-      <span class="number" aria-hidden="true">
-        {after}
-      </span>
-      <span class="sign" role={name === undefined ? undefined : "img"} aria-label={name}>
-        {SIGNS[kind]}
-      </span>
-      <code>{withHiddenShown(text)}</code>
-    </div>
+    <tr class={CLASSES[kind]}>
+      <td class="no" aria-hidden="true">
+        {after ?? before}
+      </td>
+      <td class="sg">
+        <span role={name === undefined ? undefined : "img"} aria-label={name}>
+          {SIGNS[kind]}
+        </span>
+      </td>
+      <td class="cd">
+        <Code text={withHiddenShown(text)} language={language} changed={changed} />
+      </td>
+    </tr>
   );
 }
 
-const SIGNS: { readonly [K in DiffRow["kind"]]: string } = { same: " ", added: "+", removed: "−", gap: " " };
+const SIGNS: { readonly [K in DiffRow["kind"]]: string } = { same: "", added: "+", removed: "−", gap: "" };
+const CLASSES: { readonly [K in DiffRow["kind"]]: string | undefined } = {
+  same: undefined,
+  added: "add",
+  removed: "del",
+  gap: "gap",
+};

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { terminalText } from "../../../app/safe-text.ts";
 import { useWords } from "../language/language.ts";
+import { Code } from "./code.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
 /** Deeper and longer texts are shown as they were written. */
@@ -13,7 +14,7 @@ const MAX_CHARS = 200_000;
 export function Markdown({ text }: { readonly text: string }): VNode {
   const tokens = useMemo(() => parsed(text), [text]);
   return (
-    <div class="markdown" dir="auto">
+    <div class="prose" dir="auto">
       {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : blocks(tokens, 0)}
     </div>
   );
@@ -108,7 +109,7 @@ function List({ token, depth }: { readonly token: Tokens.List; readonly depth: n
 
 function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth: number }): VNode {
   return (
-    <div class="scroll">
+    <div class="sideways">
       <table>
         <thead>
           <tr>
@@ -206,15 +207,14 @@ function ImageNote({ address, text }: { readonly address: string; readonly text:
 function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
   const words = useWords();
   return (
-    <div class="code-block">
-      <div class="code-head">
-        <span>{language}</span>
-        <CopyButton text={text} />
-      </div>
+    <div class="code">
       {/* It can be wider than the page, and must be reached by keyboard to be scrolled. */}
       <pre tabIndex={0} aria-label={words.codeOf(language)} dir="ltr">
-        <code>{text}</code>
+        <code>
+          <Code text={text} language={language.split(/[\s{,]/, 1)[0] ?? ""} />
+        </code>
       </pre>
+      <CopyButton text={text} />
     </div>
   );
 }

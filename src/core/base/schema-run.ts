@@ -1,0 +1,232 @@
+import { misuse, type NanoAgentError } from "./errors.ts";
+import type { ResolveRef } from "./expected-form.ts";
+import { isRecord } from "./json.ts";
+import type { JsonSchema, SchemaIssue } from "./schema.ts";
+
+/** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
+export interface SchemaNode {
+  readonly schema: JsonSchema;
+  /** JSON pointer of the node, e.g. `#/properties/path`. */
+  readonly where: string;
+  readonly compile: (schema: unknown, where: string) => Check;
+  /** The schema that a `$ref` points to. Throws `invalid_argument` where there is none. */
+  readonly resolve: ResolveRef;
+}
+
+/** Says that a schema cannot be used, and where it says so. */
+export function schemaError(where: string, problem: string, cause?: unknown): NanoAgentError {
+  return misuse(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
+}
+
+/** A keyword that must be a number; `undefined` when it is absent. */
+export function numberKeyword(node: SchemaNode, keyword: string): number | undefined {
+  const value = node.schema[keyword];
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value))
+    throw schemaError(`${node.where}/${keyword}`, "must be a number");
+  return value;
+}
+
+/** A keyword that must be a list of strings; empty when it is absent. */
+export function namesKeyword(
+  node: SchemaNode,
+  keyword: string,
+  value: unknown = node.schema[keyword],
+): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
+    throw schemaError(`${node.where}/${keyword}`, "must be an array of strings");
+  }
+  return value;
+}
+
+/** A keyword that holds one schema. */
+export function schemaKeyword(node: SchemaNode, keyword: string): Check | undefined {
+  const value = node.schema[keyword];
+  return value === undefined ? undefined : node.compile(value, `${node.where}/${keyword}`);
+}
+
+/** A keyword that holds a list of schemas; `undefined` when it is absent. */
+export function schemasKeyword(node: SchemaNode, keyword: string): readonly Check[] | undefined {
+  const value = node.schema[keyword];
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw schemaError(`${node.where}/${keyword}`, "must be an array of schemas");
+  return value.map((each, at) => node.compile(each, `${node.where}/${keyword}/${at}`));
+}
+
+/** The values of an object keyword as `compile` makes them, with their names; empty when absent. */
+export function mapKeyword<T>(
+  node: SchemaNode,
+  keyword: string,
+  compile: (value: unknown, where: string) => T,
+): readonly (readonly [string, T])[] {
+  const value: unknown = node.schema[keyword];
+  if (value === undefined) return [];
+  if (!isRecord(value)) throw schemaError(`${node.where}/${keyword}`, "must be an object");
+  return Object.keys(value).map(
+    (key) => [key, compile(value[key], `${node.where}/${keyword}/${pointerToken(key)}`)] as const,
+  );
+}
+
+/** A regular expression as schemas mean it: not anchored, Unicode where its syntax allows. */
+export function patternOf(source: unknown, where: string): RegExp {
+  if (typeof source !== "string") throw schemaError(where, "must be a regular expression as a string");
+  try {
+    return new RegExp(source, "u");
+  } catch {
+    return plainPattern(source, where);
+  }
+}
+
+function plainPattern(source: string, where: string): RegExp {
+  try {
+    return new RegExp(source);
+  } catch (error) {
+    throw schemaError(where, `is not a regular expression: ${source}`, error);
+  }
+}
+
+/** A key as it stands in a JSON pointer (RFC 6901). */
+export function pointerToken(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** Issues reported of one value. More would not help a model to mend it. */
+export const MAX_ISSUES = 10;
+
+/**
+ * One keyword, or one schema, compiled. Returns the value, or what it was repaired to, and tells the run when
+ * it does not hold. A check never changes the value it is given.
+ */
+export type Check = (value: unknown, run: SchemaRun) => unknown;
+
+/** By `type` and `choice` {@link import("./check-value.ts").branchChecks} knows which branch was meant. */
+export type IssueKind = "type" | "choice" | "other";
+
+interface FoundIssue extends SchemaIssue {
+  readonly kind: IssueKind;
+}
+
+/** The findings of a check about a value, to be remembered. */
+interface Outcome {
+  readonly value: unknown;
+  readonly failures: number;
+  readonly issues: readonly FoundIssue[];
+}
+
+/** Outcomes by check and value; `running` while the check is at work on the value. */
+type Memory = Map<Check, Map<unknown, Outcome | "running">>;
+
+/** Nesting of references in one value. Deeper values are refused before the stack overflows. */
+const MAX_REFERENCES = 500;
+
+/**
+ * The state of one pass over a value. A quiet run only counts failures and stops early; a loud one collects
+ * issues and may repair. What a `$ref` found out is remembered by target and value, for quiet and loud runs
+ * apart, so that the time is bounded by the size of the schema times the size of the value however often its
+ * branches meet the same part again.
+ */
+export class SchemaRun {
+  readonly quiet: boolean;
+  readonly repairs: boolean;
+  readonly issues: FoundIssue[] = [];
+  failures = 0;
+  #memory: Memory | undefined;
+  #depth = 0;
+  #quietTwin: SchemaRun | undefined;
+
+  constructor(mode: "quiet" | "loud" | "repair") {
+    this.quiet = mode === "quiet";
+    this.repairs = mode === "repair";
+  }
+
+  /** True when looking can stop: quiet runs end at the first failure, loud ones with enough issues. */
+  get over(): boolean {
+    return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
+  }
+
+  /** Reports that the value at hand does not hold. `message` is only made when somebody will read it. */
+  fail(message: () => string, kind: IssueKind = "other"): void {
+    this.failures += 1;
+    if (!this.quiet && this.issues.length < MAX_ISSUES)
+      this.issues.push({ path: "", message: message(), kind });
+  }
+
+  /** Runs a check on a part of the value, so that its issues carry the part's place. */
+  within(key: string | number, check: Check, value: unknown): unknown {
+    const before = this.issues.length;
+    const result = check(value, this);
+    for (let at = before; at < this.issues.length; at += 1) {
+      const issue = this.issues[at];
+      if (issue !== undefined) this.issues[at] = { ...issue, path: joinPath(key, issue.path) };
+    }
+    return result;
+  }
+
+  /** True when the value holds as it is, without any report. */
+  holds(check: Check, value: unknown): boolean {
+    if (this.quiet) return this.attempt(check, value).failures === 0;
+    this.#quietTwin ??= new SchemaRun("quiet");
+    return this.#quietTwin.attempt(check, value).failures === 0;
+  }
+
+  /** Runs a check aside: what it finds is returned, not reported. */
+  attempt(check: Check, value: unknown): Outcome {
+    const failures = this.failures;
+    const issues = this.issues.splice(0);
+    this.failures = 0;
+    const result = check(value, this);
+    const outcome = { value: result, failures: this.failures, issues: this.issues.splice(0) };
+    this.failures = failures;
+    this.issues.push(...issues);
+    return outcome;
+  }
+
+  /** Reports what an {@link attempt} found. */
+  report(outcome: Outcome): void {
+    this.failures += outcome.failures;
+    for (const issue of outcome.issues) if (this.issues.length < MAX_ISSUES) this.issues.push(issue);
+  }
+
+  /**
+   * Runs the check a `$ref` points to, once for each value. Meeting the same pair while it is at work means
+   * the schema refers to itself without going deeper, which says nothing about the value.
+   */
+  follow(target: Check, value: unknown): unknown {
+    this.#memory ??= new Map();
+    let byValue = this.#memory.get(target);
+    if (byValue === undefined) {
+      byValue = new Map();
+      this.#memory.set(target, byValue);
+    }
+    const known = byValue.get(value);
+    if (known === "running") return value;
+    if (known !== undefined) {
+      this.report(known);
+      return known.value;
+    }
+    if (this.#depth >= MAX_REFERENCES) {
+      this.fail(() => `nested deeper than ${MAX_REFERENCES} levels`);
+      return value;
+    }
+    byValue.set(value, "running");
+    this.#depth += 1;
+    const outcome = this.attempt(target, value);
+    this.#depth -= 1;
+    byValue.set(value, outcome);
+    this.report(outcome);
+    return outcome.value;
+  }
+}
+
+/** The kind of a value, in JSON Schema's words. */
+export function typeName(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+function joinPath(key: string | number, rest: string): string {
+  const separator = rest === "" || rest.startsWith("[") ? "" : ".";
+  if (typeof key === "number") return `[${key}]${separator}${rest}`;
+  return `${/^[\w$-]+$/.test(key) ? key : `[${JSON.stringify(key)}]`}${separator}${rest}`;
+}

@@ -1,0 +1,151 @@
+import type { VNode } from "preact";
+import { modeName } from "../../../app/coding-session/mode-names.ts";
+import type { ViewItem } from "../../../app/coding-session/view.ts";
+import { terminalLine, terminalText } from "../../../app/safe-text.ts";
+import { useFormats } from "../language/formats.ts";
+import { useWords } from "../language/language.ts";
+import { hrefOf } from "../route.ts";
+import { CopyButton } from "../text/copy-button.tsx";
+import { LineCounts } from "../text/diff-view.tsx";
+import { Icon, StateMark } from "../text/icons.tsx";
+import type { OpenSession } from "./use-session.ts";
+
+/** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
+export function SessionSide({ session }: { readonly session: OpenSession }): VNode {
+  const words = useWords();
+  const { money, clock, count } = useFormats();
+  const { view, detail, mode } = session;
+  const { usedTokens } = view.context;
+  const windowTokens = detail?.windowTokens;
+  const share = windowTokens === undefined ? undefined : Math.min(1, usedTokens / windowTokens);
+  return (
+    <aside class="side" aria-label={words.details}>
+      <TodoList session={session} />
+      <FilesChanged session={session} />
+      {usedTokens > 0 && (
+        <section>
+          <h2>
+            {words.contextWindow}
+            <span class="num">
+              {count(usedTokens)}
+              {share !== undefined && ` / ${count(windowTokens ?? 0)} · ${Math.round(100 * share)}%`}
+            </span>
+          </h2>
+          {share !== undefined && (
+            <svg class="gauge" height="8" aria-hidden="true">
+              <rect class="t-none" width="100%" height="8" />
+              <rect class={share >= 0.8 ? "t-wait" : "t-bash"} width={`${100 * share}%`} height="8" />
+            </svg>
+          )}
+        </section>
+      )}
+      <section>
+        <h2>{words.sessionViews}</h2>
+        <dl class="facts num">
+          {mode !== undefined && (
+            <>
+              <dt>{words.mode}</dt>
+              <dd class={`mode-${modeName(mode)}`}>{modeName(mode)}</dd>
+            </>
+          )}
+          <dt>{words.model}</dt>
+          <dd class="cut">{terminalLine(view.model, 80)}</dd>
+          <dt>{words.cost}</dt>
+          <dd>
+            {view.costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(view.costUsd)}
+          </dd>
+          <dt>{words.started}</dt>
+          <dd>{detail !== undefined && clock(detail.createdAt)}</dd>
+        </dl>
+      </section>
+      {detail?.goOn !== undefined && (
+        <section>
+          <CopyButton text={detail.goOn} look="btn">
+            <Icon name="terminal" />
+            {words.goOn}
+          </CopyButton>
+        </section>
+      )}
+    </aside>
+  );
+}
+
+function TodoList({ session }: { readonly session: OpenSession }): VNode | null {
+  const words = useWords();
+  const { todo } = session.view;
+  if (todo.length === 0) return null;
+  const marks = {
+    pending: "todo",
+    in_progress: session.state === "idle" ? "cut" : "run",
+    completed: "done",
+  } as const;
+  return (
+    <section>
+      <h2>
+        {words.todo}
+        <span class="num">
+          {todo.filter(({ status }) => status === "completed").length} / {todo.length}
+        </span>
+      </h2>
+      <ul class="todo">
+        {todo.map(({ content, status }, index) => (
+          <li key={index} class={status === "completed" ? "ok" : status === "in_progress" ? "on" : ""}>
+            <StateMark mark={marks[status]} name={words.todoState[status]} />
+            {terminalText(content)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function FilesChanged({ session: { view, detail } }: { readonly session: OpenSession }): VNode | null {
+  const words = useWords();
+  const files = changedFiles(view.items);
+  if (files.length === 0) return null;
+  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
+  return (
+    <section>
+      <h2>
+        {words.filesChanged}
+        <span class="num">
+          <LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />
+        </span>
+      </h2>
+      {files.map((file) => (
+        <a key={file.path} class="fl" href={hrefOf({ type: "session", id: detail?.id ?? "", view: "files" })}>
+          <span class={`ab ${file.isNew ? "A" : "M"}`}>{file.isNew ? "A" : "M"}</span>
+          <span class="mono cut grow">{terminalLine(file.path, 200)}</span>
+          <span class="num">
+            <LineCounts lines={file} />
+          </span>
+        </a>
+      ))}
+    </section>
+  );
+}
+
+/** A file that calls have changed, with the lines of all their changes. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly isNew: boolean;
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** The files that the calls among items have changed, in the order of their first change. */
+export function changedFiles(items: readonly ViewItem[]): readonly ChangedFile[] {
+  const files = new Map<string, ChangedFile>();
+  for (const item of items) {
+    if (item.type !== "tool" || item.diff === undefined || item.state !== "ok") continue;
+    const { path, added, removed, isNew } = item.diff;
+    const before = files.get(path) ?? { isNew, added: 0, removed: 0 };
+    files.set(path, {
+      path,
+      isNew: before.isNew,
+      added: before.added + added,
+      removed: before.removed + removed,
+    });
+  }
+  return [...files.values()];
+}

@@ -1,0 +1,210 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { terminalLine } from "../../app/safe-text.ts";
+import type { ListedSession } from "../../server/server-api.ts";
+import { useWords } from "./language/language.ts";
+import { useReader } from "./reader.ts";
+import { hrefOf, type Route } from "./route.ts";
+import { useLiveSessions } from "./sessions/live-sessions.ts";
+import { folderName, outcomeOf } from "./sessions/session-outcome.ts";
+import { Icon, type IconName, Logo, StateMark } from "./text/icons.tsx";
+import { startNew } from "./use-keys.ts";
+
+interface Opens {
+  readonly find: () => void;
+  readonly settings: () => void;
+}
+
+const SHOWN_IN_RAIL = 8;
+
+/** The left edge of a wide page: where one can go from anywhere. */
+export function Rail({ route, find, settings }: Opens & { readonly route: Route }): VNode {
+  const words = useWords();
+  return (
+    <nav class="rail" aria-label={words.mainMenu}>
+      <Brand />
+      <button type="button" class="btn new" onClick={startNew}>
+        {words.newSession}
+        <kbd>N</kbd>
+      </button>
+      <button type="button" class="item" onClick={find}>
+        <Icon name="search" />
+        <span>{words.search}</span>
+        <kbd>/</kbd>
+      </button>
+      <Item
+        icon="list"
+        to={{ type: "sessions" }}
+        isHere={route.type === "sessions" && route.cwd === undefined}
+      >
+        {words.sessions}
+      </Item>
+      <Item icon="bars" to={{ type: "stats" }} isHere={route.type === "stats"}>
+        {words.statistics}
+      </Item>
+      {route.type === "session" ? <Neighbours id={route.id} /> : <Folders route={route} />}
+      <div class="foot">
+        <button type="button" class="item" onClick={settings}>
+          <Icon name="settings" />
+          <span>{words.settings}</span>
+        </button>
+      </div>
+    </nav>
+  );
+}
+
+/** The top of a narrow page. */
+export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: number }): VNode {
+  const words = useWords();
+  const button = (icon: IconName, name: string, onClick: () => void): VNode => (
+    <button type="button" class="btn bare icon" aria-label={name} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+  return (
+    <header class="bar">
+      <Brand />
+      <span class="grow" />
+      {waiting > 0 && (
+        <a class="tag wait" href="#/" aria-label={words.questionsWait(waiting)}>
+          <StateMark mark="wait" name="" />
+          {waiting}
+        </a>
+      )}
+      {button("search", words.search, find)}
+      {button("plus", words.newSession, startNew)}
+      <a class="btn bare icon" href="#/stats" aria-label={words.statistics}>
+        <Icon name="bars" />
+      </a>
+      {button("menu", words.settings, settings)}
+    </header>
+  );
+}
+
+/** Something that stands above the page until it is left with Escape or a click beside it. */
+export function Sheet({
+  name,
+  close,
+  look = "settings",
+  children,
+}: {
+  readonly name: string;
+  readonly close: () => void;
+  readonly look?: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.querySelector<HTMLElement>("input, button")?.focus();
+    return () => (before as HTMLElement | null)?.focus?.();
+  }, []);
+  return (
+    <div
+      class="veil"
+      role="presentation"
+      onClick={(event) => event.target === event.currentTarget && close()}
+      onKeyDown={(event) => event.key === "Escape" && close()}
+    >
+      <div class={`pop ${look}`} role="dialog" aria-modal="true" aria-label={name} ref={box}>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function Brand(): VNode {
+  return (
+    <a class="brand" href="#/">
+      <Logo />
+      nano-agent
+    </a>
+  );
+}
+
+interface ItemProps {
+  readonly icon: IconName;
+  readonly to: Route;
+  readonly isHere: boolean;
+  readonly count?: number;
+  readonly children: ComponentChildren;
+}
+
+function Item({ icon, to, isHere, count, children }: ItemProps): VNode {
+  return (
+    <a class="item" href={hrefOf(to)} aria-current={isHere ? "page" : undefined}>
+      <Icon name={icon} />
+      <span class="cut">{children}</span>
+      {count !== undefined && <span class="num">{count}</span>}
+    </a>
+  );
+}
+
+/** The folders that sessions are in, the fullest first. With one alone there is nothing to choose. */
+function Folders({ route }: { readonly route: Route }): VNode | null {
+  const words = useWords();
+  const reader = useReader();
+  const { page } = useLiveSessions();
+  const [folders, setFolders] = useState<readonly { readonly key: string; readonly sessions: number }[]>([]);
+  const newest = page?.sessions[0]?.id;
+  useEffect(() => {
+    if (newest === undefined) return;
+    reader.stats("cwd").then(
+      ({ rows }) => setFolders(rows.toSorted((left, right) => right.sessions - left.sessions)),
+      () => setFolders([]),
+    );
+  }, [newest]);
+  const here = route.type === "sessions" ? route.cwd : undefined;
+  if (folders.length < 2) return null;
+  return (
+    <>
+      <h2>{words.folders}</h2>
+      {folders.map(({ key, sessions }) => (
+        <Item
+          key={key}
+          icon="folder"
+          to={key === here ? { type: "sessions" } : { type: "sessions", cwd: key }}
+          isHere={key === here}
+          count={sessions}
+        >
+          {terminalLine(folderName(key), 80)}
+        </Item>
+      ))}
+    </>
+  );
+}
+
+/** Beside an open session: what happens now, and the newest of its folder. */
+function Neighbours({ id }: { readonly id: string }): VNode {
+  const words = useWords();
+  const all = useLiveSessions().page?.sessions ?? [];
+  const cwd = all.find((each) => each.id === id)?.cwd;
+  const live = all.filter(({ state }) => state !== "idle");
+  const others = all.filter((each) => each.state === "idle" && each.cwd === cwd).slice(0, SHOWN_IN_RAIL);
+  const list = (name: string, sessions: readonly ListedSession[]): VNode | false =>
+    sessions.length > 0 && (
+      <>
+        <h2>{name}</h2>
+        {sessions.map((each) => {
+          const { mark } = outcomeOf(each, words);
+          return (
+            <a
+              key={each.id}
+              class="item"
+              href={hrefOf({ type: "session", id: each.id, view: "chat" })}
+              aria-current={each.id === id ? "page" : undefined}
+            >
+              <StateMark mark={mark} name={words.marks[mark]} />
+              <span class="cut">{terminalLine(each.title ?? "", 80) || words.untitled}</span>
+            </a>
+          );
+        })}
+      </>
+    );
+  return (
+    <>
+      {list(words.live, live)}
+      {list(terminalLine(folderName(cwd ?? ""), 80), others)}
+    </>
+  );
+}

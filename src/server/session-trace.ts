@@ -1,0 +1,47 @@
+import type { JournalEntry } from "../core/agent/entries.ts";
+
+/** Kinds of a step, the weakest first: looked, ran a command, changed a file, waited for a person, failed. */
+const KINDS = "lbewf";
+/** Steps of a trace at most: the newest. */
+const MAX_STEPS = 24;
+/** Heights 1 to 4 begin at these times. */
+const HEIGHTS_MS = [0, 2_000, 10_000, 60_000];
+
+interface Step {
+  kind: string;
+  ms: number;
+}
+
+/** Folds entries into the trace of a session: for each model request and its calls a kind and a time. */
+export class SessionTrace {
+  readonly #steps: Step[] = [];
+
+  /** A letter for the kind of each step (`l`, `b`, `e`, `w`, `f`) and a digit for its time, oldest first. */
+  get text(): string {
+    return this.#steps
+      .map(({ kind, ms }) => `${kind}${HEIGHTS_MS.filter((least) => ms >= least).length}`)
+      .join("");
+  }
+
+  apply(entry: JournalEntry): void {
+    if (entry.scope !== undefined) return;
+    if (entry.type === "assistant_message") {
+      this.#steps.push({ kind: "l", ms: Math.max(0, entry.durationMs) });
+      if (this.#steps.length > MAX_STEPS) this.#steps.shift();
+    } else if (entry.type === "tool_intent") {
+      if (entry.name === "bash") this.#is("b");
+    } else if (entry.type === "checkpoint") this.#is("e");
+    else if (entry.type === "approval_request") this.#is("w");
+    else if (entry.type === "tool_result") {
+      if (entry.status === "error") this.#is("f");
+      const step = this.#steps.at(-1);
+      if (step !== undefined) step.ms += Math.max(0, entry.durationMs);
+    }
+  }
+
+  /** Takes a kind for the newest step where it is stronger than what is known of it. */
+  #is(kind: string): void {
+    const step = this.#steps.at(-1);
+    if (step !== undefined && KINDS.indexOf(kind) > KINDS.indexOf(step.kind)) step.kind = kind;
+  }
+}
