@@ -62,7 +62,7 @@ export function publisher(
   };
 }
 
-/** An observer may be asynchronous: nobody waits, and a rejection must not end the process. */
+/** Observers may be asynchronous. They are not awaited, and a rejection must not end the process. */
 function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
   try {
     const pending = observer(value);
@@ -116,7 +116,7 @@ function requestDefaults(options: AgentOptions, sessionId: string): RequestDefau
   };
 }
 
-/** The model that options choose, as it is asked. */
+/** The model and effort that the options select. */
 export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
   const asked = wrapModel === undefined ? model : wrapModel(model);
   return { model: asked, ...defined({ effort }) };
@@ -187,7 +187,7 @@ const MAX_CALLS = 64;
 
 type Publish = (event: AgentEvent) => void;
 
-/** The run at work, as its agent sees it: its stop signal and where it is published. */
+/** The run in progress, as its agent sees it: its stop signal and where it is published. */
 export class ActiveRun {
   /** Shows an event to hooks and then to the reader. */
   emit: Publish = NOBODY;
@@ -246,7 +246,7 @@ export class AgentRuns {
     return this.#current;
   }
 
-  /** Records into the conversation; a run at work publishes it. */
+  /** Records into the conversation; a run in progress publishes it. */
   get recorder(): Recorder {
     return this.#host.session.recorder(this.#current?.emit);
   }

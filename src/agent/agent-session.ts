@@ -32,8 +32,9 @@ export interface RunRequest {
 }
 
 /**
- * Throws `invalid_argument` while another run is at work, for approvals of nothing, for results of calls that
- * are not open, for a run that leaves open calls unanswered, and for one with nothing to answer.
+ * Throws `invalid_argument` while another run is in progress, for approvals that match no call, for results
+ * of calls that are not open, for a run that leaves open calls unanswered, and for one with nothing to
+ * answer.
  */
 export function assertRunnable(state: SessionState, request: RunRequest): void {
   const { messages, approvals, tools, history, hasSteering } = request;
@@ -42,7 +43,7 @@ export function assertRunnable(state: SessionState, request: RunRequest): void {
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
-  // One that was cut goes on with the calls that can run, and then waits for the others.
+  // An interrupted run resumes with the calls that can run, then waits for the others.
   if (state.isWaiting) assertAnswered(state, tools, approvals);
   if (!hasSteering) assertResumable(state, history);
 }
@@ -90,8 +91,8 @@ function assertApprovals(state: SessionState, approvals: Approvals | undefined, 
 }
 
 /**
- * The calls of the newest answer that are decided, or run, or have run. An answer about them changes nothing:
- * whoever keeps answers may give them again.
+ * The calls of the newest answer that are decided, or run, or have run. An answer about them changes nothing,
+ * so a caller may repeat stored answers.
  */
 function answeredCalls(state: SessionState): ReadonlySet<string> {
   const { messages, pending } = state.transcript;
@@ -157,7 +158,7 @@ export class SteeringQueue {
     return id;
   }
 
-  /** False when there is none of that id any more. */
+  /** False when no message with that id is left. */
   remove(id: string): boolean {
     const at = this.#waiting.findIndex((each) => each.id === id);
     if (at !== -1) this.#waiting.splice(at, 1);

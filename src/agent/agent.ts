@@ -120,7 +120,7 @@ export class Agent {
     }));
   }
 
-  /** True while a run is at work. */
+  /** True while a run is in progress. */
   get isRunning(): boolean {
     return this.#runs.current !== undefined;
   }
@@ -174,10 +174,10 @@ export class Agent {
   }
 
   /**
-   * A message that reaches the model at its next request, while a run is at work; between runs, with the next
-   * run. Text that arrives when the model is about to end makes it go on. Returns an id, which the entry
-   * bears that is written when the message is taken in. Throws `invalid_argument` for a message that is
-   * empty, of the assistant, or the result of a call.
+   * A message that reaches the model at its next request, while a run is in progress; between runs, with the
+   * next run. Text that arrives when the model is about to end makes it go on. Returns an id, which the
+   * entry bears that is written when the message is taken in. Throws `invalid_argument` for a message that
+   * is empty, of the assistant, or the result of a call.
    */
   steer(message: string | readonly UserBlock[]): string {
     return this.#steering.add(spokenMessages(message, "steer()").flatMap(({ content }) => content));
@@ -204,7 +204,7 @@ export class Agent {
   }
 
   /**
-   * Another model, effort or both, from the next model request on: also while a run is at work. Without
+   * Another model, effort or both, from the next model request on: also while a run is in progress. Without
    * `effort` it is the provider's default; `setModel(agent.model, { effort })` changes the effort alone. A
    * run records what it begins with; a change after the first run began is an entry, stored when the promise
    * resolves. Rejects with `invalid_argument` for what is no model or effort and for a model of unknown price
@@ -233,7 +233,7 @@ export class Agent {
 
   /**
    * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to
-   * the entry once it is stored; a run at work publishes it. Rejects for the journal.
+   * the entry once it is stored; a run in progress publishes it. Rejects for the journal.
    */
   async note(kind: string, data: Json): Promise<NoteEntry> {
     return (await this.#record({ type: "note", kind, data })) as NoteEntry;
@@ -243,7 +243,7 @@ export class Agent {
    * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission,
    * checkpoints and journal are those of any call; the conversation does not change. Calls that are made side
    * by side overlap unless they conflict. What goes wrong in the call is an error result. Rejects with
-   * `invalid_argument` while a run is at work, and for the journal.
+   * `invalid_argument` while a run is in progress, and for the journal.
    */
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
     return this.#session.whenRead(() => this.#runs.callTool(name, input, options));
@@ -251,24 +251,27 @@ export class Agent {
 
   /**
    * Adds what others said to the conversation without asking the model; it is there when the next run begins.
-   * While a run is at work it waits for the end of that run. Rejects for a message of the assistant, an empty
-   * one, the result of a call, a hook that throws or is aborted with `signal`, and a journal that cannot be
-   * written.
+   * While a run is in progress it waits for the end of that run. Rejects for a message of the assistant, an
+   * empty one, the result of a call, a hook that throws or is aborted with `signal`, and a journal that
+   * cannot be written.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
     const messages = spokenMessages(message, "observe()");
     return this.#session.whenRead(() => this.#runs.observe(messages, signal ?? new AbortController().signal));
   }
 
-  /** Ends the run at work with `aborted`: its request and tools are aborted. Between runs nothing happens. */
+  /**
+   * Ends the run in progress with `aborted`: its request and tools are aborted. Between runs nothing
+   * happens.
+   */
   stop(reason = "The run was stopped."): void {
     this.#runs.current?.stop(reason);
   }
 
   /**
-   * Lets go of the run at work without an ending: request and tools are aborted, nothing more is recorded,
-   * and the run rejects with `aborted`. Its journal is that of a run that was cut: `run()` without an input
-   * goes on with it, here or elsewhere.
+   * Lets go of the run in progress without an ending: request and tools are aborted, nothing more is
+   * recorded, and the run rejects with `aborted`. Its journal is that of a run that was cut: `run()` without
+   * an input goes on with it, here or elsewhere.
    */
   release(): void {
     this.#runs.current?.release();
@@ -297,8 +300,8 @@ export class Agent {
 
   /**
    * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the
-   * conversation stays as it is, a `warning` event saying why. Rejects while a run is at work, when the agent
-   * has no `compaction`, and for the journal.
+   * conversation stays as it is, a `warning` event saying why. Rejects while a run is in progress, when the
+   * agent has no `compaction`, and for the journal.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     return this.#session.whenRead(() => this.#runs.compact(options));
@@ -307,14 +310,14 @@ export class Agent {
   /**
    * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one
    * is made only on request or when the provider refuses a request as too long. Rejects when there is none to
-   * take back, while a run is at work, and for the journal.
+   * take back, while a run is in progress, and for the journal.
    */
   async undoCompaction(): Promise<void> {
     this.#runs.assertIdle("undoCompaction()");
     await this.#session.whenRead(() => undoNewestCompaction(this.#runs.recorder));
   }
 
-  /** Begins anew. Throws `invalid_argument` while a run is at work, and with a `journal` of the host. */
+  /** Begins anew. Throws `invalid_argument` while a run is in progress, and with a `journal` of the host. */
   reset(): void {
     this.#runs.assertIdle("reset()");
     this.#session.reset();

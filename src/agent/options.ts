@@ -81,7 +81,7 @@ export interface AgentOptions {
   readonly longTermMemory?: LongTermMemoryOptions;
   /** False runs the calls of one answer one after the other, in order. Default true. */
   readonly parallelToolCalls?: boolean;
-  /** Calls of one answer at work at the same time. Default 64. */
+  /** Calls of one answer that run at the same time. Default 64. */
   readonly maxParallelToolCalls?: number;
   /** Calls of one answer that are looked at; those beyond get a result that says so. Default 128. */
   readonly maxCallsPerAnswer?: number;
@@ -177,7 +177,7 @@ export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" |
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;
 
-/** Throws `invalid_argument` for an option that nobody knows or that cannot work. */
+/** Throws `invalid_argument` for an unknown option and for an invalid value. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   assertModel(options?.model);
@@ -189,7 +189,7 @@ export function assertPatternOptions(options: object, own: readonly string[]): v
   assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
 }
 
-/** Throws `invalid_argument` for options of a run that nobody knows or that cannot work. */
+/** The same for the options of a run. */
 export function assertRunOptions(options: RunOptions): void {
   assertEach(options, RUN_OPTIONS, "run option");
 }

@@ -75,7 +75,7 @@ async function answerFor(
     }, answered.reject);
   });
   try {
-    // A prompt that does not hear of the abort holds up nobody else.
+    // A prompt that ignores the abort must not block the next question.
     orAborted(prompt.ask({ ...question, signal }), request.signal).then(answered.resolve, answered.reject);
     const given = await answered.promise;
     request.signal.throwIfAborted();
@@ -106,7 +106,7 @@ async function decidedNow(
   if (now.action === "deny") return { approved: false, ...defined({ reason: now.reason }) };
   // A tool's own question is for a person, whatever the rules allow.
   if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
-  // It runs in the form that the rules allow: nobody was asked about it.
+  // Allowed by rules: no person was asked.
   return { approved: true, unasked: true, input: now.input ?? request.input };
 }
 

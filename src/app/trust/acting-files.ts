@@ -106,7 +106,7 @@ export function extensionItems(root: string, folder: string): readonly TrustItem
   return [folderItem(item, folder, filesBelow(folder, MAX_FOLDER_FILES))];
 }
 
-/** The item of a folder: any change of a file, of its name or of its rights is another content. */
+/** The trust item of a folder. Its hash changes with the name, mode or content of any file in it. */
 function folderItem(
   item: Pick<TrustItem, "kind" | "path" | "does">,
   folder: string,

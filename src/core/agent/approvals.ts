@@ -41,7 +41,7 @@ interface Authorization {
 /** A call may run with another input than was asked about, once that is checked and judged. */
 interface GivenInput {
   readonly given: unknown;
-  /** A rule gave it, and nobody was shown it. */
+  /** A rule allowed it: no person saw the call. */
   readonly unasked: boolean;
   /** It is what was asked about: the schema has made it, and is not to make it once more. */
   readonly isChecked: boolean;
@@ -211,7 +211,7 @@ type FullAnswer = Extract<ApprovalAnswer, object> &
     readonly error?: string;
   };
 
-/** An answer as it is now: whoever changes its input afterwards has not changed what runs. */
+/** A copy of an answer: later changes of its input do not change what runs. */
 function ownAnswer(answer: ApproverAnswer, shown: ToolInput): FullAnswer | "later" {
   if (answer === "later") return answer;
   if (!isRecord(answer)) return { approved: answer === true };
@@ -236,7 +236,7 @@ async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promis
   return "waiting";
 }
 
-/** A question that nobody answers, which says why it was asked. */
+/** The refusal of a question without an answer, with the reason it was asked. */
 function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
   return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
 }

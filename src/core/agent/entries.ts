@@ -490,7 +490,7 @@ export type AgentEvent =
   | DoneEvent;
 
 /**
- * State that an observer keeps for each subagent at work, found by the events of a run: events of several
+ * State that an observer keeps for each running subagent, found by the events of a run: events of several
  * subagents come mixed, and one tool call may start more than one.
  */
 export class OpenSubagents<T> {

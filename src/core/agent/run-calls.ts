@@ -113,7 +113,7 @@ export class CallAbort {
     return this.#timedOut;
   }
 
-  /** True when the call has its result: nobody waits for it any more. */
+  /** True when the call has its result. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -425,8 +425,8 @@ function toolContext(
 }
 
 /**
- * The function with which a call makes calls of its own. They are admitted in the order in which they are
- * made, and conflict with one another as any calls do. Throws only for the journal.
+ * The function with which a call makes calls of its own. They are prepared in call
+ * order and scheduled like any others. Throws only when the journal fails.
  */
 export function callMaker(
   run: Run,
@@ -457,7 +457,7 @@ export function callMaker(
   };
 }
 
-/** The input of a call, so that whoever changes their own object meanwhile has not changed what runs. */
+/** A copy of the input of a call: later changes of the original do not change what runs. */
 function ownCopy(name: string, input: ToolInput): ToolInput {
   try {
     return structuredClone(input);

@@ -54,7 +54,7 @@ export function isSpending(entry: JournalEntry): entry is SpendingEntry {
   return entry.type === "assistant_message" || entry.type === "model_usage";
 }
 
-/** An answer that was cut and that nobody had to pay for: its price is not unknown, there is none. */
+/** An interrupted answer that was not charged: its cost is zero, not unknown. */
 export function isUnpaid(entry: SpendingEntry): boolean {
   return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
 }

@@ -52,7 +52,7 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
   return { input: {}, invalid_input: { reason: truncated ? "truncated" : "malformed", raw: text } };
 }
 
-/** The fields of an object that nobody knows more of. */
+/** The fields of an object of unknown shape. */
 export type Fields = { readonly [key: string]: unknown };
 
 /** A field as an object; an empty one where it is none. */

@@ -153,7 +153,7 @@ function firstProcess({ pid }: ChildProcess): string | undefined {
 
 /** It waits for all that it ends, so what it started is gone when it is. */
 async function gone(pid: string | undefined): Promise<void> {
-  // A zombie has ended, and may have nobody to take it away.
+  // A zombie has ended, even when no parent reaps it.
   const isAlive = (): boolean => pid !== undefined && /\) [^ZX]/.test(textOf(`/proc/${pid}/stat`));
   while (isAlive()) await systemClock.sleep(1);
 }

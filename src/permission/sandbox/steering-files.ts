@@ -8,7 +8,7 @@ const IN_ROOT = ".nano-agent nano-agent.json .mcp.json .claude .vscode .idea HEA
 /** Files and folders of a git folder that make git run programs or lead it elsewhere. */
 const IN_GIT = ["config", "config.worktree", "hooks", "commondir"];
 const IN_WORKTREE = [...IN_GIT, "gitdir"];
-/** Longer settings are nobody's. */
+/** A longer file is compared by size and time. */
 const MAX_BYTES = 1_000_000;
 /** Submodules may have submodules, and slashes in their names. */
 const MAX_DEPTH = 12;

@@ -20,7 +20,9 @@ interface Place {
 
 /** Length of the pieces that are looked up. A text is sampled at multiples of it. */
 const PIECE = 8;
-/** The shortest part of a longer form that counts: any such part of a text holds a whole sample. */
+/**
+ * The shortest part of a long secret that is found: every part of this length contains one of its samples.
+ */
 const MIN_PART = 16;
 /** Places remembered for a piece that occurs more than once. */
 const MAX_PLACES = 16;

@@ -16,7 +16,7 @@ export function urlPasswords(text: string): readonly string[] {
   return [...new Set(found)];
 }
 
-/** True when an address in the text has any password or token, a default such as `postgres` too. */
+/** True when an address in the text holds a password or token, default ones such as `postgres` included. */
 export function hasUrlLogin(text: string): boolean {
   return /:\/\/[^\s/?#@]*:[^\s@]+@|:\/\/[^\s/?#@:]{16,}@/.test(text);
 }
