@@ -129,12 +129,26 @@ test.each([
   ]);
 });
 
-test.each([
-  ["of this size", 2],
-  ["too large to be read", 65 * 1024 * 1024],
-])("a question without a diff says on every terminal that a file %s would be replaced", async (_, bytes) => {
+test("a file too large to be changed is refused without a question", async () => {
   const { open, cwd } = place({ "a.js": "x\n" });
-  truncateSync(join(cwd, "a.js"), bytes);
+  truncateSync(join(cwd, "a.js"), 65 * 1024 * 1024);
+  await using session = await open([
+    calls("read", { path: "a.js", limit: 1 }),
+    calls("write", { path: "a.js", content: "y\n" }),
+    says("Done."),
+  ]);
+  const asked: Question[] = [];
+  session.onQuestion((question) => void asked.push(question));
+  await session.send("Go");
+  expect([
+    asked,
+    session.view.items.flatMap((item) => (item.type === "tool" ? [item.state] : [])),
+    statSync(join(cwd, "a.js")).size,
+  ]).toEqual([[], ["ok", "error"], 65 * 1024 * 1024]);
+});
+
+test("a question without a diff says on every terminal that a file would be replaced", async () => {
+  const { open } = place({ "a.js": "x\n" });
   await using session = await open([
     calls("read", { path: "a.js", limit: 1 }),
     calls("write", { path: "a.js", content: "y\n".repeat(120_000) }),
@@ -146,7 +160,7 @@ test.each([
     session.answer(question.id, { choice: "no" });
   });
   await session.send("Go");
-  const reason = `It replaces a file of ${bytes} bytes.`;
+  const reason = "It replaces a file of 2 bytes.";
   const view = { width: 100, marks: marksOf({ unicode: true }), now: 0, details: false };
   const texts = asked.flatMap((question) => [
     question.reason,

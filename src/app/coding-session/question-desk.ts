@@ -143,9 +143,9 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
-    const { tool, input, agent, callId, runs, outside, signal } = asked;
+    const { tool, input, agent, callId, place, runs, outside, signal } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
-    const change = await this.#changeOf(tool, input, { signal, known: this.#knownFor(asked) });
+    const change = await this.#changeOf(tool, input, { signal, place, known: this.#knownFor(asked) });
     if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
     const id = await this.#record(asked, content);
@@ -203,7 +203,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   async #changeOf(
     tool: string,
     input: ToolInput,
-    how: Pick<QuestionedCall, "known"> & { readonly signal?: AbortSignal } = {},
+    how: Pick<QuestionedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
   ): Promise<ShownChange | undefined> {
     const { settings, files } = this.#options;
     const { questionDiff } = await import("./question-diff.ts");

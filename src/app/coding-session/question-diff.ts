@@ -17,6 +17,8 @@ import { type FileDiff, parseUnifiedDiff } from "./file-diff.ts";
 export interface QuestionedCall {
   readonly tool: string;
   readonly input: ToolInput;
+  /** The judged place of its file, links resolved. Default: its path, resolved now. */
+  readonly place?: string | undefined;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
   /**
@@ -51,12 +53,12 @@ const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => 
  * themselves plan them; `undefined` for other calls. Never rejects: the question comes without a diff.
  */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
-  const { tool, input, settings, files, known, signal } = call;
+  const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;
   if ((tool !== "write" && tool !== "edit") || typeof shown !== "string") return undefined;
   const gone = (what: string): ShownChange => (tool === "write" ? { replaces: `It replaces ${what}.` } : {});
   try {
-    const path = resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
+    const path = place ?? resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
     const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
     const agreed = known === undefined ? TAKEN_FOR_READ : undefined;
     const target = { path, shown, state, transcriptId, files, agreed, callId: "" };
