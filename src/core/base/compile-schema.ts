@@ -1,3 +1,4 @@
+import { MAX_ISSUES, pointerToken, schemaError } from "./check-value.ts";
 import { errorMessage, type Json, misuse } from "./errors.ts";
 import { isPlain, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
@@ -9,7 +10,6 @@ import type {
   SchemaResult,
   StandardSchema,
 } from "./schema.ts";
-import { MAX_ISSUES, pointerToken, schemaError } from "./schema-run.ts";
 import { compileValidator, type JsonValidator } from "./validate-json.ts";
 
 /**

@@ -1,15 +1,345 @@
 import {
-  arrayChecks,
-  branchChecks,
+  type Check,
   choiceChecks,
+  mapKeyword,
+  namesKeyword,
   numberChecks,
-  objectChecks,
+  numberKeyword,
+  patternOf,
+  type SchemaNode,
+  SchemaRun,
+  schemaError,
+  schemaKeyword,
+  schemasKeyword,
   stringChecks,
+  tooFew,
+  tooMany,
   typeCheck,
+  typeName,
 } from "./check-value.ts";
-import { isRecord, MAX_JSON_DEPTH } from "./json.ts";
+import { expectedForm, type ResolveRef } from "./expected-form.ts";
+import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type { JsonSchema, SchemaResult } from "./schema.ts";
-import { type Check, type SchemaNode, SchemaRun, schemaError } from "./schema-run.ts";
+import { nearest } from "./text.ts";
+
+/** Checks for arrays, in the words of draft 2020-12 (`prefixItems`, `items`) and 7 (`additionalItems`). */
+function arrayChecks(node: SchemaNode): readonly Check[] {
+  const checks: Check[] = [];
+  const isTuple = Array.isArray(node.schema["items"]);
+  const first = schemasKeyword(node, isTuple ? "items" : "prefixItems") ?? [];
+  const rest = schemaKeyword(node, isTuple ? "additionalItems" : "items");
+  if (first.length > 0 || rest !== undefined) {
+    checks.push((value, run) =>
+      Array.isArray(value) ? checkItems(value, (at) => first[at] ?? rest, run) : value,
+    );
+  }
+  return [...checks, ...itemCountChecks(node), ...containsChecks(node)];
+}
+
+function checkItems(
+  items: readonly unknown[],
+  checkOf: (at: number) => Check | undefined,
+  run: SchemaRun,
+): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let at = 0; at < items.length && !run.over; at += 1) {
+    const check = checkOf(at);
+    if (check === undefined) break;
+    const checked = run.within(at, check, items[at]);
+    if (checked !== items[at]) {
+      copy ??= [...items];
+      copy[at] = checked;
+    }
+  }
+  return copy ?? items;
+}
+
+function itemCountChecks(node: SchemaNode): readonly Check[] {
+  const min = numberKeyword(node, "minItems") ?? 0;
+  const max = numberKeyword(node, "maxItems") ?? Number.POSITIVE_INFINITY;
+  const unique = node.schema["uniqueItems"] === true;
+  if (min === 0 && max === Number.POSITIVE_INFINITY && !unique) return [];
+  return [
+    (value, run) => {
+      if (!Array.isArray(value)) return value;
+      const count = value.length;
+      if (count < min) run.fail(() => tooFew("item", min, count));
+      if (count > max) run.fail(() => tooMany("item", max, count));
+      if (unique && new Set(value.map(canonicalJson)).size < count)
+        run.fail(() => "must not hold the same item twice");
+      return value;
+    },
+  ];
+}
+
+function containsChecks(node: SchemaNode): readonly Check[] {
+  const wanted = schemaKeyword(node, "contains");
+  if (wanted === undefined) return [];
+  const min = numberKeyword(node, "minContains") ?? 1;
+  const max = numberKeyword(node, "maxContains") ?? Number.POSITIVE_INFINITY;
+  return [
+    (value, run) => {
+      if (!Array.isArray(value)) return value;
+      const found = value.filter((item) => run.holds(wanted, item)).length;
+      if (found < min) run.fail(() => tooFew("item of the wanted form", min, found));
+      if (found > max) run.fail(() => tooMany("item of the wanted form", max, found));
+      return value;
+    },
+  ];
+}
+
+interface ObjectKeywords {
+  /** The properties as the schema spells them. */
+  readonly schemas: unknown;
+  readonly resolve: ResolveRef;
+  readonly properties: ReadonlyMap<string, Check>;
+  readonly patterns: readonly (readonly [RegExp, Check])[];
+  readonly required: ReadonlySet<string>;
+  readonly additional: Check | false | undefined;
+  readonly names: Check | undefined;
+}
+
+/**
+ * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional
+ * property that does not take it is dropped: many models write it for "nothing".
+ */
+function objectChecks(node: SchemaNode): readonly Check[] {
+  const keywords: ObjectKeywords = {
+    schemas: node.schema["properties"],
+    resolve: node.resolve,
+    properties: new Map(mapKeyword(node, "properties", node.compile)),
+    patterns: mapKeyword(node, "patternProperties", node.compile).map(([source, check]) => [
+      patternOf(source, `${node.where}/patternProperties`),
+      check,
+    ]),
+    required: new Set(namesKeyword(node, "required")),
+    additional:
+      node.schema["additionalProperties"] === false ? false : schemaKeyword(node, "additionalProperties"),
+    names: schemaKeyword(node, "propertyNames"),
+  };
+  return [...fieldChecks(keywords), ...fieldCountChecks(node), ...dependencyChecks(node)];
+}
+
+const DROPPED = Symbol("dropped");
+
+function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
+  const { patterns, properties, required, additional, names } = keywords;
+  const checks: Check[] = [];
+  if (properties.size > 0 || patterns.length > 0 || additional !== undefined || names !== undefined) {
+    const checkField = fieldCheck(keywords);
+    checks.push((value, run) => (isRecord(value) ? checkFields(value, checkField, run) : value));
+  }
+  if (required.size > 0) {
+    const list = [...required];
+    checks.push((value, run) => {
+      if (!isRecord(value)) return value;
+      for (const key of list) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, keywords));
+      return value;
+    });
+  }
+  return checks;
+}
+
+type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
+
+function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fields {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    const checked = checkField(key, value, run);
+    if (checked !== value) {
+      copy ??= { ...fields };
+      if (checked === DROPPED) delete copy[key];
+      else
+        Object.defineProperty(copy, key, {
+          value: checked,
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
+    }
+    if (run.over) break;
+  }
+  return copy ?? fields;
+}
+
+function fieldCheck(keywords: ObjectKeywords): CheckField {
+  const { names, patterns, properties } = keywords;
+  const checkNamed = namedField(keywords);
+  const checkAdditional = additionalField(keywords);
+  return (key, value, run) => {
+    if (names !== undefined && !run.holds(names, key))
+      run.fail(() => `property name ${JSON.stringify(key)} is not allowed`);
+    const matching = patterns.filter(([pattern]) => pattern.test(key));
+    if (!properties.has(key) && matching.length === 0) return checkAdditional(key, value, run);
+    let current = checkNamed(key, value, run);
+    for (const [, check] of matching) if (current !== DROPPED) current = run.within(key, check, current);
+    return current;
+  };
+}
+
+function namedField({ properties, required }: ObjectKeywords): CheckField {
+  return (key, value, run) => {
+    const check = properties.get(key);
+    if (check === undefined) return value;
+    if (value === null && run.repairs && !required.has(key) && !run.holds(check, null)) return DROPPED;
+    return run.within(key, check, value);
+  };
+}
+
+function additionalField({ additional, properties }: ObjectKeywords): CheckField {
+  return (key, value, run) => {
+    if (additional === undefined) return value;
+    if (additional !== false) return run.within(key, additional, value);
+    run.fail(() => unknownMessage(key, properties));
+    return value;
+  };
+}
+
+function fieldCountChecks(node: SchemaNode): readonly Check[] {
+  const min = numberKeyword(node, "minProperties") ?? 0;
+  const max = numberKeyword(node, "maxProperties") ?? Number.POSITIVE_INFINITY;
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
+  return [
+    (value, run) => {
+      if (!isRecord(value)) return value;
+      const count = Object.keys(value).filter((key) => value[key] !== undefined).length;
+      if (count < min) run.fail(() => tooFew("field", min, count));
+      if (count > max) run.fail(() => tooMany("field", max, count));
+      return value;
+    },
+  ];
+}
+
+/** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which is either. */
+function dependencyChecks(node: SchemaNode): readonly Check[] {
+  const compile = (value: unknown, where: string): Check =>
+    Array.isArray(value) ? allPresent(namesKeyword(node, "dependencies", value)) : node.compile(value, where);
+  const dependents = ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword) =>
+    mapKeyword(node, keyword, compile),
+  );
+  return dependents.map(
+    ([key, check]): Check =>
+      (value, run) =>
+        isRecord(value) && !isAbsent(value, key) ? check(value, run) : value,
+  );
+}
+
+function allPresent(names: readonly string[]): Check {
+  return (value, run) => {
+    if (!isRecord(value)) return value;
+    for (const key of names) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, NONE));
+    return value;
+  };
+}
+
+function isAbsent(fields: Fields, key: string): boolean {
+  return !Object.hasOwn(fields, key) || fields[key] === undefined;
+}
+
+type NamedForms = Pick<ObjectKeywords, "properties" | "schemas" | "resolve">;
+
+const NONE: NamedForms = { properties: new Map(), schemas: {}, resolve: () => undefined };
+
+function missingMessage(key: string, fields: Fields, { properties, schemas, resolve }: NamedForms): string {
+  const strangers = Object.keys(fields).filter((each) => !properties.has(each));
+  const guess = nearest(key, strangers);
+  const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
+  const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
+  const said = notes.filter((note) => note !== "").join("; ");
+  return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
+}
+
+function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {
+  const allowed = [...properties.keys()];
+  const guess = nearest(key, allowed);
+  const listed = allowed.length === 0 ? "none are allowed" : `allowed: ${allowed.slice(0, 20).join(", ")}`;
+  return `unknown property ${JSON.stringify(key)}; ${guess === undefined ? listed : `did you mean ${JSON.stringify(guess)}?`}`;
+}
+
+/** The checks for `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
+function branchChecks(node: SchemaNode): readonly Check[] {
+  const checks: Check[] = [...(schemasKeyword(node, "allOf") ?? [])];
+  const anyOf = schemasKeyword(node, "anyOf");
+  if (anyOf !== undefined) checks.push(anyOfCheck(anyOf));
+  const oneOf = schemasKeyword(node, "oneOf");
+  if (oneOf !== undefined) checks.push(oneOfCheck(oneOf));
+  const not = schemaKeyword(node, "not");
+  if (not !== undefined) {
+    checks.push((value, run) => {
+      if (run.holds(not, value)) run.fail(() => "has a form that is not allowed here");
+      return value;
+    });
+  }
+  return [...checks, ...conditionChecks(node)];
+}
+
+function anyOfCheck(branches: readonly Check[]): Check {
+  return (value, run) => {
+    for (const branch of branches) if (run.holds(branch, value)) return value;
+    return noneHolds(branches, value, run);
+  };
+}
+
+function oneOfCheck(branches: readonly Check[]): Check {
+  return (value, run) => {
+    const holding = branches.filter((branch) => run.holds(branch, value)).length;
+    if (holding === 1) return value;
+    if (holding === 0) return noneHolds(branches, value, run);
+    run.fail(() => `fits ${holding} of the alternatives; it must fit exactly one`);
+    return value;
+  };
+}
+
+function conditionChecks(node: SchemaNode): readonly Check[] {
+  const condition = schemaKeyword(node, "if");
+  const whenTrue = schemaKeyword(node, "then");
+  const whenFalse = schemaKeyword(node, "else");
+  if (condition === undefined) return [];
+  return [
+    (value, run) => {
+      const branch = run.holds(condition, value) ? whenTrue : whenFalse;
+      return branch === undefined ? value : branch(value, run);
+    },
+  ];
+}
+
+/** No branch takes the value as it is: repaired if there is one way only, else what is wrong is said. */
+function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
+  if (run.quiet) {
+    run.fail(() => "");
+    return value;
+  }
+  const outcomes = branches.map((branch) => run.attempt(branch, value));
+  const repaired = outcomes.filter((outcome) => outcome.failures === 0);
+  const first = repaired[0];
+  if (first !== undefined && repaired.every((other) => equalJson(other.value, first.value)))
+    return first.value;
+  const meant = outcomes.filter((outcome) => outcome.failures > 0 && !outcome.issues.some(saysOtherForm));
+  const closest = meant.toSorted((a, b) => a.failures - b.failures)[0];
+  if (closest !== undefined) {
+    run.report(closest);
+    return value;
+  }
+  const expected = new Set(
+    outcomes.flatMap((outcome) => outcome.issues.slice(0, 1).map((issue) => expectation(issue))),
+  );
+  run.fail(
+    () =>
+      `fits none of the alternatives: ${[...expected].slice(0, 8).join("; ") || `got ${typeName(value)}`}`,
+  );
+  return value;
+}
+
+/** True when an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
+function saysOtherForm(issue: { readonly path: string; readonly kind: string }): boolean {
+  return issue.path === "" ? issue.kind !== "other" : issue.kind === "choice" && !/[.[]/.test(issue.path);
+}
+
+function expectation(issue: { readonly path: string; readonly message: string }): string {
+  return issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`;
+}
 
 /** Checks a value, and hands back what it was repaired to. Never changes the value itself. */
 export type JsonValidator = (value: unknown) => SchemaResult;
