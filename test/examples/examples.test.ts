@@ -45,7 +45,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   [
     "19-permissions",
     [
-      "? mkdir b … always bash(mkdir b)",
+      "? mkdir b … always bash(touch a && mkdir b)",
       "allow by person: mkdir b: no rule allows it.",
       "deny by rule: The rule bash(rm *) forbids rm a.",
       "deny by person: the user said: I cannot see what it does",
