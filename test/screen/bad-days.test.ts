@@ -87,6 +87,21 @@ test("the end of a long command is always shown, and v shows all of it", async (
   expect(program.emulator.screen.join("\n")).toContain("rm -rf important");
 });
 
+test("a small window keeps the end of a command and the answers; one that has no room for them takes no yes", async () => {
+  const command = `${"echo step\n".repeat(40)}rm -rf important`;
+  const { program } = await openScreen([calls("bash", { command }), says("No.")], { columns: 30, rows: 10 });
+  await program.typeUntil("go\r", "2  No, and say why");
+  expect(program.emulator.screen.join("\n")).toMatch(
+    /… \d+ more lines · v[^]*rm -rf important[^]*1 {2}Run once/,
+  );
+  await takesKeys(program);
+  await program.resize({ columns: 30, rows: 6 });
+  await program.shows("Window too small");
+  program.type("1");
+  await program.resize({ columns: 80, rows: 24 });
+  await program.shows("2  No, and say why");
+});
+
 test("what is printed in the middle of an answer shows at once, fits the window, and stands behind the answer", async () => {
   const gate = Promise.withResolvers<void>();
   const { program } = await openScreen([[says("One. "), waits(gate.promise), says("Two.")]], { columns: 36 });

@@ -264,7 +264,7 @@ test("a question names the command without a rule, and offers one rule that woul
     code: "no_rule",
   });
   expect([check("make > log").reason, check("a\u202eb").reason]).toEqual([
-    "make > log: no rule for single commands covers the line, > is not plain text.",
+    "No rule for single commands covers the line: > is not plain text.",
     "The command has a character in it that does not show (U+202E).",
   ]);
 });

@@ -144,10 +144,7 @@ function judgeOutside(call: CommandCall): Verdict {
   if (whole !== undefined) return byRule(whole, command);
   const line = readPlainLine(command);
   if ("problem" in line)
-    return notJudged(
-      `${shown(command)}: no rule for single commands covers the line, ${line.problem}.`,
-      command,
-    );
+    return notJudged(`No rule for single commands covers the line: ${line.problem}.`, command);
   const exact = allowing.find(({ pattern = "" }) => pattern === command.trim() && !pattern.includes("*"));
   if (exact !== undefined) return byRule(exact, command);
   const looking = lookingCommands(line.commands, call);
