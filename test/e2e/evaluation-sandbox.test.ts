@@ -1,18 +1,11 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isRecord } from "../../src/core/base/json.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
+import { until } from "../faults/until.ts";
 import { missingForSandbox } from "../sandbox-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand } from "./command.ts";
@@ -71,20 +64,21 @@ describe.skipIf(missing !== "")(`agents in the sandbox${missing === "" ? "" : `:
   });
 
   test("reach neither what judges another run, nor its folders, nor those of other programs", async () => {
-    // Where commands in the sandbox see it: their folder for temporary files is their own.
-    mkdirSync(join(process.cwd(), ".cache"), { recursive: true });
-    const room = mkdtempSync(join(process.cwd(), ".cache", "room-"));
-    onTestFinished(() => rmSync(room, { recursive: true }));
+    const room = tempFolder();
     const told = join(room, "told");
-    const attack = `until [ -s ${told} ]; do sleep 0.05; done
-      { read -r work; read -r judge; } <${told}
-      echo 'echo forged; exit 0' >"$judge/real"; echo one >"$work/done.txt"; echo x >"$work/../tmp/x"; echo x >"$OLD/x"
+    // Commands do not see the files of this test: what they attack is named in them.
+    const attackOn = (
+      [work, judge]: readonly string[],
+      old: string,
+    ): string => `work='${work}' judge='${judge}'
+      echo 'echo forged; exit 0' >"$judge/real"; echo one >"$work/done.txt"; echo x >"$work/../tmp/x"; echo x >"${old}/x"
       ls "$judge" "$work" "$work/../tmp"; echo tried`;
-    const server = await modelServer((request) => {
+    const server = await modelServer(async (request) => {
       const { prompt, isAnswered } = requestOf(request);
-      return isAnswered || prompt.includes("Wait")
-        ? says("Done.")
-        : calls("bash", { command: hidden(attack.replace("$OLD", env["TMPDIR"] ?? "")) });
+      if (isAnswered || prompt.includes("Wait")) return says("Done.");
+      await until(() => existsSync(told));
+      const places = readFileSync(told, "utf8").split("\n");
+      return calls("bash", { command: hidden(attackOn(places, env["TMPDIR"] ?? "")) });
     });
     const { run, results, env } = place(server);
     const suite = suiteOf({

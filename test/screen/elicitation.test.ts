@@ -101,7 +101,7 @@ test.each([
   ["1", "accept"],
   ["2", "decline"],
 ])("in plain mode answer %s to a page that is to be opened means %s", async (number, action) => {
-  const screen = await asking(PAGE, { plain: true, begins: "2. None of these" });
+  const screen = await asking(PAGE, { plain: true, begins: "2  None of these" });
   const { program } = screen;
   await answered(program, number, "It is done.");
   expect(heard(screen)).toEqual({ action });

@@ -92,7 +92,7 @@ test("Alt+Enter queues messages alone: a command of the screen, a shell line and
   const queued = (text: string): void => program.type(`${text}${KEYS.altEnter}`);
   await program.typeUntil("go\r", "Half");
   queued("/nothing");
-  await program.shows("There is no command /nothing");
+  await program.shows("There is no /nothing");
   program.type(KEYS.ctrl("u"));
   queued("/compact");
   await program.shows("esc stops it, then /compact");
