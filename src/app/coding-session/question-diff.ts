@@ -67,12 +67,16 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
       clock: systemClock,
       signal,
     });
-    const content = before && encodeText(before.content);
-    if (content !== undefined && "missing" in content) return gone("a file in another encoding");
-    const diff = await diffOf(shown, before?.content.text, after);
-    const large =
-      before !== undefined && diff === undefined ? gone(`a file of ${before.stamp.size} bytes`) : {};
-    return { diff, file: { content }, ...large };
+    if (before === undefined)
+      return { diff: await diffOf(shown, undefined, after), file: { content: undefined } };
+    const content = encodeText(before.content);
+    if ("missing" in content) return gone("a file in another encoding");
+    const diff = await diffOf(shown, before.content.text, after);
+    return {
+      diff,
+      file: { content },
+      ...(diff === undefined && gone(`a file of ${before.stamp.size} bytes`)),
+    };
   } catch (error) {
     if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };
     return gone("what is there, which could not be read");
