@@ -37,6 +37,8 @@ export interface Confinement {
 export interface ConfineOptions {
   readonly settings: Settings;
   readonly addDirs?: readonly string[];
+  /** `shell`: a terminal of an editor, see {@link isForTerminal}. */
+  readonly ports?: { readonly shell?: unknown } | undefined;
   /** Whose values are secrets too. */
   readonly servers?: readonly McpServerDefinition[];
   readonly onNotice: OnNotice;
@@ -79,6 +81,14 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
   };
 }
 
+/**
+ * True when commands run in the terminal of an editor, which nothing of ours confines: where there is one, and
+ * a person or a rule allows each command. What runs without either stays in the sandbox.
+ */
+function isForTerminal({ ports }: ConfineOptions, mode: PermissionMode): boolean {
+  return ports?.shell !== undefined && mode !== "auto" && mode !== "plan";
+}
+
 /** The sandbox of a session: opened once, with the first call that needs to know. */
 class SessionSandbox {
   readonly #options: ConfineOptions;
@@ -108,13 +118,16 @@ class SessionSandbox {
     const mode = sandboxMode(this.#options.settings);
     if (mode === "off") return "none";
     if (mode === "on") return "only";
+    if (isForTerminal(this.#options, this.modeOf({}))) return "none";
     return (await this.open().catch(() => undefined)) === undefined ? "none" : "works";
   }
 
   placementOf(input: object): ReturnType<typeof placementOf> {
     const isOnly = sandboxMode(this.#options.settings) === "on";
-    const sandbox = this.#sandbox === undefined ? "none" : isOnly ? "only" : "works";
-    return placementOf("access" in input ? input.access : undefined, { mode: this.modeOf(input), sandbox });
+    const mode = this.modeOf(input);
+    const isOutside = this.#sandbox === undefined || (!isOnly && isForTerminal(this.#options, mode));
+    const sandbox = isOutside ? "none" : isOnly ? "only" : "works";
+    return placementOf("access" in input ? input.access : undefined, { mode, sandbox });
   }
 
   async dispose(): Promise<void> {

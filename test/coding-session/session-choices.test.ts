@@ -147,7 +147,7 @@ test("an editor's texts are what is read and written, and permission judges as e
       [calls("bash", { command: "ls" }), calls("bash", { command: "make" })],
       says("Done."),
     ],
-    { ports: { files, shell }, permissionMode: "acceptEdits", settings: { sandbox: { mode: "off" } } },
+    { ports: { files, shell }, permissionMode: "acceptEdits" },
   );
   const { denials } = await session.send("Edit");
   expect([buffers.get(path), asked, denials.map(({ input }) => input)]).toEqual([
