@@ -82,8 +82,8 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
 }
 
 /**
- * True when commands run in the terminal of an editor, which nothing of ours confines: where there is one, and
- * a person or a rule allows each command. What runs without either stays in the sandbox.
+ * True when commands run in the terminal of an editor, which nothing of ours confines: where there is one,
+ * and a person or a rule allows each command. What runs without either stays in the sandbox.
  */
 function isForTerminal({ ports }: ConfineOptions, mode: PermissionMode): boolean {
   return ports?.shell !== undefined && mode !== "auto" && mode !== "plan";
