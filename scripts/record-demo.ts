@@ -103,13 +103,17 @@ function picture(rows: readonly (readonly Span[])[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: the agent runs a failing test, reads the code, fixes it, and runs the tests again">`,
     `<rect width="100%" height="100%" rx="10" fill="#0d1521"/>${dots}`,
-    `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`,
+    `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`,
     ...texts,
     "</g></svg>\n",
   ].join("\n");
 }
 
 function spanMarkup({ text, color, bold }: Span): string {
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const escaped = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll(" ", "\u00A0");
   return `<tspan fill="${color}"${bold ? ' font-weight="bold"' : ""}>${escaped}</tspan>`;
 }

@@ -74,7 +74,7 @@ function picture(
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal">`,
     `<rect width="100%" height="100%" rx="8" fill="${light ? "#ffffff" : "#0d1521"}"/>`,
-    `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`,
+    `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`,
     ...content,
     "</g></svg>\n",
   ].join("\n");
@@ -148,6 +148,11 @@ const ANSI: readonly string[] = [
   "#ffffff",
 ];
 
+/** Browsers join blanks in pictures, which no longer listen to `xml:space`: theirs do not break. */
 function escaped(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll(" ", "\u00A0");
 }
