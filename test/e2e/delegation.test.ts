@@ -60,7 +60,7 @@ test("what nobody allowed a subagent may not do either, and the run says so", as
   const cwd = tempFolder({});
   const { code, stderr } = await runCommand(["-p", "go"], { env: serverEnv(server), cwd });
   expect([code, existsSync(join(cwd, "b.txt"))]).toEqual([3, false]);
-  expect(stderr).toContain("A tool call was refused: write:");
+  expect(stderr).toContain("A tool call was refused: write b.txt.");
 });
 
 test("an interrupt ends the processes of a subagent too", async () => {
