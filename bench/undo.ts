@@ -17,8 +17,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckpointedCall } from "../src/core/agent/ports.ts";
 import { defineTool } from "../src/core/tool/tool.ts";
-import { DEFAULT_LIMITS } from "../src/session/checkpoints/checkpoint-limits.ts";
-import { SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
+import { DEFAULT_LIMITS } from "../src/session/undo/checkpoint-limits.ts";
+import { SessionCheckpoints } from "../src/session/undo/session-checkpoints.ts";
 
 const FILES_A_FOLDER = 50;
 const ROUNDS = 5;

@@ -1,8 +1,8 @@
-import { EXIT_MEANINGS } from "../src/app/coding-session/exit-code.ts";
 import { actionForm } from "../src/faces/cli/command-spec.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { FLAGS } from "../src/faces/cli/flags.ts";
 import { groups } from "../src/faces/cli/help.ts";
+import { EXIT_MEANINGS } from "../src/view/exit-code.ts";
 
 /** Where the reference is kept. */
 export const CLI_REFERENCE = "docs/cli.md";

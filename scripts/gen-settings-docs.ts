@@ -1,7 +1,7 @@
-import type { ProjectRule } from "../src/app/config/project-rules.ts";
-import type { DescribedShape } from "../src/app/config/setting.ts";
-import { PLACED_SETTINGS, SETTINGS } from "../src/app/config/setting-table.ts";
-import { formOf } from "../src/app/config/shape.ts";
+import type { ProjectRule } from "../src/coding/settings/project-rules.ts";
+import type { DescribedShape } from "../src/coding/settings/setting.ts";
+import { PLACED_SETTINGS, SETTINGS } from "../src/coding/settings/setting-table.ts";
+import { formOf } from "../src/coding/settings/shape.ts";
 
 /** Where the reference of settings is kept. */
 export const SETTINGS_REFERENCE = "docs/settings.md";

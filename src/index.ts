@@ -51,13 +51,13 @@ export {
   ToolRegistry,
   type ToolResult,
 } from "./core/tool/tool.ts";
+export { finishPrintHook } from "./hooks/finish-print.ts";
+export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hooks/hook.ts";
+export { HookRegistry } from "./hooks/hook-registry.ts";
 export { InMemoryMemory } from "./memory/in-memory-memory.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
 export { ReActAgent } from "./patterns/react-agent.ts";
 export { ReflectionAgent } from "./patterns/reflection-agent.ts";
 export { SimpleAgent } from "./patterns/simple-agent.ts";
 export { UserAgent } from "./patterns/user-agent.ts";
-export { finishPrintHook } from "./plugins/finish-print.ts";
-export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./plugins/hook.ts";
-export { HookRegistry } from "./plugins/hook-registry.ts";
 export { fallbackModel, isFallbackError } from "./providers/fallback.ts";

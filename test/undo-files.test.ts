@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { rollbackPlace } from "../src/session/checkpoints/session-checkpoints.ts";
+import { rollbackPlace } from "../src/session/undo/session-checkpoints.ts";
 import { type Deed, treeOf, undoRoom } from "./undo-room.ts";
 
 test("a binary file of five megabytes comes back byte for byte", async () => {

@@ -5,15 +5,15 @@ import { Agent } from "../src/agent/agent.ts";
 import { MemoryJournal } from "../src/core/agent/journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
 import { defineTool, type Tool } from "../src/core/tool/tool.ts";
-import { type CheckpointLimits } from "../src/session/checkpoints/checkpoint-limits.ts";
+import { type CheckpointLimits } from "../src/session/undo/checkpoint-limits.ts";
 import {
   type RollbackOptions,
   type RollbackPlace,
   type RollbackReport,
   redo,
   undo,
-} from "../src/session/checkpoints/rollback.ts";
-import { rollbackPlace, SessionCheckpoints } from "../src/session/checkpoints/session-checkpoints.ts";
+} from "../src/session/undo/rollback.ts";
+import { rollbackPlace, SessionCheckpoints } from "../src/session/undo/session-checkpoints.ts";
 import { calls, says } from "../src/testing/script.ts";
 import { ScriptedModel } from "../src/testing/scripted-model.ts";
 import { tempFolder } from "./temp-folder.ts";

@@ -9,7 +9,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["core/tool", 12],
   ["core/agent", 20],
   ["system", 25],
-  ["plugins", 29],
+  ["hooks", 29],
   ["adapters", 30],
   ["providers", 30],
   ["tools", 30],
@@ -33,10 +33,12 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["coding-agent", 45],
   ["server", 45],
   ["durable", 45],
-  ["app", 40],
-  ["faces/terminal", 49],
+  ["view", 35],
+  ["coding", 40],
+  ["evaluation", 45],
+  ["faces/text", 49],
   ["faces/cli", 50],
-  ["faces/tui", 50],
+  ["faces/terminal", 50],
   ["faces/acp", 50],
   ["faces/http", 50],
   ["faces/mcp", 50],
@@ -51,13 +53,13 @@ export const ALLOWED_SIBLINGS: ReadonlySet<string> = new Set(["extensions/subage
  * Imports of a higher room that are allowed where they are dynamic: what is loaded when it is asked for, as
  * `from -> to`.
  */
-export const LATE_IMPORTS: ReadonlySet<string> = new Set(["agent -> app"]);
+export const LATE_IMPORTS: ReadonlySet<string> = new Set(["agent -> coding"]);
 
 /** Rooms that may load the other faces, with a dynamic import. */
 export const FACE_LOADER = "faces/cli";
 
 /** The one file that reads the environment. */
-export const ENVIRONMENT_FILE = "src/app/config/env.ts";
+export const ENVIRONMENT_FILE = "src/system/env.ts";
 
 /** The files that may end the process, and the one that keeps code of others from it. */
 export const EXIT_FILES: ReadonlySet<string> = new Set([

@@ -47,11 +47,11 @@ export async function agentLoop(
 }
 
 async function defaultModelName(): Promise<string> {
-  const { readEnvironment, variable } = await import("../app/config/env.ts");
+  const { readEnvironment, variable } = await import("../system/env.ts");
   const environment = readEnvironment();
   const id = variable(environment, "OPENAI_MODEL");
   if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;
-  const { chooseModel } = await import("../app/model-choice.ts");
+  const { chooseModel } = await import("../coding/setup/model-choice.ts");
   const model = variable(environment, "NANO_AGENT_MODEL");
   const config = { values: model === undefined ? {} : { model }, sources: new Map() };
   return (await chooseModel({ config, environment, waits: true })).name;

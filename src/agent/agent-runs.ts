@@ -23,14 +23,14 @@ import type { ToolInput } from "../core/message/block.ts";
 import type { Message, UserMessage } from "../core/message/message.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { Tool, ToolRegistry, ToolResult } from "../core/tool/tool.ts";
+import type { HookedAgent } from "../hooks/hook.ts";
+import type { HookRegistry } from "../hooks/hook-registry.ts";
+import { Hooks, type HooksContext } from "../hooks/hooks.ts";
+import { loopGuardPlugin } from "../hooks/loop-guard-plugin.ts";
+import { stopWhenPlugin } from "../hooks/stop-when.ts";
 import { compactionPlugin, compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
 import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import { LongTermPlugin } from "../memory/long-term-plugin.ts";
-import type { HookedAgent } from "../plugins/hook.ts";
-import type { HookRegistry } from "../plugins/hook-registry.ts";
-import { Hooks, type HooksContext } from "../plugins/hooks.ts";
-import { loopGuardPlugin } from "../plugins/loop-guard-plugin.ts";
-import { stopWhenPlugin } from "../plugins/stop-when.ts";
 import { type AgentSession, assertRunnable, type SteeringQueue } from "./agent-session.ts";
 import {
   type AgentOptions,

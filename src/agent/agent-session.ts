@@ -18,7 +18,7 @@ import type { ToolResultBlock, UserBlock } from "../core/message/block.ts";
 import { type Message, toolCallsOf, type UserMessage } from "../core/message/message.ts";
 import { repairTranscript } from "../core/message/transcript.ts";
 import { isExternal, type ToolRegistry } from "../core/tool/tool.ts";
-import type { Hooks } from "../plugins/hooks.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** A request for a run, as far as it decides whether the run can begin. */

@@ -10,7 +10,7 @@ export type {
 export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run.ts";
 export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
 export { SharedBudget } from "../core/model/budget.ts";
-export type { FinishPrintOptions } from "../plugins/finish-print.ts";
+export type { FinishPrintOptions } from "../hooks/finish-print.ts";
 export type {
   ActingArguments,
   HookArguments,
@@ -19,10 +19,10 @@ export type {
   HookOutputs,
   PostHook,
   PreHook,
-} from "../plugins/hook.ts";
-export type { HookSettings } from "../plugins/hook-registry.ts";
-export type { LoopGuardOptions } from "../plugins/loop-guard.ts";
-export type { StopState, StopWhen } from "../plugins/stop-when.ts";
+} from "../hooks/hook.ts";
+export type { HookSettings } from "../hooks/hook-registry.ts";
+export type { LoopGuardOptions } from "../hooks/loop-guard.ts";
+export type { StopState, StopWhen } from "../hooks/stop-when.ts";
 export type { AgentLoopOptions } from "./agent-loop.ts";
 export type { SteeringMessage } from "./agent-session.ts";
 export type { CallbackEvent, Callbacks } from "./agent-stream.ts";

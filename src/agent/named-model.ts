@@ -60,6 +60,6 @@ class NamedModel implements Model {
 
 async function loadModel(name: string): Promise<Model> {
   // Reading the environment is no part of the library until a name is asked.
-  const { loadNamedModel } = await import("../app/load-named-model.ts");
+  const { loadNamedModel } = await import("../coding/setup/load-named-model.ts");
   return loadNamedModel(name);
 }

@@ -29,11 +29,11 @@ import type { GivenMessage } from "../core/message/input.ts";
 import { assertBudget, type Budget } from "../core/model/budget.ts";
 import { EFFORTS, type Effort, type Model, type ToolChoice } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
+import type { HookOptions } from "../hooks/hook.ts";
+import type { LoopGuardOptions } from "../hooks/loop-guard.ts";
+import type { StopWhen } from "../hooks/stop-when.ts";
 import type { Compactor } from "../memory/context/compactor.ts";
 import type { LongTermMemoryOptions } from "../memory/long-term-memory.ts";
-import type { HookOptions } from "../plugins/hook.ts";
-import type { LoopGuardOptions } from "../plugins/loop-guard.ts";
-import type { StopWhen } from "../plugins/stop-when.ts";
 
 /** How an agent is made. */
 export interface AgentOptions {

@@ -20,12 +20,20 @@ export type {
   ShellOutcome,
   UndoOptions,
   UndoReport,
-} from "../app/coding-session/coding-session.ts";
-export type { DiffHunk, FileDiff } from "../app/coding-session/file-diff.ts";
-export type { LeftOut, ModelReason, Notice, NoticeTopic, OnNotice } from "../app/coding-session/notice.ts";
-export { noticeText } from "../app/coding-session/notice-text.ts";
-export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../app/coding-session/outcome.ts";
-export { createCodingSession } from "../app/coding-session/prepare-coding-session.ts";
+} from "../coding/session/coding-session.ts";
+export { createCodingSession } from "../coding/session/prepare-coding-session.ts";
+export type { ConfigFile } from "../coding/settings/config-schema.ts";
+export type { FoundModel } from "../coding/setup/found-model.ts";
+export { CODING_PROMPT } from "../coding/setup/system-prompt.ts";
+export type { PermissionMode } from "../permission/permission-mode.ts";
+export type { Environment } from "../system/env.ts";
+export type { FilePort } from "../tools/files/file-port.ts";
+export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";
+export type { DiffHunk, FileDiff } from "../view/file-diff.ts";
+export type { MessageQueue, QueuedMessage } from "../view/message-queue.ts";
+export type { LeftOut, ModelReason, Notice, NoticeTopic, OnNotice } from "../view/notice.ts";
+export { noticeText } from "../view/notice-text.ts";
+export type { Advice, Denial, ModelSpending, Outcome, OutcomeCode } from "../view/outcome.ts";
 export type {
   AnswerChoice,
   NewQuestion,
@@ -33,7 +41,7 @@ export type {
   Question,
   QuestionListener,
   QuestionReply,
-} from "../app/coding-session/question.ts";
+} from "../view/question.ts";
 export {
   type AnswerItem,
   type ItemBase,
@@ -48,12 +56,4 @@ export {
   type UserItem,
   type ViewChange,
   type ViewItem,
-} from "../app/coding-session/view.ts";
-export type { MessageQueue, QueuedMessage } from "../app/coding-session/waiting-messages.ts";
-export type { ConfigFile } from "../app/config/config-schema.ts";
-export type { Environment } from "../app/config/env.ts";
-export type { FoundModel } from "../app/found-model.ts";
-export { CODING_PROMPT } from "../app/system-prompt.ts";
-export type { PermissionMode } from "../permission/permission-mode.ts";
-export type { FilePort } from "../tools/files/file-port.ts";
-export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";
+} from "../view/view.ts";

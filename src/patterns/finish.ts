@@ -1,7 +1,7 @@
 import { isRecord } from "../core/base/json.ts";
 import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
 import { defineTool, type Tool } from "../core/tool/tool.ts";
-import { FINISH_TOOL, finishTool } from "../plugins/finish-tool.ts";
+import { FINISH_TOOL, finishTool } from "../hooks/finish-tool.ts";
 
 const ANSWER = { type: "string", minLength: 1, description: "The final answer." } as const;
 

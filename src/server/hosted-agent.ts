@@ -1,5 +1,4 @@
 import type { Agent } from "../agent/agent.ts";
-import type { Question } from "../app/coding-session/question.ts";
 import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
 import type { Clock } from "../core/base/clock.ts";
@@ -9,6 +8,7 @@ import type { Redaction } from "../core/base/redaction.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
 import { excerptOf } from "../session/search/excerpt-of.ts";
+import type { Question } from "../view/question.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Question } from "../app/coding-session/question.ts";
 import type { Json } from "../core/base/errors.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
+import type { Question } from "../view/question.ts";
 import { Presenter } from "./presenter.ts";
 
 const KEY = "Zx9qT4wL8p2K7mVb3NcR";

@@ -1,9 +1,9 @@
-import type { Question } from "../app/coding-session/question.ts";
 import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/redaction.ts";
 import { redactJson } from "../core/tool/tool-output.ts";
 import { withHiddenShown } from "../permission/hidden-characters.ts";
+import type { Question } from "../view/question.ts";
 import type { QuestionAnswer, SessionDetail, StreamItem } from "./server-api.ts";
 
 /** Makes what is sent fit to be seen: no secret in anything, no sign in a question that cannot be seen. */

@@ -1,10 +1,10 @@
-import type { FileDiff } from "../app/coding-session/file-diff.ts";
-import type { AnswerChoice, Question } from "../app/coding-session/question.ts";
 import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
+import type { FileDiff } from "../view/file-diff.ts";
+import type { AnswerChoice, Question } from "../view/question.ts";
 
 /** The state of a session: nothing runs · a run is at work · a run waits for an answer. */
 export type SessionState = "idle" | "running" | "waiting";

@@ -1,5 +1,5 @@
 import type { FileChange, FileVersion, JournalEntry } from "../core/agent/entries.ts";
-import { checkpointHistory } from "../session/checkpoints/checkpoint-history.ts";
+import { checkpointHistory } from "../session/undo/checkpoint-history.ts";
 import { notFound } from "./refusal.ts";
 import type { ChangeKind, SessionChange } from "./server-api.ts";
 

@@ -36,26 +36,6 @@ export type { CheckpointedCall, Checkpointer } from "../core/agent/ports.ts";
 export type { LoopCircle } from "../core/agent/result.ts";
 export type { RecordedError } from "../core/base/errors.ts";
 export type { BudgetLimit } from "../core/model/budget.ts";
-export {
-  type CheckpointHistory,
-  checkpointHistory,
-  type TurnPlace,
-} from "./checkpoints/checkpoint-history.ts";
-export type { CheckpointLimits } from "./checkpoints/checkpoint-limits.ts";
-export { type ChangedRun, type ChangedTurn, listTurns } from "./checkpoints/list-turns.ts";
-export {
-  type RollbackOptions,
-  type RollbackPlace,
-  type RollbackReport,
-  redo,
-  undo,
-} from "./checkpoints/rollback.ts";
-export {
-  type RollbackPlaceOptions,
-  rollbackPlace,
-  SessionCheckpoints,
-  type SessionCheckpointsOptions,
-} from "./checkpoints/session-checkpoints.ts";
 export type { ForeignProgram } from "./import/foreign-session.ts";
 export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";
@@ -77,4 +57,24 @@ export {
 export { isSessionId } from "./session-id.ts";
 export { type SessionStep, sessionSteps } from "./session-steps.ts";
 export { type OpenOptions, type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
+export {
+  type CheckpointHistory,
+  checkpointHistory,
+  type TurnPlace,
+} from "./undo/checkpoint-history.ts";
+export type { CheckpointLimits } from "./undo/checkpoint-limits.ts";
+export { type ChangedRun, type ChangedTurn, listTurns } from "./undo/list-turns.ts";
+export {
+  type RollbackOptions,
+  type RollbackPlace,
+  type RollbackReport,
+  redo,
+  undo,
+} from "./undo/rollback.ts";
+export {
+  type RollbackPlaceOptions,
+  rollbackPlace,
+  SessionCheckpoints,
+  type SessionCheckpointsOptions,
+} from "./undo/session-checkpoints.ts";
 export { type SessionCheck, verifySession } from "./verify-session.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { checkpointError } from "./checkpoints/checkpoint-store.ts";
 import { systemReason } from "./session-error.ts";
+import { checkpointError } from "./undo/checkpoint-store.ts";
 
 test("a reason has words where its code is known, and no full stop of its own where it is a sentence", () => {
   const full = Object.assign(new Error("write"), { code: "ENOSPC" });

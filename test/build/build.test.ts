@@ -43,7 +43,7 @@ const files = {
   "src/core/name.ts":
     '/** The name, see {@link import("./heavy.ts").heavy}. */\nexport const name: string = "sample";\n/** What has a name. */\nexport interface NameHolder {\n  /** Never empty. */\n  readonly name: string;\n}',
   "src/core/heavy.ts": "export const heavy: number = 1;",
-  "src/app/schema/config.json": "{}",
+  "src/coding/schema/config.json": "{}",
   "src/faces/cli/bin.ts": "declare const NANO_AGENT_VERSION: string;\nconsole.log(NANO_AGENT_VERSION);",
   "src/faces/cli/main.ts":
     'import { parse } from "parser";\nimport { x } from "installed";\nconsole.log(parse, x);',

@@ -9,12 +9,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
-import type { Question } from "../../src/app/coding-session/question.ts";
+import type { CodingSession, CodingSessionOptions } from "../../src/coding/session/coding-session.ts";
 import type { ApprovalRequestEntry } from "../../src/core/agent/entries.ts";
 import { readSession } from "../../src/session/read-session.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { calls, says } from "../../src/testing/script.ts";
+import type { Question } from "../../src/view/question.ts";
 import { type Place, place } from "./open.ts";
 
 /** Asks a question in a session and ends there as a process that is killed does. */

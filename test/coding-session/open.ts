@@ -1,5 +1,5 @@
-import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import type { CodingSession, CodingSessionOptions } from "../../src/coding/session/coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { withVariables } from "../hermetic-command.ts";
 import { tempFolder } from "../temp-folder.ts";

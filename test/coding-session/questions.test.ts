@@ -1,14 +1,17 @@
 import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
-import type { Question } from "../../src/app/coding-session/question.ts";
+import type { CodingSession } from "../../src/coding/session/coding-session.ts";
 import { questionLines as commandLines } from "../../src/faces/cli/approval/terminal-question-lines.ts";
 import { styleFor } from "../../src/faces/cli/style.ts";
-import type { Line } from "../../src/faces/tui/paint/line.ts";
-import { marksOf } from "../../src/faces/tui/paint/theme.ts";
-import { questionLines as screenLines, wholeQuestion } from "../../src/faces/tui/views/question-lines.ts";
+import type { Line } from "../../src/faces/terminal/paint/line.ts";
+import { marksOf } from "../../src/faces/terminal/paint/theme.ts";
+import {
+  questionLines as screenLines,
+  wholeQuestion,
+} from "../../src/faces/terminal/views/question-lines.ts";
 import { calls, says } from "../../src/testing/script.ts";
+import type { Question } from "../../src/view/question.ts";
 import { place } from "./open.ts";
 
 /** The questions of a run, each answered with `choice`, and how its calls ended. */

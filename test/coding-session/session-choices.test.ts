@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import type { CodingSessionOptions } from "../../src/coding/session/coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
 import { readSession } from "../../src/session/read-session.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";

@@ -242,7 +242,7 @@ const word = fc.oneof(
     "Straße",
     "naïve",
     "getUserName",
-    "src/app/main.ts",
+    "src/coding/setup/main.ts",
     "v2",
     "snake_case",
     "E2E",

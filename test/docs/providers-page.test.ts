@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NETWORK } from "../../src/app/config/network-settings.ts";
-import { placedSettings } from "../../src/app/config/setting.ts";
+import { NETWORK } from "../../src/coding/settings/network-settings.ts";
+import { placedSettings } from "../../src/coding/settings/setting.ts";
 import { PRESETS } from "../../src/providers/catalog.ts";
 import { NETWORK_DEFAULTS } from "../../src/providers/network.ts";
 

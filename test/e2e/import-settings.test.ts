@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkConfigText } from "../../src/app/config/load-config.ts";
+import { checkConfigText } from "../../src/coding/settings/load-config.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { runCommand } from "./command.ts";
 

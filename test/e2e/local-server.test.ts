@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { refuses, type ServerStep } from "../../src/testing/server-step.ts";

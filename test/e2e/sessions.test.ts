@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { replies } from "../../src/testing/server-step.ts";
 import { withVariables } from "../hermetic-command.ts";

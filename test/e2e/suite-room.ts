@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RunRecord } from "../../src/app/evaluation/run-record.ts";
 import { isRecord } from "../../src/core/base/json.ts";
+import type { RunRecord } from "../../src/evaluation/run-record.ts";
 import type { ScriptAnswer } from "../../src/testing/script.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";

@@ -1,5 +1,5 @@
 import type { AgentOptions } from "../../src/agent/options.ts";
-import type { Hook, HookPoint } from "../../src/plugins/hook.ts";
+import type { Hook, HookPoint } from "../../src/hooks/hook.ts";
 import { hangs, type LibraryFault, odd, throws, throwsText } from "./library-fault.ts";
 
 /** Points a run passes; those of `observe` are tried in a test of their own. */

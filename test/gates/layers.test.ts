@@ -25,11 +25,11 @@ test("a tree that keeps the layers has no findings", () => {
       'import "../../patterns/react.ts";\nimport "../markdown/front-matter.ts";',
     "src/extensions/markdown/front-matter.ts": "export {};",
     "src/patterns/react.ts": 'import "../agent/agent.ts";',
-    "src/agent/agent.ts": 'await import("../app/config/env.ts");',
-    "src/app/config/env.ts": "export const env = process.env;",
+    "src/agent/agent.ts": 'await import("../coding/setup/model-choice.ts");',
+    "src/system/env.ts": "export const env = process.env;",
     "src/faces/cli/main.ts":
-      'import "../../app/config/env.ts";\nawait import("../tui/screen.ts");\nprocess.exit(0);',
-    "src/faces/tui/screen.ts": "export {};",
+      'import "../../system/env.ts";\nawait import("../terminal/screen.ts");\nprocess.exit(0);',
+    "src/faces/terminal/screen.ts": "export {};",
   });
   expect(checkLayers(root)).toEqual({ looked: 16, findings: [] });
 });
@@ -54,8 +54,8 @@ test.each([
   [
     "a higher room that may only be loaded late",
     "src/agent/agent.ts",
-    'import "../app/compose.ts";',
-    "agent must not know app",
+    'import "../coding/setup/compose.ts";',
+    "agent must not know coding",
   ],
   ["a sibling", "src/tools/a.ts", 'import "../permission/rules.ts";', "tools must not know permission"],
   [
@@ -64,7 +64,12 @@ test.each([
     'import "../skills/s.ts";',
     "must not know extensions/skills",
   ],
-  ["a face", "src/faces/acp/a.ts", 'await import("../tui/screen.ts");', "faces/acp must not know faces/tui"],
+  [
+    "a face",
+    "src/faces/acp/a.ts",
+    'await import("../terminal/screen.ts");',
+    "faces/acp must not know faces/terminal",
+  ],
   ["the library root", "src/index.ts", 'export * from "./faces/cli/main.ts";', ". must not know faces/cli"],
 ])("%s that imports what it must not know is found", (_who, path, text, message) => {
   expect(findings({ [path]: text })).toEqual([expect.stringContaining(message)]);
@@ -83,8 +88,8 @@ test("types, re-exports, type imports and dynamic imports are imports like any o
 });
 
 test("the command line loads another face only with a dynamic import", () => {
-  expect(findings({ "src/faces/cli/main.ts": 'import "../tui/screen.ts";' })).toEqual([
-    'src/faces/cli/main.ts:1  import "../tui/screen.ts": faces/cli loads faces/tui with a dynamic import only',
+  expect(findings({ "src/faces/cli/main.ts": 'import "../terminal/screen.ts";' })).toEqual([
+    'src/faces/cli/main.ts:1  import "../terminal/screen.ts": faces/cli loads faces/terminal with a dynamic import only',
   ]);
 });
 
@@ -138,7 +143,7 @@ test("the environment is read in one file and the process ended in two", () => {
     line.replace("src/tools/a.ts:", ""),
   );
   expect(found.sort()).toEqual([
-    ...[1, 2, 3, 4].map((line) => `${line}  process.env is read in src/app/config/env.ts only`),
+    ...[1, 2, 3, 4].map((line) => `${line}  process.env is read in src/system/env.ts only`),
     "5  process.exit is called in src/faces/cli/main.ts, src/faces/cli/bin.ts, src/faces/cli/foreign-code.ts only",
   ]);
 });

@@ -1,5 +1,4 @@
 import { tmpdir } from "node:os";
-import { ValueForm } from "../../src/app/coding-session/value-form.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
 import type { Json } from "../../src/core/base/errors.ts";
 import type { JsonSchema } from "../../src/core/base/schema.ts";
@@ -8,6 +7,7 @@ import { authorizationOf, type Login, type LoginStore, logIn } from "../../src/e
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { type HttpServer, parseServer } from "../../src/extensions/mcp/server-definition.ts";
+import { ValueForm } from "../../src/view/value-form.ts";
 
 /**
  * The client as the conformance suite runs it: `node conformance-client.ts URL`. Logs in where the server

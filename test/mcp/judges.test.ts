@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { messageText } from "../../src/core/message/message.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";

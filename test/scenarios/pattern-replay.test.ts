@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { PatternName } from "../../src/app/config/config-schema.ts";
-import { createPatternAgent } from "../../src/app/pattern-agent.ts";
-import { patternConductor } from "../../src/app/replay/pattern-conductor.ts";
+import { patternConductor } from "../../src/coding/replay/pattern-conductor.ts";
+import type { PatternName } from "../../src/coding/settings/config-schema.ts";
+import { createPatternAgent } from "../../src/coding/setup/pattern-agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RunTally } from "../../src/app/coding-session/run-outcome.ts";
-import { sessionUsage } from "../../src/app/session-page/session-usage.ts";
+import { sessionUsage } from "../../src/coding/session-page/session-usage.ts";
 import type { AssistantEntry } from "../../src/core/agent/entries.ts";
 import { addSpending, NO_SPENDING, SessionState, type SpendingEntry } from "../../src/core/agent/state.ts";
+import { RunTally } from "../../src/view/run-outcome.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { toolCallsOf } from "../../src/core/message/message.ts";
+import type { StopState, StopWhen } from "../../src/hooks/stop-when.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
-import type { StopState, StopWhen } from "../../src/plugins/stop-when.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { lines, tool } from "./conversation.ts";

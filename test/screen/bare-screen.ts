@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import type { CodingSession } from "../../src/app/coding-session/coding-session.ts";
-import { History } from "../../src/faces/tui/editor/history.ts";
-import { keymapOf } from "../../src/faces/tui/editor/keymap.ts";
-import { Screen, type ScreenOptions } from "../../src/faces/tui/screen.ts";
+import type { CodingSession } from "../../src/coding/session/coding-session.ts";
+import { History } from "../../src/faces/terminal/editor/history.ts";
+import { keymapOf } from "../../src/faces/terminal/editor/keymap.ts";
+import { Screen, type ScreenOptions } from "../../src/faces/terminal/screen.ts";
 
 /** A screen in no terminal, without a session; it is paused with the test. */
 export function bareScreen(

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Line, span, wrapLine } from "../../src/faces/tui/paint/line.ts";
-import type { Look } from "../../src/faces/tui/paint/theme.ts";
-import { Renderer } from "../../src/faces/tui/terminal/renderer.ts";
+import { type Line, span, wrapLine } from "../../src/faces/terminal/paint/line.ts";
+import type { Look } from "../../src/faces/terminal/paint/theme.ts";
+import { Renderer } from "../../src/faces/terminal/tty/renderer.ts";
 import { Emulator } from "./emulator.ts";
 
 const LOOK: Look = { theme: "ansi", colour: true, unicode: true, links: true };

@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { Notice } from "../../src/app/coding-session/notice.ts";
-import { userPaths } from "../../src/app/config/paths.ts";
-import { sessionStore } from "../../src/app/open-session.ts";
+import { userPaths } from "../../src/coding/settings/paths.ts";
+import { sessionStore } from "../../src/coding/setup/open-session.ts";
 import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
 import type { ServerProblem } from "../../src/server/server-problem.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
+import type { Notice } from "../../src/view/notice.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { filesRoom, followUntil, isRunEnd, otherWriter, passes, type Steps } from "./server-room.ts";
 

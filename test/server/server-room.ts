@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { CodingSession, CodingSessionOptions } from "../../src/app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../src/app/coding-session/prepare-coding-session.ts";
-import { loadSettings } from "../../src/app/settings.ts";
+import type { CodingSession, CodingSessionOptions } from "../../src/coding/session/coding-session.ts";
+import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
+import { loadSettings } from "../../src/coding/settings/settings.ts";
 import { defineTool } from "../../src/core/tool/tool.ts";
 import { serveSessions } from "../../src/faces/http/serve-sessions.ts";
 import { createHandler } from "../../src/server/create-handler.ts";

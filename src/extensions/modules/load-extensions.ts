@@ -31,7 +31,7 @@ export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => 
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;
-  /** See {@link import("../../app/coding-session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
+  /** See {@link import("../../coding/session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
   readonly adoptErrors?: AdoptErrors | undefined;
   /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
   readonly until?: AbortSignal | undefined;

@@ -11,18 +11,18 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { availableModels } from "../../app/available-models.ts";
-import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import { noticeText } from "../../app/coding-session/notice-text.ts";
-import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
-import { type Environment } from "../../app/config/env.ts";
-import { userPaths } from "../../app/config/paths.ts";
-import { chooseModel } from "../../app/model-choice.ts";
-import { sessionStore } from "../../app/open-session.ts";
-import { loadSettings } from "../../app/settings.ts";
+import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
+import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import { userPaths } from "../../coding/settings/paths.ts";
+import { loadSettings } from "../../coding/settings/settings.ts";
+import { availableModels } from "../../coding/setup/available-models.ts";
+import { chooseModel } from "../../coding/setup/model-choice.ts";
+import { sessionStore } from "../../coding/setup/open-session.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { summarizeSession } from "../../session/read-session.ts";
+import { type Environment } from "../../system/env.ts";
+import { noticeText } from "../../view/notice-text.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { changeOption, configOptions, modeState, toMode } from "./config-options.ts";

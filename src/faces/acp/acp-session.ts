@@ -7,13 +7,13 @@ import {
   RequestError,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import type { Outcome } from "../../app/coding-session/outcome.ts";
-import type { Question } from "../../app/coding-session/question.ts";
-import type { ToolItem, ViewItem } from "../../app/coding-session/view.ts";
-import { terminalLine } from "../../app/safe-text.ts";
+import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
+import type { Outcome } from "../../view/outcome.ts";
+import type { Question } from "../../view/question.ts";
+import { terminalLine } from "../../view/safe-text.ts";
+import type { ToolItem, ViewItem } from "../../view/view.ts";
 import { askClient, REFUSED } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
 import { protocolError } from "./protocol-error.ts";

@@ -5,18 +5,13 @@ import {
   type PermissionOption,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import type {
-  AnswerChoice,
-  OfferedChoice,
-  Question,
-  QuestionReply,
-} from "../../app/coding-session/question.ts";
-import { questionSubject } from "../../app/coding-session/question-kind.ts";
-import { choiceText, questionHeading, questionNotes } from "../../app/coding-session/question-text.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import type { AnswerChoice, OfferedChoice, Question, QuestionReply } from "../../view/question.ts";
+import { questionSubject } from "../../view/question-kind.ts";
+import { choiceText, questionHeading, questionNotes } from "../../view/question-text.ts";
 import { diffContent, isShownAsDiff, toolFacts } from "./tool-facts.ts";
 
 /** Whom to ask, and about what. */

@@ -6,7 +6,7 @@ import {
   RequestError,
   type SendRequestOptions,
 } from "@agentclientprotocol/sdk";
-import type { SessionPorts } from "../../app/coding-session/coding-session.ts";
+import type { SessionPorts } from "../../coding/session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { singleQuoted } from "../../core/base/text.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";

@@ -1,8 +1,8 @@
 import { RequestError, type SessionConfigOption, type SessionModeState } from "@agentclientprotocol/sdk";
-import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import { LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../app/coding-session/mode-names.ts";
+import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../view/mode-names.ts";
 
 /** The modes an editor can choose. The one that asks nothing is for the command line alone. */
 function modesFor(current: PermissionMode) {

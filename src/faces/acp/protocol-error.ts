@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
-import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
 import { type NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { withoutUnkept } from "../../session/session-error.ts";
+import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 
 const [AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS] = [-32_000, -32_603, -32_602];
 

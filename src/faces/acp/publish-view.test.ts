@@ -1,8 +1,8 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
+import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 import { ViewPublisher } from "./publish-view.ts";
 
 const VIEW: SessionView = {

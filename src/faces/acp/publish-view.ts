@@ -1,6 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import { oneLine } from "../../app/coding-session/call-text.ts";
-import type { SessionView, ToolItem, ViewItem } from "../../app/coding-session/view.ts";
+import { oneLine } from "../../view/call-text.ts";
+import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 import { diffContent, toolFacts, toolStatus } from "./tool-facts.ts";
 
 /** The part of an item that was sent. */

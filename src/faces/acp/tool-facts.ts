@@ -1,9 +1,9 @@
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
-import type { FileDiff } from "../../app/coding-session/file-diff.ts";
-import type { ToolItem } from "../../app/coding-session/view.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
+import type { FileDiff } from "../../view/file-diff.ts";
+import type { ToolItem } from "../../view/view.ts";
 
 /** Facts that an editor shows of a call beside its title and state. */
 export interface ToolFacts {

@@ -1,10 +1,10 @@
-import { byteSize, callTitle, lineCount, withoutEnding } from "../../app/coding-session/call-text.ts";
-import { parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
-import { terminalLine } from "../../app/safe-text.ts";
 import type { ToolIntentEntry, ToolResultEntry } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
+import { byteSize, callTitle, lineCount, withoutEnding } from "../../view/call-text.ts";
+import { parseUnifiedDiff } from "../../view/file-diff.ts";
+import { terminalLine } from "../../view/safe-text.ts";
 import type { Style } from "./style.ts";
 
 const MAX_COLUMNS = 100;

@@ -1,7 +1,7 @@
-import type { Environment } from "../../app/config/env.ts";
-import { currentFolder } from "../../app/config/paths.ts";
-import { terminalLine } from "../../app/safe-text.ts";
-import { loadSettings, type Settings } from "../../app/settings.ts";
+import { currentFolder } from "../../coding/settings/paths.ts";
+import { loadSettings, type Settings } from "../../coding/settings/settings.ts";
+import type { Environment } from "../../system/env.ts";
+import { terminalLine } from "../../view/safe-text.ts";
 import type { ParsedOptions } from "./read-options.ts";
 import type { Output } from "./standard-output.ts";
 import { type Style, styleFor } from "./style.ts";

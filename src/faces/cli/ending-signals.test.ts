@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
+import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import { EndingSignals, untilAborted } from "./ending-signals.ts";
 
 type Listener = (signal: NodeJS.Signals) => void;

@@ -1,5 +1,5 @@
-import { type EndingSignal, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
 import { NanoAgentError } from "../../core/base/errors.ts";
+import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
 
 /** Does work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
 export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {

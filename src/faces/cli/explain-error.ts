@@ -1,6 +1,6 @@
-import { networkVariable } from "../../app/config/network-settings.ts";
-import { keyVariableOf } from "../../app/model-choice.ts";
-import type { Settings } from "../../app/settings.ts";
+import { networkVariable } from "../../coding/settings/network-settings.ts";
+import type { Settings } from "../../coding/settings/settings.ts";
+import { keyVariableOf } from "../../coding/setup/model-choice.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";

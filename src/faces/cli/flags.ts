@@ -1,5 +1,5 @@
-import type { SettingFlag } from "../../app/config/setting.ts";
-import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
+import type { SettingFlag } from "../../coding/settings/setting.ts";
+import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import { type CommandOption, optionTable } from "./read-options.ts";
 
 /** An option of a run. */

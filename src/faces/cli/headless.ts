@@ -1,16 +1,13 @@
-import type { CodingSession, SendOptions } from "../../app/coding-session/coding-session.ts";
-import { EXIT, SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
-import type { Outcome } from "../../app/coding-session/outcome.ts";
-import {
-  type PreparedSession,
-  prepareCodingSession,
-} from "../../app/coding-session/prepare-coding-session.ts";
-import { failedOutcome, RunTally } from "../../app/coding-session/run-outcome.ts";
-import { currentFolder, existingFolder, withGoneFolder } from "../../app/config/paths.ts";
+import type { CodingSession, SendOptions } from "../../coding/session/coding-session.ts";
+import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import { currentFolder, existingFolder, withGoneFolder } from "../../coding/settings/paths.ts";
 import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { Input } from "../../core/message/input.ts";
+import { EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
+import type { Outcome } from "../../view/outcome.ts";
+import { failedOutcome, RunTally } from "../../view/run-outcome.ts";
 import { askAboutServer, canAsk } from "./approval/answer-questions.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";

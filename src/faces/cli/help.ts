@@ -1,4 +1,4 @@
-import { EXIT_MEANINGS } from "../../app/coding-session/exit-code.ts";
+import { EXIT_MEANINGS } from "../../view/exit-code.ts";
 import { actionForm, type CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 import { FLAGS, type FlagSpec } from "./flags.ts";

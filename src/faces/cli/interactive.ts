@@ -1,14 +1,11 @@
-import { SIGNAL_EXITS } from "../../app/coding-session/exit-code.ts";
-import {
-  type PreparedSession,
-  prepareCodingSession,
-} from "../../app/coding-session/prepare-coding-session.ts";
-import type { ConfigFile } from "../../app/config/config-schema.ts";
-import { currentFolder, existingFolder, userPaths } from "../../app/config/paths.ts";
-import { sessionStore } from "../../app/open-session.ts";
+import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import type { ConfigFile } from "../../coding/settings/config-schema.ts";
+import { currentFolder, existingFolder, userPaths } from "../../coding/settings/paths.ts";
+import { sessionStore } from "../../coding/setup/open-session.ts";
 import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { readPromptIfAny } from "./prompt.ts";
@@ -39,7 +36,7 @@ export async function runInteractive(
     onNotice: () => undefined,
   });
   const settings = Promise.withResolvers<ConfigFile>();
-  const { openScreen, wantsPlain } = await import("../tui/open-screen.ts");
+  const { openScreen, wantsPlain } = await import("../terminal/open-screen.ts");
   let prepared: PreparedSession | undefined;
   let isFirst = true;
   const strays = new StrayErrors({ drawsScreen: true });
@@ -97,11 +94,11 @@ function choicesKept(
   const paths = userPaths(environment);
   return {
     saveMode: async (mode) => {
-      const { saveMode } = await import("../../app/saved-rules.ts");
+      const { saveMode } = await import("../../coding/settings/saved-rules.ts");
       await saveMode(mode, { configFolder: paths.configFolder, cwd });
     },
     saveModel: async (model) => {
-      const { saveModel } = await import("../../app/saved-rules.ts");
+      const { saveModel } = await import("../../coding/settings/saved-rules.ts");
       await saveModel(model, paths);
     },
   };

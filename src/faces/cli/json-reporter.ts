@@ -1,8 +1,8 @@
-import type { LeftOut } from "../../app/coding-session/notice.ts";
-import type { Outcome } from "../../app/coding-session/outcome.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
+import type { LeftOut } from "../../view/notice.ts";
+import type { Outcome } from "../../view/outcome.ts";
 import { EventLines } from "./event-lines.ts";
 import { lineUsage, type OutputLine } from "./line-content.ts";
 import type { Output } from "./standard-output.ts";

@@ -1,9 +1,9 @@
-import { callTitle } from "../../app/coding-session/call-text.ts";
-import { terminalLine } from "../../app/safe-text.ts";
 import type { AgentEvent, CompactionEntry, PhaseEvent, SubagentEvent } from "../../core/agent/entries.ts";
 import { textOf } from "../../core/message/message.ts";
-import { circleText } from "../../plugins/loop-guard-plugin.ts";
+import { circleText } from "../../hooks/loop-guard-plugin.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
+import { callTitle } from "../../view/call-text.ts";
+import { terminalLine } from "../../view/safe-text.ts";
 import type { Style } from "./style.ts";
 
 /** A note about an event that is told wherever standard error goes; undefined for most events. */

@@ -7,7 +7,7 @@ import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { fileTools } from "../../tools/file-tools.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { DressedAnswer } from "../terminal/dressed-answer.ts";
+import type { DressedAnswer } from "../text/dressed-answer.ts";
 import { Progress } from "./progress.ts";
 import { StreamOutput } from "./standard-output.ts";
 import { styleFor } from "./style.ts";

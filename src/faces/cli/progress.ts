@@ -1,7 +1,7 @@
-import { terminalText } from "../../app/safe-text.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
-import type { DressedAnswer } from "../terminal/dressed-answer.ts";
+import { terminalText } from "../../view/safe-text.ts";
+import type { DressedAnswer } from "../text/dressed-answer.ts";
 import { callLine, resultLines } from "./call-lines.ts";
 import { noteLine, noteOf } from "./note-lines.ts";
 import type { Output } from "./standard-output.ts";

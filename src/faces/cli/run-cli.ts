@@ -1,8 +1,8 @@
-import { EXIT, exitCodeOfError } from "../../app/coding-session/exit-code.ts";
-import { readEnvironment } from "../../app/config/env.ts";
-import { withGoneFolder } from "../../app/config/paths.ts";
+import { withGoneFolder } from "../../coding/settings/paths.ts";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import { withoutUnkept } from "../../session/session-error.ts";
+import { readEnvironment } from "../../system/env.ts";
+import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import type { CommandSpec } from "./command-spec.ts";

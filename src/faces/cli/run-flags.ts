@@ -1,8 +1,8 @@
-import type { ConfigFile } from "../../app/config/config-schema.ts";
-import { type DescribedShape, withSetting } from "../../app/config/setting.ts";
-import { PLACED_SETTINGS } from "../../app/config/setting-table.ts";
-import { readText } from "../../app/config/shape.ts";
-import type { McpSources } from "../../app/settings.ts";
+import type { ConfigFile } from "../../coding/settings/config-schema.ts";
+import { type DescribedShape, withSetting } from "../../coding/settings/setting.ts";
+import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
+import type { McpSources } from "../../coding/settings/settings.ts";
+import { readText } from "../../coding/settings/shape.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";

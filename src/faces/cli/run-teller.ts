@@ -1,17 +1,17 @@
-import type { CodingSession, McpServerView, SessionInfo } from "../../app/coding-session/coding-session.ts";
-import type { Notice } from "../../app/coding-session/notice.ts";
-import { noticeText } from "../../app/coding-session/notice-text.ts";
-import type { Outcome } from "../../app/coding-session/outcome.ts";
-import type { PreparedSession } from "../../app/coding-session/prepare-coding-session.ts";
-import { goOnText } from "../../app/coding-session/run-outcome.ts";
-import { LOCAL_MODEL } from "../../app/model-choice.ts";
-import { terminalLine, terminalText } from "../../app/safe-text.ts";
+import type { CodingSession, McpServerView, SessionInfo } from "../../coding/session/coding-session.ts";
+import type { PreparedSession } from "../../coding/session/prepare-coding-session.ts";
+import { LOCAL_MODEL } from "../../coding/setup/model-choice.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { DressedAnswer } from "../terminal/dressed-answer.ts";
+import type { Notice } from "../../view/notice.ts";
+import { noticeText } from "../../view/notice-text.ts";
+import type { Outcome } from "../../view/outcome.ts";
+import { goOnText } from "../../view/run-outcome.ts";
+import { terminalLine, terminalText } from "../../view/safe-text.ts";
+import type { DressedAnswer } from "../text/dressed-answer.ts";
 import { answerQuestions, canAsk } from "./approval/answer-questions.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
@@ -75,7 +75,7 @@ export class RunTeller {
       this.#log = runLog(sink, { redact });
     }
     if (!isForReader(this.#options.context, this.#options.flags) || environment["TERM"] === "dumb") return;
-    const { dressAnswer } = await import("../tui/dress-answer.ts");
+    const { dressAnswer } = await import("../terminal/dress-answer.ts");
     this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
   }
 

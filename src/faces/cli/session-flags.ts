@@ -1,4 +1,4 @@
-import type { ResumeOptions } from "../../app/coding-session/coding-session.ts";
+import type { ResumeOptions } from "../../coding/session/coding-session.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { assertSessionId } from "../../session/session-id.ts";

@@ -1,11 +1,11 @@
-import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import type { ConfigFile } from "../../app/config/config-schema.ts";
-import type { Environment } from "../../app/config/env.ts";
-import { currentFolder } from "../../app/config/paths.ts";
-import { readGivenServers } from "../../app/mcp/find-servers.ts";
-import type { McpSources } from "../../app/settings.ts";
+import { readGivenServers } from "../../coding/mcp/find-servers.ts";
+import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
+import type { ConfigFile } from "../../coding/settings/config-schema.ts";
+import { currentFolder } from "../../coding/settings/paths.ts";
+import type { McpSources } from "../../coding/settings/settings.ts";
 import { defined } from "../../core/base/defined.ts";
 import { shellArgument } from "../../core/base/text.ts";
+import type { Environment } from "../../system/env.ts";
 import { textOrFile } from "./prompt.ts";
 import type { RunFlags } from "./run-flags.ts";
 

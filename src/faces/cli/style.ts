@@ -1,4 +1,4 @@
-import { type Environment, variable } from "../../app/config/env.ts";
+import { type Environment, variable } from "../../system/env.ts";
 
 /** Dresses up text for a terminal. */
 export interface Style {

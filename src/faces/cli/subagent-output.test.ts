@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { EventLine } from "../../../test/e2e/event-schema.ts";
 import { Agent } from "../../agent/agent.ts";
-import { RunTally } from "../../app/coding-session/run-outcome.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
+import { RunTally } from "../../view/run-outcome.ts";
 import { EventLines } from "./event-lines.ts";
 import { subagentLine } from "./note-lines.ts";
 import { styleFor } from "./style.ts";

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { fitColumns } from "../terminal/columns.ts";
+import { fitColumns } from "../text/columns.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { Output } from "./standard-output.ts";
 import { type Style, styleFor } from "./style.ts";

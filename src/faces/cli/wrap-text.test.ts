@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { columnsOf } from "../terminal/columns.ts";
+import { columnsOf } from "../text/columns.ts";
 import { wrapText } from "./wrap-text.ts";
 
 test("a line is cut at blanks, with what each line begins with", () => {

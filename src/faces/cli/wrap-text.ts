@@ -1,4 +1,4 @@
-import { columnsOf, wrapColumns } from "../terminal/columns.ts";
+import { columnsOf, wrapColumns } from "../text/columns.ts";
 import type { Output } from "./standard-output.ts";
 
 /** Columns of the terminal behind an output; `undefined` where it is none. */

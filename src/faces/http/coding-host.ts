@@ -1,12 +1,11 @@
 import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import { openQuestions } from "../../app/coding-session/left-questions.ts";
-import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
-import type { Question } from "../../app/coding-session/question.ts";
-import type { UndoLimits } from "../../app/config/config-schema.ts";
-import { existingFolder, type UserPaths } from "../../app/config/paths.ts";
-import { sessionStore } from "../../app/open-session.ts";
+import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
+import { openQuestions } from "../../coding/session/left-questions.ts";
+import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import type { UndoLimits } from "../../coding/settings/config-schema.ts";
+import { existingFolder, type UserPaths } from "../../coding/settings/paths.ts";
+import { sessionStore } from "../../coding/setup/open-session.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
@@ -28,6 +27,7 @@ import type { HostedSession, ListQuery, SessionHost } from "../../server/session
 import { readSession } from "../../session/read-session.ts";
 import type { DamagedLine } from "../../session/scan-journal.ts";
 import type { SessionFile } from "../../session/session-store.ts";
+import type { Question } from "../../view/question.ts";
 import { KeptSession, type SessionKeeper } from "./kept-session.ts";
 import { KeptSessions } from "./kept-sessions.ts";
 import { ServedSession } from "./served-session.ts";

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { type FileDiff, parseUnifiedDiff } from "../../app/coding-session/file-diff.ts";
 import type { FileVersion, JournalEntry } from "../../core/agent/entries.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { SessionChange } from "../../server/server-api.ts";
 import { changesIn, filesAt } from "../../server/session-changes.ts";
-import { CheckpointStore } from "../../session/checkpoints/checkpoint-store.ts";
 import { workspaceSlug } from "../../session/session-store.ts";
+import { CheckpointStore } from "../../session/undo/checkpoint-store.ts";
 import { diffFile } from "../../tools/files/file-under-change.ts";
+import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 
 /** The entries of a session, and where it worked. */
 export interface WorkOfSession {

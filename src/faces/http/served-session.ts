@@ -1,11 +1,11 @@
-import type { CodingSession } from "../../app/coding-session/coding-session.ts";
-import type { Question } from "../../app/coding-session/question.ts";
+import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import { PieceRedaction } from "../../server/piece-redaction.ts";
 import { conflict, Refusal } from "../../server/refusal.ts";
 import type { NewMessage, QuestionAnswer, SessionState, WaitingMessage } from "../../server/server-api.ts";
+import type { Question } from "../../view/question.ts";
 import type { SessionChannel } from "./session-channel.ts";
 
 /** Options of a {@link ServedSession}. */

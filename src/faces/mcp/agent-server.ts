@@ -1,12 +1,11 @@
 import { isAbsolute, resolve } from "node:path";
 import { fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server";
-import { describedTools } from "../../app/builtin-tools.ts";
-import { callTitle } from "../../app/coding-session/call-text.ts";
-import type { CodingSession, CodingSessionOptions } from "../../app/coding-session/coding-session.ts";
-import { createCodingSession } from "../../app/coding-session/prepare-coding-session.ts";
-import { existingFolder } from "../../app/config/paths.ts";
-import { sessionStore } from "../../app/open-session.ts";
-import type { Settings } from "../../app/settings.ts";
+import type { CodingSession, CodingSessionOptions } from "../../coding/session/coding-session.ts";
+import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import { existingFolder } from "../../coding/settings/paths.ts";
+import type { Settings } from "../../coding/settings/settings.ts";
+import { describedTools } from "../../coding/setup/builtin-tools.ts";
+import { sessionStore } from "../../coding/setup/open-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { errorMessage, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
@@ -14,6 +13,7 @@ import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { SCHEMA_VALIDATOR } from "../../extensions/mcp/schema-validator.ts";
 import { sessionTitle } from "../../session/read-session.ts";
+import { callTitle } from "../../view/call-text.ts";
 
 /** Options of a server for the agent. */
 export interface AgentServerOptions {

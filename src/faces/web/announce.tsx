@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { terminalText } from "../../app/safe-text.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { ServerProblem } from "../../server/server-problem.ts";
+import { terminalText } from "../../view/safe-text.ts";
 import type { Words } from "./language/english.ts";
 import { useWords } from "./language/language.ts";
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { terminalLine } from "../../app/safe-text.ts";
 import type { ListedSession } from "../../server/server-api.ts";
+import { terminalLine } from "../../view/safe-text.ts";
 import { useWords } from "./language/language.ts";
 import { useReader } from "./reader.ts";
 import { hrefOf, type Route } from "./route.ts";

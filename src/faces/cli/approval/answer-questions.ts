@@ -1,6 +1,6 @@
-import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
-import type { FoundModel } from "../../../app/found-model.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
+import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import type { FoundModel } from "../../../coding/setup/found-model.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { stdinKind } from "../read-stdin.ts";
 import type { OutputFormat } from "../run-flags.ts";
 import type { Output } from "../standard-output.ts";

@@ -1,13 +1,13 @@
-import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
-import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { questionSubject } from "../../../app/coding-session/question-kind.ts";
-import { choiceText, questionHeading, questionNotes } from "../../../app/coding-session/question-text.ts";
 import { defined } from "../../../core/base/defined.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { ToolInput } from "../../../core/message/block.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { mostColumnsOf, wrapColumns } from "../../terminal/columns.ts";
-import { editsText, markedText } from "../../terminal/edit-text.ts";
+import type { FileDiff } from "../../../view/file-diff.ts";
+import type { Question, QuestionReply } from "../../../view/question.ts";
+import { questionSubject } from "../../../view/question-kind.ts";
+import { choiceText, questionHeading, questionNotes } from "../../../view/question-text.ts";
+import { mostColumnsOf, wrapColumns } from "../../text/columns.ts";
+import { editsText, markedText } from "../../text/edit-text.ts";
 import type { Style } from "../style.ts";
 
 /** How a question is put on a terminal. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { columnsOf } from "../../terminal/columns.ts";
+import type { Question, QuestionReply } from "../../../view/question.ts";
+import { columnsOf } from "../../text/columns.ts";
 import { styleFor } from "../style.ts";
 import type { KeyListener, TerminalKeys } from "./terminal-keys.ts";
 import { TerminalQuestion, type TerminalQuestionOptions } from "./terminal-question.ts";

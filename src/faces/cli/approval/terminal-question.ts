@@ -1,7 +1,7 @@
-import type { Question, QuestionReply } from "../../../app/coding-session/question.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import { columnsOf, lastColumns } from "../../terminal/columns.ts";
+import type { Question, QuestionReply } from "../../../view/question.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { columnsOf, lastColumns } from "../../text/columns.ts";
 import type { Output } from "../standard-output.ts";
 import type { Style } from "../style.ts";
 import { CTRL_C, type OpenKeys, type TerminalKeys } from "./terminal-keys.ts";

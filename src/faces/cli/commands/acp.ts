@@ -1,7 +1,7 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import type { Notice } from "../../../app/coding-session/notice.ts";
-import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
+import { currentFolder } from "../../../coding/settings/paths.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import type { Notice } from "../../../view/notice.ts";
+import { noticeText } from "../../../view/notice-text.ts";
 import { type CommandCall, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";

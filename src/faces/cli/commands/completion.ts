@@ -1,4 +1,4 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";

@@ -1,7 +1,7 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { leftOutText } from "../../../app/trust/left-out-text.ts";
 import { isRecord } from "../../../core/base/json.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { leftOutText } from "../../../view/untrusted-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say, settingsHere } from "../command-context.ts";
 

@@ -1,13 +1,13 @@
-import { describedTools } from "../../../app/builtin-tools.ts";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { type Extensions, findExtensions } from "../../../app/find-extensions.ts";
-import { findExtensionFiles } from "../../../app/plugins/extension-places.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { extensionTrust } from "../../../app/trust/acting-files.ts";
+import { findExtensionFiles } from "../../../coding/plugins/extension-places.ts";
+import { extensionTrust } from "../../../coding/project/acting-files.ts";
+import { describedTools } from "../../../coding/setup/builtin-tools.ts";
+import { type Extensions, findExtensions } from "../../../coding/setup/find-extensions.ts";
 import type { Finding, IsTrusted } from "../../../extensions/markdown/origin.ts";
 import type { LoadedExtension } from "../../../extensions/modules/load-extensions.ts";
 import type { Skill } from "../../../extensions/skills/skill.ts";
 import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, type Look, lookOf, say, settingsHere } from "../command-context.ts";
 import { wrapText } from "../wrap-text.ts";
@@ -74,7 +74,7 @@ const MAX_SCRIPTS = 8;
 export async function extensions(context: CommandContext, call: CommandCall): Promise<number> {
   const settings = await settingsHere(context);
   const found = findExtensionFiles(settings);
-  const { loadExtensions } = await import("../../../app/plugins/plugin-loaders.ts");
+  const { loadExtensions } = await import("../../../coding/plugins/plugin-loaders.ts");
   const loaded = await loadExtensions(found.files, { cwd: settings.cwd, onFailure: () => undefined });
   const untrusted = settings.trust.leftOut
     .filter(({ kind }) => kind === "extension")
@@ -102,7 +102,7 @@ async function extensionsHere(
 }
 
 async function skillRow(skill: Skill, isTrusted: IsTrusted) {
-  const { skillScripts } = await import("../../../app/extension-loaders.ts");
+  const { skillScripts } = await import("../../../coding/setup/extension-loaders.ts");
   const { name, description, origin, path, forModel } = skill;
   const { scripts, isTrusted: trusted } = await skillScripts(skill, isTrusted);
   return {

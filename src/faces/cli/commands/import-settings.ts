@@ -1,16 +1,16 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { variable } from "../../../app/config/env.ts";
-import { userPaths } from "../../../app/config/paths.ts";
-import type { ImportReport } from "../../../app/import-settings/apply-import.ts";
+import type { ImportReport } from "../../../coding/import-settings/apply-import.ts";
 import {
   IMPORT_SOURCES,
   type ImportItem,
   type ImportPlan,
   type ImportSource,
-} from "../../../app/import-settings/import-plan.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
+} from "../../../coding/import-settings/import-plan.ts";
+import { userPaths } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { variable } from "../../../system/env.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { agrees } from "../approval/ask-yes.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, lookOf, say } from "../command-context.ts";
@@ -38,7 +38,7 @@ export async function importSettings(context: CommandContext, call: CommandCall)
   if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
     throw misuse("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
   const paths = userPaths(environment);
-  const { applyImport, readForeign } = await import("../../../app/import-settings/import-parts.ts");
+  const { applyImport, readForeign } = await import("../../../coding/import-settings/import-parts.ts");
   const plan = await readForeign(source, { home: paths.home, environment });
   const count = plan.items.length;
   if (!json) stdout.write(planText(plan, source, lookOf(context).width));

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { userPaths } from "../../../app/config/paths.ts";
-import { memoryPath } from "../../../app/open-memory.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
+import { userPaths } from "../../../coding/settings/paths.ts";
+import { memoryPath } from "../../../coding/setup/open-memory.ts";
 import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 

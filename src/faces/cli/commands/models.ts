@@ -1,14 +1,14 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { findLocalServers } from "../../../app/local-servers.ts";
-import { keyVariableOf } from "../../../app/model-choice.ts";
-import { providerAddress } from "../../../app/provider-address.ts";
-import type { Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../coding/settings/settings.ts";
+import { findLocalServers } from "../../../coding/setup/local-servers.ts";
+import { keyVariableOf } from "../../../coding/setup/model-choice.ts";
+import { providerAddress } from "../../../coding/setup/provider-address.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { askServer, serverRoot } from "../../../providers/local/server-facts.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 

@@ -1,10 +1,10 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder, userPaths } from "../../../app/config/paths.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
+import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";
 import { stdinKind } from "../read-stdin.ts";

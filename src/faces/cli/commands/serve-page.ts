@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { noticeText } from "../../../app/coding-session/notice-text.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { withoutUnkept } from "../../../session/session-error.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { noticeText } from "../../../view/notice-text.ts";
 import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say, settingsHere } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";

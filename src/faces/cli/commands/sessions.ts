@@ -1,8 +1,8 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder, userPaths } from "../../../app/config/paths.ts";
-import { sessionStore } from "../../../app/open-session.ts";
-import { removeSession } from "../../../app/undo-place.ts";
+import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
+import { sessionStore } from "../../../coding/setup/open-session.ts";
+import { removeSession } from "../../../coding/setup/undo-place.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import type { CommandContext } from "../command-context.ts";
 import { exportSession } from "../sessions/export-session.ts";

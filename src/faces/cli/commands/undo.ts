@@ -1,22 +1,18 @@
 import { resolve } from "node:path";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder, userPaths } from "../../../app/config/paths.ts";
-import { sessionStore } from "../../../app/open-session.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../app/undo-place.ts";
+import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
+import { sessionStore } from "../../../coding/setup/open-session.ts";
+import { changedRuns, type UndoPlace, withRollbackPlace } from "../../../coding/setup/undo-place.ts";
 import { defined } from "../../../core/base/defined.ts";
 import { misuse } from "../../../core/base/errors.ts";
-import type { TurnPlace } from "../../../session/checkpoints/checkpoint-history.ts";
-import type { ChangedRun } from "../../../session/checkpoints/list-turns.ts";
-import { shownPath } from "../../../session/checkpoints/path-key.ts";
-import {
-  type RollbackReport,
-  redo as redoFiles,
-  undo as undoFiles,
-} from "../../../session/checkpoints/rollback.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
-import { rollbackJson, rollbackText } from "../../terminal/rollback-text.ts";
+import type { TurnPlace } from "../../../session/undo/checkpoint-history.ts";
+import type { ChangedRun } from "../../../session/undo/list-turns.ts";
+import { shownPath } from "../../../session/undo/path-key.ts";
+import { type RollbackReport, redo as redoFiles, undo as undoFiles } from "../../../session/undo/rollback.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { rollbackJson, rollbackText } from "../../text/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
-import type { Environment } from "../../../app/config/env.ts";
+import type { Environment } from "../../../system/env.ts";
 import { diffFile } from "../../../tools/files/file-under-change.ts";
 
 /** Files by path, with forward slashes. */

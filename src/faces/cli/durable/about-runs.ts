@@ -1,8 +1,8 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { variable } from "../../../app/config/env.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import type { DurableState } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
+import { variable } from "../../../system/env.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say } from "../command-context.ts";
 import { newestEntries, runJson, runLines, runTable } from "./run-text.ts";

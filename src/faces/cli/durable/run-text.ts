@@ -1,8 +1,8 @@
-import { terminalLine } from "../../../app/safe-text.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText, textOf, toolCallsOf } from "../../../core/message/message.ts";
 import type { DurableRun, RunStatus } from "../../../durable/durable-run.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { type Look, listTime } from "../command-context.ts";
 import { timeText } from "../sessions/step-lines.ts";
 

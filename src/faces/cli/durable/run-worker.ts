@@ -1,9 +1,9 @@
-import { EXIT, SIGNAL_EXITS } from "../../../app/coding-session/exit-code.ts";
-import { currentFolder } from "../../../app/config/paths.ts";
+import { currentFolder } from "../../../coding/settings/paths.ts";
 import { invalidConfig, misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { FleetOptions } from "../../../durable/fleet-options.ts";
+import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals, untilAborted } from "../ending-signals.ts";

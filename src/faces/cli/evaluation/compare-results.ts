@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { existingFolder } from "../../../app/config/paths.ts";
-import { type Comparison, compareSides } from "../../../app/evaluation/compare-sides.ts";
-import { newestOfEach, ResultsFolder } from "../../../app/evaluation/results-folder.ts";
-import type { RunRecord } from "../../../app/evaluation/run-record.ts";
-import { modelsOf } from "../../../app/evaluation/summarize.ts";
+import { existingFolder } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
+import { type Comparison, compareSides } from "../../../evaluation/compare-sides.ts";
+import { newestOfEach, ResultsFolder } from "../../../evaluation/results-folder.ts";
+import type { RunRecord } from "../../../evaluation/run-record.ts";
+import { modelsOf } from "../../../evaluation/summarize.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say } from "../command-context.ts";
 import { styleFor } from "../style.ts";

@@ -1,4 +1,4 @@
-import type { Comparison } from "../../../app/evaluation/compare-sides.ts";
+import type { Comparison } from "../../../evaluation/compare-sides.ts";
 import {
   changeText,
   comparisonVerdict,
@@ -6,11 +6,11 @@ import {
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,
-} from "../../../app/evaluation/evaluation-figures.ts";
-import type { RunRecord } from "../../../app/evaluation/run-record.ts";
-import { counts, type ModelSummary } from "../../../app/evaluation/summarize.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { columnsOf } from "../../terminal/columns.ts";
+} from "../../../evaluation/evaluation-figures.ts";
+import type { RunRecord } from "../../../evaluation/run-record.ts";
+import { counts, type ModelSummary } from "../../../evaluation/summarize.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { columnsOf } from "../../text/columns.ts";
 import type { Style } from "../style.ts";
 
 const MAX_NAME = 80;

@@ -1,11 +1,11 @@
 import { tmpdir } from "node:os";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import type { ConfigFile } from "../../../app/config/config-schema.ts";
-import { existingFolder } from "../../../app/config/paths.ts";
-import { readSuites, type SuiteTasks } from "../../../app/evaluation/read-suites.ts";
-import type { TaskFault } from "../../../app/evaluation/task.ts";
-import { loadSettings, type McpSources, type Settings } from "../../../app/settings.ts";
+import type { ConfigFile } from "../../../coding/settings/config-schema.ts";
+import { existingFolder } from "../../../coding/settings/paths.ts";
+import { loadSettings, type McpSources, type Settings } from "../../../coding/settings/settings.ts";
 import { counted } from "../../../core/base/text.ts";
+import { readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
+import type { TaskFault } from "../../../evaluation/task.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 

@@ -1,10 +1,10 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import type { TaskFault } from "../../../app/evaluation/task.ts";
-import { type TaskProof, validateTask } from "../../../app/evaluation/validate-task.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { commandVariables } from "../../../app/secrets.ts";
+import { commandVariables } from "../../../coding/setup/secrets.ts";
 import { counted } from "../../../core/base/text.ts";
+import type { TaskFault } from "../../../evaluation/task.ts";
+import { type TaskProof, validateTask } from "../../../evaluation/validate-task.ts";
 import { createProcessWatcher } from "../../../system/process-watcher.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";

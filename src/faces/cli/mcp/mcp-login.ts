@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { type Environment, variable } from "../../../app/config/env.ts";
-import { loginStore, removeLogin } from "../../../app/mcp/login-store.ts";
-import { networkOptions } from "../../../app/network-options.ts";
-import type { Settings } from "../../../app/settings.ts";
+import { loginStore, removeLogin } from "../../../coding/mcp/login-store.ts";
+import type { Settings } from "../../../coding/settings/settings.ts";
+import { networkOptions } from "../../../coding/setup/network-options.ts";
 import { systemClock } from "../../../core/base/clock.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
+import { type Environment, variable } from "../../../system/env.ts";
+import { EXIT } from "../../../view/exit-code.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
 
@@ -20,7 +20,7 @@ export async function mcpLogin(
   const address = atAddress(server);
   using signals = new EndingSignals();
   signals.allowGrace();
-  const { logIn, proxiedFetch } = await import("../../../app/mcp/mcp-client.ts");
+  const { logIn, proxiedFetch } = await import("../../../coding/mcp/mcp-client.ts");
   try {
     await logIn(address, {
       store: loginStore(address, paths),

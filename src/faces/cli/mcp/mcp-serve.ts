@@ -1,6 +1,6 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import type { Settings } from "../../../app/settings.ts";
+import type { Settings } from "../../../coding/settings/settings.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { noticeText } from "../../../view/notice-text.ts";
 import { type CommandCall, numberOf, PORT, runFlagsOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";

@@ -1,7 +1,7 @@
-import { terminalLine } from "../../../app/safe-text.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { Look } from "../command-context.ts";
 import { wrapText } from "../wrap-text.ts";
 

@@ -1,12 +1,12 @@
-import type { CodingSession } from "../../../app/coding-session/coding-session.ts";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import { createCodingSession } from "../../../app/coding-session/prepare-coding-session.ts";
+import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { noticeText } from "../../../view/notice-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, say, settingsHere } from "../command-context.ts";
 import { compactionLine } from "../note-lines.ts";

@@ -1,6 +1,4 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalText } from "../../../app/safe-text.ts";
-import { redactionFor } from "../../../app/secrets.ts";
+import { redactionFor } from "../../../coding/setup/secrets.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import type { Redaction } from "../../../core/base/redaction.ts";
@@ -9,6 +7,8 @@ import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
 import { redactEntries, redactMessages } from "./redact-messages.ts";

@@ -1,7 +1,7 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, listTime, say } from "../command-context.ts";
 

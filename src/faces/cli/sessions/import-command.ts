@@ -1,11 +1,11 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Usage } from "../../../core/message/usage.ts";
 import { costOf } from "../../../core/model/budget.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, say } from "../command-context.ts";
 

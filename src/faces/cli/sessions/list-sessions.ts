@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import { isSessionId } from "../../../session/session-id.ts";
 import { verifySession } from "../../../session/verify-session.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, listTime, say } from "../command-context.ts";
 

@@ -1,9 +1,9 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
+import { type SessionUsage, sessionUsage } from "../../../coding/session-page/session-usage.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
 import { usageText } from "./show-stats.ts";

@@ -1,12 +1,12 @@
-import { EXIT } from "../../../app/coding-session/exit-code.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
-import { type SessionUsage, sessionUsage } from "../../../app/session-page/session-usage.ts";
-import { hitRate, usageTables } from "../../../app/session-page/usage-tables.ts";
+import { type SessionUsage, sessionUsage } from "../../../coding/session-page/session-usage.ts";
+import { hitRate, usageTables } from "../../../coding/session-page/usage-tables.ts";
 import type { Spending } from "../../../core/agent/state.ts";
 import { counted } from "../../../core/base/text.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../../agent/agent.ts";
-import { sessionUsage } from "../../../app/session-page/session-usage.ts";
+import { sessionUsage } from "../../../coding/session-page/session-usage.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { MemoryJournal } from "../../../core/agent/journal.ts";
 import { NanoAgentError } from "../../../core/base/errors.ts";

@@ -1,6 +1,6 @@
-import { terminalLine } from "../../../app/safe-text.ts";
 import { counted } from "../../../core/base/text.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { SubagentRun } from "./subagent-runs.ts";
 
 const SHOWN_TURNS = 20;

@@ -1,8 +1,8 @@
 import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
-import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
-import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
+import type { OfferedChoice, Question } from "../../../view/question.ts";
+import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
 import { Items } from "./item-view.tsx";
 import { QuestionView } from "./question-view.tsx";

@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { modeName } from "../../../app/coding-session/mode-names.ts";
-import type { Question } from "../../../app/coding-session/question.ts";
-import type { RunView } from "../../../app/coding-session/view.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
+import { modeName } from "../../../view/mode-names.ts";
+import type { Question } from "../../../view/question.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import type { RunView } from "../../../view/view.ts";
 import { type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";

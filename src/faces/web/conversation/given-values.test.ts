@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueFields } from "../../../app/coding-session/value-fields.ts";
+import { valueFields } from "../../../view/value-fields.ts";
 import { initialValues, offeredTexts, readValues } from "./given-values.ts";
 
 const FIELDS = valueFields({

@@ -1,6 +1,6 @@
-import { numberOf, type ValueField } from "../../../app/coding-session/value-fields.ts";
 import type { Json } from "../../../core/base/errors.ts";
 import { equalJson, safeParse } from "../../../core/base/json.ts";
+import { numberOf, type ValueField } from "../../../view/value-fields.ts";
 
 /** The texts of the fields of a form, in their order; several where several values are chosen. */
 export type GivenValues = readonly (readonly string[])[];

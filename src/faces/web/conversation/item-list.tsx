@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ViewItem } from "../../../app/coding-session/view.ts";
+import type { ViewItem } from "../../../view/view.ts";
 import { useWords } from "../language/language.ts";
 import { Items } from "./item-view.tsx";
 import { openWindow, slidWindow, withEarlier, withLater } from "./shown-window.ts";

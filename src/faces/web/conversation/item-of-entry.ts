@@ -1,5 +1,5 @@
-import type { ViewItem } from "../../../app/coding-session/view.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
+import type { ViewItem } from "../../../view/view.ts";
 
 /** The place of the item that shows an entry, or of the first one after it; undefined where there is none. */
 export function itemOfEntry(items: readonly ViewItem[], entry: JournalEntry): number | undefined {

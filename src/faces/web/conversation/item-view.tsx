@@ -1,8 +1,8 @@
 import { Component, type VNode } from "preact";
 import { useContext } from "preact/hooks";
-import { noticeText } from "../../../app/coding-session/notice-text.ts";
-import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../app/coding-session/view.ts";
-import { terminalText } from "../../../app/safe-text.ts";
+import { noticeText } from "../../../view/notice-text.ts";
+import { terminalText } from "../../../view/safe-text.ts";
+import type { ShellItem, ThinkingItem, UserItem, ViewItem } from "../../../view/view.ts";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { markOf } from "../sessions/session-outcome.ts";

@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { OfferedChoice, Question } from "../../../app/coding-session/question.ts";
-import { questionKind, questionSubject } from "../../../app/coding-session/question-kind.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
+import type { OfferedChoice, Question } from "../../../view/question.ts";
+import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { useWords } from "../language/language.ts";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";

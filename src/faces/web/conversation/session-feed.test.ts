@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Question } from "../../../app/coding-session/question.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { PassingEvent } from "../../../server/server-api.ts";
+import type { Question } from "../../../view/question.ts";
 import { SessionFeed } from "./session-feed.ts";
 
 const base = { parent: null, time: 1_000 };

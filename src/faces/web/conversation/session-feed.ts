@@ -1,6 +1,3 @@
-import type { Question } from "../../../app/coding-session/question.ts";
-import type { SessionView } from "../../../app/coding-session/view.ts";
-import { type HostView, ViewFold } from "../../../app/coding-session/view-fold.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type {
@@ -10,6 +7,9 @@ import type {
   StreamItem,
   WaitingMessage,
 } from "../../../server/server-api.ts";
+import type { Question } from "../../../view/question.ts";
+import type { SessionView } from "../../../view/view.ts";
+import { type HostView, ViewFold } from "../../../view/view-fold.ts";
 
 /** A session as far as it has been heard of. A new object after each change; the entries grow in place. */
 export interface FeedState {

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { terminalLine } from "../../../app/safe-text.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { faultText, useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";

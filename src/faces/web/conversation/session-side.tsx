@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
-import { modeName } from "../../../app/coding-session/mode-names.ts";
-import type { ViewItem } from "../../../app/coding-session/view.ts";
-import { terminalLine, terminalText } from "../../../app/safe-text.ts";
+import { modeName } from "../../../view/mode-names.ts";
+import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import type { ViewItem } from "../../../view/view.ts";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";

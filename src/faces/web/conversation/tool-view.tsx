@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
-import type { ToolItem, ViewItem } from "../../../app/coding-session/view.ts";
-import { terminalLine, terminalText } from "../../../app/safe-text.ts";
+import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";

@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
-import { type ValueField, valueFields } from "../../../app/coding-session/value-fields.ts";
 import type { JsonSchema } from "../../../core/base/schema.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
+import { type ValueField, valueFields } from "../../../view/value-fields.ts";
 import { useWords } from "../language/language.ts";
 import { type GivenValues, initialValues, offeredTexts, readValues } from "./given-values.ts";
 

@@ -1,8 +1,8 @@
-import { type FileDiff, parseUnifiedDiff } from "../../../app/coding-session/file-diff.ts";
 import type { FileVersion, JournalEntry } from "../../../core/agent/entries.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
 import { isOfFile, kindOf } from "../../../server/session-changes.ts";
-import { checkpointHistory, type HistoryStep } from "../../../session/checkpoints/checkpoint-history.ts";
+import { checkpointHistory, type HistoryStep } from "../../../session/undo/checkpoint-history.ts";
+import { type FileDiff, parseUnifiedDiff } from "../../../view/file-diff.ts";
 
 /** One change of one file: by a call, or by putting files back or forth. */
 export interface FileMoment {

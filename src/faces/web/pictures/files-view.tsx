@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { FileDiff } from "../../../app/coding-session/file-diff.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { SessionChange } from "../../../server/server-api.ts";
+import type { FileDiff } from "../../../view/file-diff.ts";
 import { useFormats } from "../language/formats.ts";
 import { type ChangedFile, type FileMoment, type FilesPicture, filesPicture } from "./file-changes.ts";
 import { FilesDrawing } from "./files-drawing.tsx";

@@ -1,9 +1,9 @@
-import { callTitle } from "../../../app/coding-session/call-text.ts";
-import type { SessionView, ViewItem } from "../../../app/coding-session/view.ts";
-import { ViewFold } from "../../../app/coding-session/view-fold.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { textOf } from "../../../core/message/message.ts";
 import { isOfFile } from "../../../server/session-changes.ts";
+import { callTitle } from "../../../view/call-text.ts";
+import type { SessionView, ViewItem } from "../../../view/view.ts";
+import { ViewFold } from "../../../view/view-fold.ts";
 
 /** A moment that a replay can stand at: right after an entry that people see. */
 export interface ReplayMoment {

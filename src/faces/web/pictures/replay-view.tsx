@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ViewItem } from "../../../app/coding-session/view.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
+import type { ViewItem } from "../../../view/view.ts";
 import { useFormats } from "../language/formats.ts";
 import { filesAt } from "./file-changes.ts";
 import { usePictureWords } from "./picture-words.ts";

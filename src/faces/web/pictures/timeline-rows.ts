@@ -1,6 +1,6 @@
-import { callTitle } from "../../../app/coding-session/call-text.ts";
 import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entries.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
+import { callTitle } from "../../../view/call-text.ts";
 import { LanePool } from "./lane-pool.ts";
 import {
   type BarKind,

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { terminalLine } from "../../../app/safe-text.ts";
 import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";

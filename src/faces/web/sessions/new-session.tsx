@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
-import { LISTED_MODES } from "../../../app/coding-session/mode-names.ts";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
+import { LISTED_MODES } from "../../../view/mode-names.ts";
 import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";

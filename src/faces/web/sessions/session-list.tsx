@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { questionKind, questionSubject } from "../../../app/coding-session/question-kind.ts";
-import { terminalLine } from "../../../app/safe-text.ts";
 import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
+import { questionKind, questionSubject } from "../../../view/question-kind.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { useWork, WorkLine } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { DiffHunk, FileDiff } from "../../../app/coding-session/file-diff.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { DiffHunk, FileDiff } from "../../../view/file-diff.ts";
 import { useWords } from "../language/language.ts";
 import { Code } from "./code.tsx";
 import { changedPart, languageOf } from "./code-pieces.ts";

@@ -1,7 +1,7 @@
 import { lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import { terminalText } from "../../../app/safe-text.ts";
+import { terminalText } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
 import { Code } from "./code.tsx";
 import { CopyButton } from "./copy-button.tsx";

@@ -1,0 +1,330 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
+import { EFFORTS } from "../../core/model/model.ts";
+import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
+import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
+import type { RuleAction } from "../../permission/rule.ts";
+import { type Environment, variable } from "../../system/env.ts";
+import { commandsOf, readCodexRules } from "./codex-rules.ts";
+import { addMarkdown, addSkills, ForeignFile, filesOf, OTHER_MODEL, recordsIn } from "./foreign-parts.ts";
+import type { ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
+import { readOpenCodeRules } from "./opencode-rules.ts";
+
+/** Where to look. */
+export interface ForeignPlace {
+  readonly home: string;
+  readonly environment: Environment;
+}
+
+/** Sorts another agent's settings into those that can be taken over and those that cannot. Reads only. */
+export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
+  const plan: PlanBuilder = { items: [], left: [], notes: [] };
+  await READERS[source](place, plan);
+  return plan;
+}
+
+type Reader = (place: ForeignPlace, plan: PlanBuilder) => void | Promise<void>;
+
+const READERS: { readonly [S in ImportSource]: Reader } = {
+  claude: readClaude,
+  codex: readCodex,
+  gemini: readGemini,
+  opencode: readOpenCode,
+};
+
+/** Why something is left that the other agent does not use either. */
+const HOOKS_OFF = "they are switched off there";
+const ONLY_SOME = "here a server has all its tools; name those it must not have under permissions, deny";
+const SAY_THE_MODE = "say it for each run with --permission-mode, or set permissionMode";
+const NO_PLUGINS = "plugins of other agents are not loaded; see docs/extensions.md";
+const UNDER_PROVIDERS = 'name them under "providers"';
+
+/** A folder that a variable may name. */
+function folderOf({ home, environment }: ForeignPlace, name: string, below: string): string {
+  const value = variable(environment, name);
+  return value !== undefined && isAbsolute(value) ? value : join(home, below);
+}
+
+function readClaude(place: ForeignPlace, plan: PlanBuilder): void {
+  const folder = folderOf(place, "CLAUDE_CONFIG_DIR", ".claude");
+  const file = new ForeignFile(join(folder, "settings.json"), plan);
+  const settings = file.json() ?? {};
+  const { permissions, hooks, disableAllHooks } = settings;
+  if (isRecord(permissions)) {
+    for (const action of ["allow", "ask", "deny"] as const) file.addRules(permissions[action], action);
+    file.addMode(permissions["defaultMode"]);
+    file.leaveSettings(permissions, { additionalDirectories: "name them with --add-dir" });
+  }
+  if (hooks !== undefined && disableAllHooks === true) file.leave("hooks", HOOKS_OFF);
+  else file.addHooks(hooks);
+  file.addModel(settings["model"], "anthropic");
+  const reasons = {
+    env: 'put what commands need into "environment": { "set": … }; keys are read from your own environment',
+    apiKeyHelper: "set the variable of the provider's key",
+    statusLine: "an extension can show a text there: agent.status()",
+    enabledPlugins: "plugins of other agents are not loaded",
+  };
+  file.leaveOthers(settings, reasons, ["permissions", "hooks", "disableAllHooks", "model"]);
+  const main = new ForeignFile(join(place.home, ".claude.json"), plan);
+  const { mcpServers, projects } = main.json() ?? {};
+  main.addServers(mcpServers);
+  for (const [path, project] of recordsIn(projects))
+    for (const [name] of recordsIn(project["mcpServers"]))
+      main.leave(`MCP server ${name} of ${path}`, "add it in that folder with nano-agent mcp add --project");
+  for (const [kind, what] of Object.entries({ commands: "commands", agents: "subagents", skills: "skills" }))
+    if (existsSync(join(place.home, ".claude", kind)))
+      plan.notes.push(`The ${what} of ~/.claude/${kind} are used where they are.`);
+}
+
+async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> {
+  const folder = folderOf(place, "CODEX_HOME", ".codex");
+  const file = new ForeignFile(join(folder, "config.toml"), plan);
+  const config = (await file.toml()) ?? {};
+  for (const [name, server] of recordsIn(config["mcp_servers"])) {
+    const { command, args, env, cwd, url, http_headers: headers, bearer_token_env_var: token } = server;
+    const authorization = typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {};
+    const remote = {
+      type: "http",
+      url,
+      headers: { ...(isRecord(headers) ? headers : {}), ...authorization },
+    };
+    denyTools(name, server["disabled_tools"], file);
+    file.leaveSettings(server, { enabled_tools: ONLY_SOME });
+    file.addServer(name, url === undefined ? { command, args, env, cwd } : remote, server);
+  }
+  file.addHooks(config["hooks"]);
+  const hookFile = new ForeignFile(join(folder, "hooks.json"), plan);
+  hookFile.addHooks(hookFile.json()?.["hooks"]);
+  addCodexModel(config, file);
+  const reasons = {
+    model_providers: UNDER_PROVIDERS,
+    approval_policy: SAY_THE_MODE,
+    sandbox_mode: 'set "sandbox": { "mode": "on" }',
+    notify: "write a hook for Stop or Notification",
+    profiles: "there are none here",
+  };
+  const read = ["mcp_servers", "hooks", "model", "model_provider", "model_reasoning_effort"];
+  file.leaveOthers(config, reasons, read);
+  for (const name of filesOf(join(folder, "rules")))
+    addCodexRules(new ForeignFile(join(folder, "rules", name), plan));
+  addMarkdown(join(folder, "prompts"), "command", plan);
+  addSkills(join(folder, "skills"), plan);
+}
+
+/** The tools of a server that are switched off there are denied here. */
+function denyTools(server: string, tools: unknown, file: ForeignFile): void {
+  const part = serverParts([server]).get(server) ?? server;
+  const rules = listed(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
+  file.addRules(rules, "deny");
+}
+
+function listed(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** Its effort belongs to the name of the model here. */
+function addCodexModel(config: Fields, file: ForeignFile): void {
+  const { model, model_provider: provider = "openai", model_reasoning_effort: effort } = config;
+  const end = EFFORTS.some((each) => each === effort) ? `:${String(effort)}` : "";
+  if (provider !== "openai") file.leaveSettings(config, { model: OTHER_MODEL });
+  else file.addModel(typeof model === "string" ? `${model}${end}` : model, provider);
+}
+
+function addCodexRules(file: ForeignFile): void {
+  const { rules, unread } = readCodexRules(file.text() ?? "");
+  for (const rule of rules) {
+    const { action, words } = rule;
+    const patterns = commandsOf(rule)?.map((command) => `Bash(${command}:*)`);
+    if (patterns === undefined)
+      file.leave(`${action}: ${words.join(" ")}`, "it stands for too many commands");
+    else file.addRules(patterns, action);
+  }
+  for (const line of unread)
+    file.leave(
+      `line ${line}`,
+      "it is not a prefix_rule of plain words; write it as bash(…) under permissions",
+    );
+}
+
+async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<void> {
+  const folder = join(home, ".gemini");
+  const file = new ForeignFile(join(folder, "settings.json"), plan);
+  const settings = file.json() ?? {};
+  addGeminiRules(settings, file);
+  const { allowed, excluded } = isRecord(settings["mcp"]) ? settings["mcp"] : {};
+  for (const [name, server] of recordsIn(settings["mcpServers"])) {
+    const { command, args, env, cwd, url, httpUrl, headers } = server;
+    const isOff =
+      listed(excluded).includes(name) || (Array.isArray(allowed) && !listed(allowed).includes(name));
+    if (!isOff) denyTools(name, server["excludeTools"], file);
+    if (!isOff) file.leaveSettings(server, { includeTools: ONLY_SOME });
+    const remote = httpUrl === undefined ? { type: "sse", url } : { type: "http", url: httpUrl };
+    const isRemote = httpUrl !== undefined || url !== undefined;
+    const definition = isRemote ? { ...remote, headers } : { command, args, env, cwd };
+    file.addServer(name, definition, { enabled: !isOff });
+  }
+  addGeminiHooks(settings, file, plan);
+  const { model } = settings;
+  file.addModel(isRecord(model) ? model["name"] : model, "google");
+  file.leaveOthers(settings, { approvalMode: SAY_THE_MODE }, GEMINI_SETTINGS);
+  for (const path of filesOf(join(folder, "commands"), ".toml"))
+    await addGeminiCommand(path, new ForeignFile(join(folder, "commands", path), plan));
+  addSkills(join(folder, "skills"), plan);
+}
+
+const GEMINI_SETTINGS = "tools allowedTools excludeTools mcp mcpServers hooks hooksConfig model".split(" ");
+
+/** Events of the same meaning. */
+const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
+  SessionStart: "SessionStart",
+  SessionEnd: "SessionEnd",
+  BeforeAgent: "UserPromptSubmit",
+  AfterAgent: "Stop",
+  BeforeTool: "PreToolUse",
+  AfterTool: "PostToolUse",
+  Notification: "Notification",
+  PreCompress: "PreCompact",
+};
+
+/** Its groups have the form of ours, with milliseconds; their tool names are known here. */
+function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
+  if (!isRecord(hooks)) return;
+  const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
+  if (enabled === false) return file.leave("hooks", HOOKS_OFF);
+  const off: ReadonlySet<unknown> = new Set(Array.isArray(disabled) ? disabled : []);
+  const before = plan.items.length;
+  for (const [name, groups] of Object.entries(hooks)) {
+    const event = ownValue(GEMINI_EVENTS, name);
+    if (!Array.isArray(groups) || name === "disabled") continue;
+    if (event === undefined) file.leave(`hooks.${name}`, "there is no such event here");
+    else file.addHooks({ [event]: groups.map((group: unknown) => ownGroup(group, off)) }, isGeminiName);
+  }
+  if (plan.items.length > before)
+    plan.notes.push(
+      "Hooks of gemini are told the events of this agent (PreToolUse for BeforeTool, …), and gemini's names of tools: look whether their scripts ask for more.",
+    );
+}
+
+function isGeminiName(name: string): boolean {
+  return ownValue(GEMINI_TOOLS, name) !== undefined && /^[a-z]/.test(name);
+}
+
+function ownGroup(group: unknown, off: ReadonlySet<unknown>): unknown {
+  if (!isRecord(group) || !Array.isArray(group["hooks"])) return group;
+  const hooks = (group["hooks"] as readonly unknown[]).flatMap((hook) => {
+    if (!isRecord(hook)) return [hook];
+    if (off.has(hook["name"]) || off.has(hook["command"])) return [];
+    const { timeout } = hook;
+    return [{ ...hook, ...(typeof timeout === "number" && { timeout: timeout / 1_000 }) }];
+  });
+  return { ...group, hooks };
+}
+
+function addGeminiRules(settings: Fields, file: ForeignFile): void {
+  const tools: Fields = isRecord(settings["tools"]) ? settings["tools"] : {};
+  const lists = [
+    ["allow", tools["allowed"] ?? settings["allowedTools"]],
+    ["deny", tools["exclude"] ?? settings["excludeTools"]],
+  ] as const;
+  for (const [action, list] of lists)
+    for (const given of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+      const read = geminiRule(String(given), action);
+      if ("rule" in read) file.addRules([read.rule], action);
+      else file.leave(`${action}: ${String(given)}`, read.why);
+    }
+  file.leaveSettings(tools, { core: "name what it leaves out under permissions, deny" });
+}
+
+/** Its names of tools, and of commands: a beginning there, a pattern here. */
+function geminiRule(given: string, action: RuleAction): { readonly rule: string } | { readonly why: string } {
+  const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(given) ?? [];
+  const tool = ownValue(GEMINI_TOOLS, name);
+  if (tool === undefined) return { why: "there is no such tool here" };
+  if (pattern === undefined) return { rule: tool };
+  if (tool !== "bash") return { why: `${tool} alone would be more than it says` };
+  if (action === "allow" && pattern.includes("*")) return { why: "its * is a plain character there" };
+  return { rule: `Bash(${pattern}:*)` };
+}
+
+const GEMINI_TOOLS: { readonly [name: string]: string | undefined } = {
+  run_shell_command: "bash",
+  ShellTool: "bash",
+  read_file: "read",
+  ReadFileTool: "read",
+  list_directory: "read",
+  write_file: "write",
+  WriteFileTool: "write",
+  replace: "edit",
+  EditTool: "edit",
+  glob: "glob",
+  GlobTool: "glob",
+  search_file_content: "grep",
+  GrepTool: "grep",
+  web_fetch: "web_fetch",
+  WebFetchTool: "web_fetch",
+};
+
+async function addGeminiCommand(path: string, file: ForeignFile): Promise<void> {
+  const fields = await file.toml();
+  if (fields === undefined) return;
+  const { prompt, description } = fields;
+  const place = path.slice(0, -".toml".length);
+  const name = place.replaceAll(/[\\/]/g, ":");
+  if (typeof prompt !== "string") return file.leave(`/${name}`, "it has no prompt");
+  if (/!\{[^}]*\{\{args\}\}/.test(prompt) || /!\{[^}]*`/.test(prompt))
+    return file.leave(`/${name}`, "it puts arguments (or backticks) into a command, which is not done here");
+  const body = prompt
+    .replaceAll(/!\{([^{}]*)\}/g, (_all, command: string) => `!\`${command}\``)
+    .replaceAll(/@\{([^{}\s]*)\}/g, (_all, mentioned: string) => `@${mentioned}`)
+    .replaceAll("{{args}}", "$ARGUMENTS");
+  const head =
+    typeof description === "string" ? `---\ndescription: ${JSON.stringify(description)}\n---\n` : "";
+  const to = join("commands", `${place}.md`);
+  file.add({ kind: "command", name, to, text: `${head}${body.trim()}\n`, does: `/${name}` });
+}
+
+function readOpenCode(place: ForeignPlace, plan: PlanBuilder): void {
+  const folder = join(folderOf(place, "XDG_CONFIG_HOME", ".config"), "opencode");
+  for (const name of ["opencode.json", "opencode.jsonc", "config.json"]) {
+    const file = new ForeignFile(join(folder, name), plan);
+    const config = file.json();
+    if (config !== undefined) readOpenCodeConfig(config, file);
+  }
+  for (const kind of ["command", "agent"] as const)
+    for (const name of [kind, `${kind}s`]) addMarkdown(join(folder, name), kind, plan);
+  for (const name of ["skill", "skills"]) addSkills(join(folder, name), plan);
+  for (const name of ["plugin", "plugins"])
+    for (const path of filesOf(join(folder, name)))
+      new ForeignFile(join(folder, name, path), plan).leave("plugin", NO_PLUGINS);
+}
+
+function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
+  const { mcp, command } = config;
+  for (const read of readOpenCodeRules(config))
+    if ("rules" in read) file.addRules(read.rules, read.action);
+    else file.leave(read.what, read.why);
+  for (const [name, server] of recordsIn(mcp)) {
+    const { type, command: words, environment: env, url, headers } = server;
+    const [first, ...args] = Array.isArray(words) ? (words as readonly unknown[]) : [];
+    const definition = type === "remote" ? { type: "http", url, headers } : { command: first, args, env };
+    file.addServer(name, definition, server);
+  }
+  for (const [name, value] of recordsIn(command))
+    if (!/^[\p{L}\p{N}_][\p{L}\p{N}_:/-]*$/u.test(name))
+      file.leave(`command ${JSON.stringify(name)}`, "use letters, digits, - and _ for a command");
+    else if (typeof value["template"] === "string") {
+      const fields = ["description", "agent", "model"].flatMap((key) =>
+        typeof value[key] === "string" ? [`${key}: ${JSON.stringify(value[key])}\n`] : [],
+      );
+      const text = `---\n${fields.join("")}---\n${value["template"].trim()}\n`;
+      file.add({ kind: "command", name, to: join("commands", `${name}.md`), text, does: `/${name}` });
+    }
+  file.addModel(config["model"]);
+  const reasons = {
+    provider: UNDER_PROVIDERS,
+    plugin: NO_PLUGINS,
+    agent: "write each as a file in ~/.config/nano-agent/agents/",
+  };
+  file.leaveOthers(config, reasons, ["permission", "tools", "mcp", "command", "model"]);
+}

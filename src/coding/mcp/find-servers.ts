@@ -1,0 +1,132 @@
+import { resolve } from "node:path";
+import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type McpServerDefinition, parseServer } from "../../extensions/mcp/server-definition.ts";
+import { findProjectServers } from "../project/acting-files.ts";
+import { configPath } from "../settings/paths.ts";
+import { readPrivateFile } from "../settings/private-file.ts";
+import { keyVariables } from "../settings/project-rules.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** A definition that cannot be used. */
+export interface ServerFault {
+  readonly name: string;
+  readonly source: string;
+  readonly fault: string;
+}
+
+/** The MCP servers that hold in a place. */
+export interface FoundServers {
+  readonly servers: readonly McpServerDefinition[];
+  readonly faults: readonly ServerFault[];
+}
+
+interface Definition {
+  readonly source: string;
+  readonly value: unknown;
+  readonly isLiteral?: boolean;
+  readonly isOfProject?: boolean;
+}
+
+/**
+ * The MCP servers of a run: those of `--mcp-config`, of the project's `.mcp.json` as far as it is trusted,
+ * and of the settings; of two with one name the first of these counts. One that cannot be used is a fault and
+ * costs no other. Throws `invalid_argument` and `invalid_config` for what was given on the command line and
+ * cannot be read.
+ */
+export async function findMcpServers(settings: Settings): Promise<FoundServers> {
+  const { config, environment, mcp } = settings;
+  const definitions = new Map<string, Definition>();
+  const faults: ServerFault[] = [];
+  if (mcp?.strict !== true) {
+    for (const [name, definition] of configured(settings)) definitions.set(name, definition);
+    addProject(settings, { definitions, faults });
+  }
+  const { literal = [], configs = [] } = mcp ?? {};
+  const seen = new Set<string>();
+  for (const [at, text] of [...literal, ...configs].entries())
+    for (const [name, definition] of await given(text, settings.cwd)) {
+      if (seen.has(name)) faults.push({ name, source: definition.source, fault: NAMED_TWICE });
+      else definitions.set(name, { ...definition, isLiteral: at < literal.length });
+      seen.add(name);
+    }
+  const servers: McpServerDefinition[] = [];
+  const keys = keyVariables(config.values);
+  for (const [name, { source, value, isLiteral: isPlain, isOfProject }] of definitions) {
+    const variables = isPlain === true ? undefined : environment;
+    const withheld = isOfProject === true ? keys : undefined;
+    const parsed = parseServer(name, value, { source, variables, withheld });
+    if (parsed.ok) servers.push(parsed.server);
+    else faults.push({ name, source, fault: parsed.fault });
+  }
+  return { servers, faults };
+}
+
+/** Those of the configuration files. */
+function configured({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
+  const own = configPath(paths);
+  return Object.entries(config.values.mcpServers ?? {}).map(([name, value]) => {
+    const source = config.sources.get(`mcpServers.${name}`) ?? "settings";
+    return [name, { source, value, isOfProject: source !== own }];
+  });
+}
+
+const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
+
+/** The text of a fault, for people. */
+export function faultText({ name, source, fault }: ServerFault): string {
+  return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${fault}`;
+}
+
+function addProject(
+  { folders, trust }: Settings,
+  { definitions, faults }: { readonly definitions: Map<string, Definition>; readonly faults: ServerFault[] },
+): void {
+  for (const found of folders.flatMap((folder) => findProjectServers(trust.folder, folder))) {
+    if ("fault" in found) faults.push({ name: "*", source: found.path, fault: found.fault });
+    else if (trust.admits(found.item))
+      definitions.set(found.name, { source: found.path, value: found.server, isOfProject: true });
+  }
+}
+
+async function given(text: string, cwd: string): Promise<readonly [string, Definition][]> {
+  const isInline = text.trimStart().startsWith("{");
+  const source = isInline ? "--mcp-config" : resolve(cwd, text);
+  const code = isInline ? "invalid_argument" : "invalid_config";
+  const wrong = (what: string): NanoAgentError =>
+    new NanoAgentError(code, `${source} ${what}. Write {"mcpServers":{"NAME":{"command":"…","args":[…]}}}.`);
+  const value = await valueOf(isInline ? text : readGiven(source), wrong);
+  const servers = isRecord(value) ? value["mcpServers"] : undefined;
+  if (!isRecord(servers)) throw wrong('has no object "mcpServers"');
+  return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
+}
+
+/**
+ * What `--mcp-config` was given, as JSON itself: for whoever runs elsewhere, or later. A file is looked for
+ * from `cwd`. Throws as {@link findMcpServers}.
+ */
+export async function readGivenServers(text: string, cwd: string): Promise<string> {
+  const servers = (await given(text, cwd)).map(([name, { value }]) => [name, value] as const);
+  return JSON.stringify({ mcpServers: Object.fromEntries(servers) });
+}
+
+/** Comments and trailing commas are taken too; the parser that knows them is loaded where there are some. */
+async function valueOf(text: string, wrong: (what: string) => NanoAgentError): Promise<unknown> {
+  const plain = safeParse(text);
+  if (plain.ok) return plain.value;
+  const { parseConfigText } = await import("../settings/parse-config.ts");
+  const parsed = parseConfigText(text);
+  if ("value" in parsed) return parsed.value;
+  throw wrong(`is ${parsed.fault.replace(/\. .*$/s, "")} (line ${parsed.line})`);
+}
+
+function readGiven(path: string): string {
+  let text: string | undefined;
+  try {
+    text = readPrivateFile(path);
+  } catch (error) {
+    throw invalidConfig(`--mcp-config: ${errorMessage(error)}`, { cause: error });
+  }
+  if (text !== undefined) return text;
+  throw misuse(`--mcp-config ${path}: there is no such file. Name a JSON file, or pass JSON itself.`);
+}

@@ -1,0 +1,125 @@
+import { systemClock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { messageText } from "../../core/message/message.ts";
+import { collect } from "../../core/model/answer.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
+import { McpHub, type McpHubOptions } from "../../extensions/mcp/mcp-hub.ts";
+import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
+import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
+import type { SessionCommand } from "../session/session-command.ts";
+import type { Settings } from "../settings/settings.ts";
+import { networkOptions } from "../setup/network-options.ts";
+import { commandVariables } from "../setup/secrets.ts";
+import { knownServerFiles } from "./known-servers.ts";
+
+declare const NANO_AGENT_VERSION: string;
+
+/** The parts {@link hubFor} needs beside the settings. */
+export interface HubParts {
+  readonly servers: readonly McpServerDefinition[];
+  /** Requests that servers may make. Default: the folder of the settings, and nothing else. */
+  readonly host?: Omit<McpHost, "environment">;
+  /** Ends their processes when this one is killed. Default: one of their own. */
+  readonly watcher?: ProcessWatcher | undefined;
+  readonly onNotice: McpHubOptions["onNotice"];
+  readonly forbids?: McpHubOptions["forbids"];
+}
+
+/** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
+export function hubFor(settings: Settings, parts: HubParts): McpHub {
+  const { servers, host, watcher, onNotice, forbids } = parts;
+  const { environment, config, paths, cwd } = settings;
+  return new McpHub({
+    servers,
+    host: { roots: [cwd], environment: () => commandVariables(environment, config.values), ...host },
+    clock: systemClock,
+    onNotice,
+    ...defined({ forbids }),
+    known: knownServerFiles(paths),
+    loadOpener: () => loadOpener(settings, watcher ?? createProcessWatcher()),
+    ...(config.values.mcp?.defer === false ? { defer: false } : {}),
+  });
+}
+
+async function loadOpener(
+  { paths, config, environment }: Settings,
+  watcher: ProcessWatcher | undefined,
+): Promise<OpenConnection> {
+  const client = await import("./mcp-client.ts");
+  const fetch = client.proxiedFetch(networkOptions(config.values.network, environment).proxy);
+  const open = client.connectionOpener({ version: NANO_AGENT_VERSION, watcher, fetch });
+  return (server, host, options) => {
+    const authorization: McpHost["authorization"] = (each) =>
+      client.authorizationOf(each, { store: client.loginStore(each, paths), clock: systemClock, fetch });
+    return open(server, { authorization, ...host }, options);
+  };
+}
+
+/** Lets MCP servers that may do so ask the run's model, outside of the conversation. */
+export function samplingWith(model: Model): Sample {
+  return async ({ system, messages, maxOutputTokens }, signal) => {
+    const request = {
+      ...defined({ system }),
+      messages: messages.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }) as const),
+      maxOutputTokens,
+    };
+    const { message } = await collect(model.stream(request, { signal }));
+    return { text: messageText(message), model: `${model.provider}/${model.id}` };
+  };
+}
+
+/** The prompt of an MCP server as a command. Words are its arguments in order. */
+export function promptCommand(
+  { name, description, arguments: named }: McpPrompt,
+  hub: Pick<McpHub, "expandPrompt">,
+): SessionCommand {
+  const hint = named.map((each) => (each.required ? `[${each.name}]` : `[${each.name}?]`)).join(" ");
+  return {
+    name,
+    ...defined({ description, hint: hint === "" ? undefined : hint }),
+    expand: async (args, { signal }) => {
+      const { splitArguments } = await import("../../extensions/commands/expand-command.ts");
+      const values = valuesOf(splitArguments(args), named);
+      try {
+        const messages = await hub.expandPrompt(name, values, signal);
+        return messages.flatMap(({ content }) => content);
+      } catch (error) {
+        throw promptError(name, error, signal);
+      }
+    },
+  };
+}
+
+/** The prompt of that name, its server started for it, as a command. */
+export async function findPromptCommand(
+  name: string,
+  hub: Pick<McpHub, "findPrompt" | "expandPrompt">,
+  signal: AbortSignal,
+): Promise<SessionCommand | undefined> {
+  try {
+    const prompt = await hub.findPrompt(name, signal);
+    return prompt && promptCommand(prompt, hub);
+  } catch (error) {
+    throw promptError(name, error, signal);
+  }
+}
+
+function promptError(name: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return error;
+  return misuse(`/${name} did not work: ${errorMessage(error)}`);
+}
+
+/** Each word is an argument; the last one gets what is left. */
+function valuesOf(
+  words: readonly string[],
+  names: McpPrompt["arguments"],
+): { readonly [name: string]: string } {
+  const last = names.length - 1;
+  const values = words.slice(0, last).concat(words.slice(Math.max(0, last)).join(" "));
+  return Object.fromEntries(
+    names.flatMap(({ name }, at) => (words[at] === undefined ? [] : [[name, values[at] ?? ""]])),
+  );
+}

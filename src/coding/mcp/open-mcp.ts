@@ -1,0 +1,103 @@
+import { defined } from "../../core/base/defined.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
+import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
+import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
+import type { McpServerView } from "../session/coding-session.ts";
+import type { CommandSource, SessionCommand } from "../session/session-command.ts";
+import type { Settings } from "../settings/settings.ts";
+import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
+import { besideFirstRequest } from "./first-request.ts";
+
+/** The parts {@link loadMcp} needs beside the settings. */
+export interface OpenMcpOptions {
+  readonly found: FoundServers;
+  /** Folders of the run, the working folder first. */
+  readonly roots: readonly string[];
+  /** Asks a person what a server wants to know. Absent: it is refused. */
+  readonly elicit?: Elicit | undefined;
+  /** Ends the processes of servers when this one is killed. */
+  readonly watcher: ProcessWatcher | undefined;
+  readonly onNotice: (message: string) => void;
+}
+
+/** The MCP servers of an agent. */
+export interface OpenMcp {
+  readonly tools: () => readonly Tool[];
+  /** Undefined where there is no server to be used. */
+  readonly hub: McpHub | undefined;
+  readonly commands: CommandSource;
+  /** The prompt of that name as a command; starts its server where needed. Rejects when that fails. */
+  readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
+  /** Every server with its status, those included that cannot be used. */
+  readonly statuses: () => readonly McpServerView[];
+  /** The model, beside whose first request the servers start. */
+  readonly modelFor: (model: Model) => Model;
+  /** Gives the agent's registry what comes later; `used`: tools its conversation has used. */
+  readonly attach: (registry: ToolRegistry, used: () => ReadonlySet<string>) => void;
+  readonly close: () => Promise<void>;
+  readonly killNow: () => void;
+}
+
+/** Makes the MCP servers of a run; `forbids`: true for a tool whose every call is refused. */
+export type McpOpener = (forbids: (name: string) => boolean) => OpenMcp;
+
+/** Gets ready to make the MCP servers of a run. Loads nothing of the client where there are none. */
+export async function loadMcp(settings: Settings, options: OpenMcpOptions): Promise<McpOpener> {
+  const { servers, faults } = options.found;
+  for (const fault of faults) options.onNotice(faultText(fault));
+  const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
+  return (forbids) => openMcp(settings, { ...options, parts, forbids });
+}
+
+interface OpenParts extends OpenMcpOptions {
+  readonly parts: typeof import("./mcp-parts.ts") | undefined;
+  readonly forbids: (name: string) => boolean;
+}
+
+function openMcp(settings: Settings, options: OpenParts): OpenMcp {
+  const { found, roots, elicit, watcher, onNotice, parts, forbids } = options;
+  const { servers, faults } = found;
+  let sampled: Model | undefined;
+  const sample: McpHost["sample"] = async (request, signal) => {
+    if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
+    return parts.samplingWith(sampled)(request, signal);
+  };
+  const host = { roots, elicit, sample };
+  const hub = parts?.hubFor(settings, { servers, host, watcher, onNotice, forbids });
+  let cancel = (): void => undefined;
+  return {
+    tools: () => hub?.tools() ?? [],
+    hub,
+    commands: () => hub?.knownPrompts().flatMap((prompt) => parts?.promptCommand(prompt, hub) ?? []) ?? [],
+    findCommand: async (name, signal) => hub && parts?.findPromptCommand(name, hub, signal),
+    statuses: () => [...faulty(faults), ...(hub?.statuses() ?? []).map(toView)],
+    modelFor: (model) => {
+      if (hub === undefined) return model;
+      sampled = model;
+      const started = besideFirstRequest(model, () => hub.start());
+      cancel = started.cancel;
+      return started.model;
+    },
+    attach: (registry, used) => {
+      hub?.attach(registry);
+      hub?.revealUsed(used());
+    },
+    close: async () => {
+      cancel();
+      await hub?.close();
+    },
+    killNow: () => hub?.killNow(),
+  };
+}
+
+function toView({ name, status, reason: error }: McpServerStatus): McpServerView {
+  return { name, status, ...defined({ error }) };
+}
+
+function faulty(faults: readonly ServerFault[]): readonly McpServerView[] {
+  return faults
+    .filter(({ name }) => name !== "*")
+    .map(({ name, fault }) => ({ name, status: "failed", error: fault }));
+}

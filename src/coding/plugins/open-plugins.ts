@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import type { Tool } from "../../core/tool/tool.ts";
+import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
+import type { Finding } from "../../extensions/markdown/origin.ts";
+import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
+import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
+import { about, type OnNotice } from "../../view/notice.ts";
+import { extensionTrust } from "../project/acting-files.ts";
+import type { CommandSource, SessionCommand } from "../session/session-command.ts";
+import { EXTRA_TOOLS } from "../settings/config-schema.ts";
+import type { Settings } from "../settings/settings.ts";
+import { MEMORY_TOOLS } from "../setup/open-memory.ts";
+import { findExtensionFiles } from "./extension-places.ts";
+
+/** The plugins that commands of files and extensions bring to a session. */
+export interface Plugins {
+  /** The settings, with the providers of extensions. */
+  readonly settings: Settings;
+  readonly tools: readonly Tool[];
+  readonly commands: readonly CommandSource[];
+  readonly handlers: readonly HookHandler[];
+  readonly status: () => readonly string[];
+}
+
+/** Options of {@link openPlugins}. */
+export interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "until"> {
+  /** Tools whose names are not to be had. */
+  readonly taken: readonly Tool[];
+  readonly onNotice: OnNotice;
+}
+
+/**
+ * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and
+ * costs its own part. Loads no code where there is neither. Never rejects.
+ */
+export async function openPlugins(
+  settings: Settings,
+  { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
+): Promise<Plugins> {
+  const warn = about("extension", onNotice);
+  const extensions = await loadedExtensions(settings, { adoptErrors, until, onFailure: warn });
+  const commands = await fileCommands(settings, warn);
+  const reserved = ["task", "skill", "finish", ...MEMORY_TOOLS, ...EXTRA_TOOLS];
+  const names = new Set([...taken.map(({ name }) => name), ...reserved]);
+  const tools: Tool[] = [];
+  for (const { name: extension, tools: own } of extensions)
+    for (const tool of own) {
+      if (names.has(tool.name))
+        warn(`the tool ${tool.name} of the extension ${extension} is left out: there is one of that name`);
+      else tools.push(tool);
+      names.add(tool.name);
+    }
+  return {
+    settings: withProviders(settings, extensions),
+    tools,
+    commands: [...commands, ...(await extensionCommands(settings, { extensions, files: commands, warn }))],
+    handlers: extensions.flatMap(({ hooks }) => hooks),
+    status: () =>
+      extensions
+        .flatMap(({ statuses }) => statuses.map((render) => render()))
+        .filter((text): text is string => typeof text === "string" && text !== ""),
+  };
+}
+
+async function loadedExtensions(
+  settings: Settings,
+  options: Pick<LoadExtensionsOptions, "adoptErrors" | "until" | "onFailure">,
+): Promise<readonly LoadedExtension[]> {
+  const { onFailure: warn } = options;
+  const { files, findings: missing } = findExtensionFiles(settings);
+  tellFaults(missing, { warn });
+  if (files.length === 0) return [];
+  const { loadExtensions } = await import("./plugin-loaders.ts");
+  const { extensions, findings } = await loadExtensions(files, { cwd: settings.cwd, ...options });
+  tellFaults(findings, { warn });
+  return extensions;
+}
+
+async function fileCommands(
+  settings: Settings,
+  warn: (message: string) => void,
+): Promise<readonly CommandSource[]> {
+  const { home, configFolder } = settings.paths;
+  const places = { projectFolders: settings.folders, home, configFolder };
+  const folders = sourceFolders("commands", places).filter(({ path }) => existsSync(path));
+  if (folders.length === 0) return [];
+  const { loadCommands, fileCommand } = await import("./plugin-loaders.ts");
+  const { commands, findings } = await loadCommands({ folders, isTrusted: extensionTrust(settings.trust) });
+  tellFaults(findings, { warn });
+  const list = commands.map(fileCommand);
+  return [() => list];
+}
+
+interface ExtensionCommandsOptions {
+  readonly extensions: readonly LoadedExtension[];
+  /** Commands of files. */
+  readonly files: readonly CommandSource[];
+  readonly warn: (message: string) => void;
+}
+
+/** Those of extensions; a name is that of the file or the extension which has it first. */
+async function extensionCommands(
+  { cwd }: Settings,
+  { extensions, files, warn }: ExtensionCommandsOptions,
+): Promise<readonly CommandSource[]> {
+  if (extensions.every(({ commands }) => commands.length === 0)) return [];
+  const { extensionCommand } = await import("./plugin-loaders.ts");
+  const names = new Set(files.flatMap((source) => source()).map(({ name }) => name));
+  const list: SessionCommand[] = [];
+  for (const { name: extension, commands } of extensions)
+    for (const command of commands) {
+      const { name } = command;
+      if (names.has(name))
+        warn(`the command /${name} of the extension ${extension} is left out: there is one of that name`);
+      else list.push(extensionCommand(command, { extension, cwd }));
+      names.add(name);
+    }
+  return [() => list];
+}
+
+/** Faults told whole at every start. */
+const MAX_FAULTS = 3;
+
+/** Tells the first of what cannot be used, of the rest the names; `lists`: the commands that show more. */
+export function tellFaults(
+  findings: readonly Finding[],
+  { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
+): void {
+  const faults = findings.filter(({ level }) => level === "fault");
+  for (const { path, message } of faults.slice(0, MAX_FAULTS)) warn(`${path}: ${message}`);
+  const more = faults.slice(MAX_FAULTS).map(({ path }) => path);
+  if (more.length > 0)
+    warn(
+      `${more.length} more cannot be used: ${more.join(", ")}${lists === undefined ? "" : `; see ${lists}`}`,
+    );
+}
+
+/** The settings with the providers of extensions; those that users wrote down themselves win. */
+function withProviders(settings: Settings, extensions: readonly LoadedExtension[]): Settings {
+  const added = extensions.flatMap(({ providers }) => providers);
+  if (added.length === 0) return settings;
+  const { config } = settings;
+  const own = Object.fromEntries(added.map(({ name, ...provider }) => [name, provider]));
+  const providers = { ...own, ...config.values.providers };
+  return { ...settings, config: { ...config, values: { ...config.values, providers } } };
+}

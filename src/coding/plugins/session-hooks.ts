@@ -1,0 +1,289 @@
+import type { Approver, GateDecision, GateRequest } from "../../core/agent/ports.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { defined } from "../../core/base/defined.ts";
+import type { JsonObject } from "../../core/base/errors.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
+import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
+import type { ActingArguments, HookedAgent, HookOptions } from "../../hooks/hook.ts";
+import type { Compactor } from "../../memory/context/compactor.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { PermissionGate } from "../setup/permission-gate.ts";
+import { ownInput, peerInput, peerResponse } from "./hook-fields.ts";
+
+/** Options of {@link SessionHooks}. */
+export interface SessionHooksOptions {
+  readonly hooks: EventHooks;
+  readonly cwd: string;
+  readonly mode: PermissionMode;
+  /** Told what went wrong with a hook, and what one has to say to the person. */
+  readonly onNotice: (message: string) => void;
+  readonly clock: Clock;
+}
+
+/** The occasions a `Notification` hook tells a person of: matchers look at it. */
+export type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
+
+/** The state of a call between the hooks before it and those after it. */
+interface CallState {
+  readonly name: string;
+  readonly verdict: HookVerdict;
+}
+
+/** The verdict of hooks about a message. */
+export interface SubmitVerdict {
+  readonly blocked?: string;
+  readonly context: readonly string[];
+}
+
+const NOTHING_TO_BLOCK: ReadonlySet<HookEvent> = new Set(["SessionStart", "SessionEnd", "Notification"]);
+
+type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?: string };
+
+/** Milliseconds the end of a session waits for its hooks. */
+const MAX_END_MS = 10_000;
+/** Milliseconds after which a person is told that they are waited for. */
+const IDLE_MS = 60_000;
+
+/**
+ * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no
+ * rule and no protected place speaks of. None of the methods rejects: a hook that fails is told and changes
+ * nothing.
+ */
+export class SessionHooks {
+  readonly #options: SessionHooksOptions;
+  readonly #calls = new Map<string, CallState>();
+  readonly #closing = new AbortController();
+  /** The permission mode, as hooks are told it. */
+  mode: PermissionMode;
+  #started: Promise<HookVerdict> | undefined;
+  #signal: AbortSignal = this.#closing.signal;
+  #idle = new AbortController();
+
+  constructor(options: SessionHooksOptions) {
+    this.#options = options;
+    this.mode = options.mode;
+  }
+
+  /** Ends hooks together with what `signal` stands for, from now on. */
+  during(signal: AbortSignal): void {
+    this.#idle.abort();
+    this.#signal = AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  /** The run is over and a person is there: tells them when they have not gone on for a minute. */
+  waiting(): void {
+    const { hooks, clock } = this.#options;
+    if (!hooks.has("Notification")) return;
+    this.#idle.abort();
+    this.#idle = new AbortController();
+    this.#signal = this.#closing.signal;
+    const signal = AbortSignal.any([this.#idle.signal, this.#closing.signal]);
+    clock.sleep(IDLE_MS, signal).then(
+      () => this.notify("idle_prompt", "nano-agent is waiting for your input"),
+      () => undefined,
+    );
+  }
+
+  /** Tells hooks that the person is wanted. */
+  async notify(type: NotificationType, message: string): Promise<void> {
+    await this.#fire("Notification", { name: type, fields: { message, notification_type: type } });
+  }
+
+  /** Ends every hook at once, for the moment before the process ends. */
+  killNow(): void {
+    this.#closing.abort(new Error("the session was closed"));
+  }
+
+  /** The hooks around the calls of the agent. */
+  get agentHooks(): HookOptions {
+    return {
+      pre_acting: (agent, call) => this.#beforeCall(agent, call),
+      post_acting: (agent, call, result) => this.#afterCall(agent, call, result),
+    };
+  }
+
+  /** The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of. */
+  gate(gate: PermissionGate): PermissionGate {
+    return {
+      ...gate,
+      check: async (request) => this.#decided(request, await gate.check(request)),
+      setMode: (mode) => {
+        this.mode = mode;
+        gate.setMode(mode);
+      },
+    };
+  }
+
+  /** Who is asked, once hooks have had their say. */
+  approver(approve: Approver): Approver {
+    return async (request) => {
+      const { callId, name, input, decision } = request;
+      const said = await this.#fire("PermissionRequest", {
+        name,
+        fields: this.#callFields({ callId, name, input }),
+      });
+      const answered = said.decision;
+      if (answered === "deny") return { approved: false, reason: refusal(said) };
+      const isAllowed = answered === "allow" && isOpen(decision) && said.updatedInput === undefined;
+      if (!isAllowed) await this.notify("permission_prompt", `${name} needs your permission`);
+      return isAllowed ? { approved: true, unasked: true } : approve(request);
+    };
+  }
+
+  /** A compactor whose work hooks hear of before. */
+  compactor(compactor: Compactor): Compactor {
+    return {
+      isNeeded: (context) => compactor.isNeeded(context),
+      preview: (context) => compactor.preview(context),
+      compact: async (task) => {
+        const { reason, instructions = "", signal } = task;
+        const trigger = reason === "manual" ? "manual" : "auto";
+        const fields = { trigger, custom_instructions: instructions };
+        const said = await this.#fire("PreCompact", { name: trigger, fields, signal });
+        const blocked = said.stop ?? (said.decision === "deny" ? refusal(said) : undefined);
+        if (blocked === undefined) return compactor.compact(task);
+        task.warn(`The conversation was not compacted: ${blocked}`);
+        return undefined;
+      },
+    };
+  }
+
+  /** Tells hooks that the session is open. What they add goes with the first message. */
+  start(source: "startup" | "resume"): void {
+    this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
+  }
+
+  /** The verdict of hooks about a message that is about to be sent. */
+  async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
+    const before = (await this.#started)?.context ?? [];
+    const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
+    const { decision, stop } = said;
+    const context = [...before, ...said.context];
+    const isSent = stop === undefined && decision !== "deny";
+    if (isSent) this.#started = undefined;
+    if (stop !== undefined) return { blocked: stop, context };
+    return decision === "deny" ? { blocked: refusal(said), context } : { context };
+  }
+
+  /** Why the run is to go on after its answer; `isActive`: it goes on for such a reason already. */
+  async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
+    const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
+    return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
+  }
+
+  /** True when anything judges messages. */
+  get hasSubmit(): boolean {
+    return this.#options.hooks.has("UserPromptSubmit");
+  }
+
+  /** True when anything waits for the end of a run. */
+  get hasStop(): boolean {
+    return this.#options.hooks.has("Stop");
+  }
+
+  async end(): Promise<void> {
+    this.#idle.abort();
+    const signal = AbortSignal.any([AbortSignal.timeout(MAX_END_MS), this.#closing.signal]);
+    await this.#fire("SessionEnd", { name: "other", fields: { reason: "other" }, signal });
+  }
+
+  async #beforeCall(agent: HookedAgent, call: ActingArguments): Promise<ActingArguments | undefined> {
+    const { name, input } = call;
+    const fields = this.#callFields(call);
+    const verdict = await this.#fire("PreToolUse", { name, fields });
+    this.#calls.set(keyOf(call), { name, verdict });
+    if (verdict.stop !== undefined) this.#stopAgent(agent, verdict.stop);
+    if (verdict.stop !== undefined) return { ...call, refuse: verdict.stop };
+    if (verdict.decision === "deny") return { ...call, refuse: refusal(verdict) };
+    if (verdict.updatedInput === undefined) return undefined;
+    return { ...call, input: ownInput({ name, input, cwd: this.#options.cwd }, verdict.updatedInput) };
+  }
+
+  async #afterCall(
+    agent: HookedAgent,
+    call: ActingArguments,
+    result: ToolResult,
+  ): Promise<ToolResult | undefined> {
+    const state = this.#calls.get(keyOf(call));
+    this.#calls.delete(keyOf(call));
+    const before = state?.verdict.context ?? [];
+    // A call that did not run has nothing to look at.
+    if (call.hasRun !== true) return withTexts(result, before);
+    const { name, callId, input } = call;
+    const { cwd } = this.#options;
+    const fields = { ...this.#callFields(call), tool_response: peerResponse({ name, input, cwd }, result) };
+    const task = {
+      tool_use_id: callId,
+      ...(typeof input["agent"] === "string" && { agent_type: input["agent"] }),
+    };
+    const said = await this.#fire("PostToolUse", { name, fields });
+    const ended = name === "task" ? await this.#fire("SubagentStop", { fields: task }) : undefined;
+    const stop = said.stop ?? ended?.stop;
+    if (stop !== undefined) this.#stopAgent(agent, stop);
+    const after = [said, ended].flatMap((verdict) => (verdict === undefined ? [] : remarks(verdict)));
+    return withTexts(result, [...before, ...after]);
+  }
+
+  #stopAgent(agent: HookedAgent, reason: string): void {
+    this.#options.onNotice(reason);
+    agent.stop(reason);
+  }
+
+  #decided(request: GateRequest, decision: GateDecision): GateDecision {
+    const state = this.#calls.get(keyOf(request));
+    if (state === undefined || state.name !== request.name) return decision;
+    const { decision: said, by = "a hook", updatedBy, updatedInput, reason } = state.verdict;
+    const asks = reason ?? `the hook ${by} wants it to be asked about`;
+    if (said === "ask" && decision.action === "allow")
+      return { action: "ask", code: "hook_asks", reason: asks, ...defined({ place: decision.place }) };
+    // A hook that allowed other arguments than those there are now has not allowed the call.
+    const isMeant = updatedInput === undefined || updatedBy === by;
+    if (said === "allow" && isMeant && isOpen(decision))
+      return { action: "allow", code: "hook_allows", reason: reason ?? `the hook ${by} allows it` };
+    return decision;
+  }
+
+  async #fire(event: HookEvent, occasion: HookOccasion): Promise<HookVerdict> {
+    const verdict = await this.#options.hooks.fire(event, { signal: this.#signal, ...occasion });
+    for (const problem of verdict.problems) this.#options.onNotice(problem);
+    if (verdict.decision === "deny" && NOTHING_TO_BLOCK.has(event))
+      this.#options.onNotice(`a ${event} hook has nothing to block, and says: ${refusal(verdict)}`);
+    return verdict;
+  }
+
+  #callFields({ callId, name, input }: Pick<ActingArguments, "callId" | "name" | "input">): JsonObject {
+    const { cwd } = this.#options;
+    return { tool_name: name, tool_input: peerInput({ name, input, cwd }), tool_use_id: callId };
+  }
+}
+
+function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallId">): string {
+  return `${parentCallId}\0${callId}`;
+}
+
+/** A question that nothing but the absence of a rule asks. */
+function isOpen({ action, code }: GateDecision): boolean {
+  return action === "ask" && code === "no_rule";
+}
+
+function refusal({ reason, by = "a hook" }: HookVerdict): string {
+  return reason ?? `the hook ${by} blocked it`;
+}
+
+/** The words for the model beside a result. */
+function remarks(verdict: HookVerdict): readonly string[] {
+  const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
+  return [...blocked, ...verdict.context];
+}
+
+/** The result with what hooks add; `undefined`: as it is. */
+function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | undefined {
+  if (texts.length === 0) return undefined;
+  const { content } = result;
+  const text = texts.join("\n\n");
+  return {
+    ...result,
+    content: typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }],
+  };
+}

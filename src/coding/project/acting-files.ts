@@ -1,0 +1,170 @@
+import { dirname, join } from "node:path";
+import { errorMessage, invalidConfig } from "../../core/base/errors.ts";
+import { canonicalJson, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
+import { commandParts } from "../../extensions/commands/expand-command.ts";
+import { field } from "../../extensions/markdown/fields.ts";
+import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
+import type { IsTrusted } from "../../extensions/markdown/origin.ts";
+import { extensionFiles } from "../../extensions/modules/extension-files.ts";
+import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
+import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { readSettingsFile } from "../settings/private-file.ts";
+import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
+
+const MAX_TEXT_BYTES = 1_000_000;
+const MAX_ENTRIES = 500;
+const MAX_FOLDER_FILES = 200;
+const MAX_FOLDER_BYTES = 5_000_000;
+
+const AGENT_FOLDERS = [".nano-agent/agents", ".claude/agents"];
+const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"];
+const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
+/** Extensions of a project, relative to one of its folders. */
+export const EXTENSION_FOLDER = ".nano-agent/extensions";
+
+/**
+ * Finds the files of a project that can act: MCP servers of `.mcp.json`, skills with more than their text,
+ * subagents and commands that ask for tools or run something, extensions. `folders` as settings have them,
+ * root first. Reads only; starts nothing and follows no link inside a skill.
+ */
+export async function findActingFiles(
+  root: string,
+  folders: readonly string[],
+): Promise<readonly TrustItem[]> {
+  const items: (TrustItem | undefined)[] = [];
+  for (const folder of folders) {
+    const below = (name: string): string => join(folder, name);
+    for (const found of findProjectServers(root, folder)) if ("item" in found) items.push(found.item);
+    for (const skills of SKILL_FOLDERS.map(below))
+      items.push(...namesIn(skills, MAX_ENTRIES).map((name) => skillItem(root, join(skills, name))));
+    for (const agents of AGENT_FOLDERS.map(below))
+      for (const name of namesIn(agents, MAX_ENTRIES))
+        items.push(await textItem(root, join(agents, name), "agent"));
+    // Commands may lie in subfolders.
+    for (const commands of COMMAND_FOLDERS.map(below))
+      for (const { path } of filesBelow(commands, MAX_ENTRIES) ?? [])
+        items.push(await textItem(root, join(commands, path), "command"));
+    items.push(...extensionItems(root, below(EXTENSION_FOLDER)));
+  }
+  return items.filter((item) => item !== undefined);
+}
+
+/** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
+export type ProjectServer =
+  | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
+  | { readonly path: string; readonly fault: string };
+
+/** Servers of the `.mcp.json` in a folder of a project. A changed definition is another server. */
+export function findProjectServers(root: string, folder: string): readonly ProjectServer[] {
+  const path = projectPath(root, join(folder, ".mcp.json"));
+  try {
+    const text = readSettingsFile(join(folder, ".mcp.json"), MAX_TEXT_BYTES)?.toString("utf8");
+    if (text === undefined) return [];
+    const parsed = safeParse(text);
+    const servers = parsed.ok && isRecord(parsed.value) ? ownValue(parsed.value, "mcpServers") : undefined;
+    if (!isRecord(servers)) throw invalidConfig('it is not JSON with an object "mcpServers". Correct it.');
+    const item = (name: string): TrustItem => mcpServerItem(`${path}#${name}`, servers[name]);
+    return Object.entries(servers).map(([name, server]) => ({ path, name, server, item: item(name) }));
+  } catch (error) {
+    return [{ path, fault: `is not used: ${errorMessage(error)}` }];
+  }
+}
+
+/** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
+export function mcpServerItem(path: string, server: unknown): TrustItem {
+  return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
+}
+
+/** The start of a server and, as JSON, everything else in its definition. */
+function serverDoes(server: unknown): string {
+  const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
+  const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;
+  if (typeof url === "string") return `connects to ${url}${more}`;
+  if (typeof command !== "string") return "is an MCP server of no known form";
+  const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
+  return `starts ${[command, ...words].join(" ")}${more}`;
+}
+
+/** The item of a skill's folder; `undefined` for one that is text alone, and for one without `SKILL.md`. */
+function skillItem(root: string, folder: string): TrustItem | undefined {
+  const files = filesBelow(folder, MAX_FOLDER_FILES);
+  if (files?.some(({ path }) => path === "SKILL.md") === false) return undefined;
+  const acting = files?.filter(
+    ({ path, isFile, isExecutable }) => !/\.(?:md|txt)$/i.test(path) || isExecutable || !isFile,
+  );
+  if (acting?.length === 0) return undefined;
+  const does = `brings ${acting?.map(({ path }) => path).join(", ") ?? "many files"}`;
+  return folderItem({ kind: "skill", path: projectPath(root, folder), does }, folder, files);
+}
+
+/** The item of a folder of extensions, as one: its files may change each other. None without any. */
+export function extensionItems(root: string, folder: string): readonly TrustItem[] {
+  const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const does = `loads ${names.join(", ")} into the agent`;
+  const item = { kind: "extension", path: projectPath(root, folder), does } as const;
+  return [folderItem(item, folder, filesBelow(folder, MAX_FOLDER_FILES))];
+}
+
+/** The trust item of a folder. Its hash changes with the name, mode or content of any file in it. */
+function folderItem(
+  item: Pick<TrustItem, "kind" | "path" | "does">,
+  folder: string,
+  files: readonly FoundFile[] | undefined,
+): TrustItem {
+  const blocked = (why: string): TrustItem => ({ ...item, hash: "", blocked: why });
+  if (files === undefined) return blocked(`it has more than ${MAX_FOLDER_FILES} files`);
+  const odd = files.find(({ isFile }) => !isFile);
+  if (odd !== undefined) return blocked(`${odd.path} is a link or no regular file`);
+  let left = MAX_FOLDER_BYTES;
+  const parts: string[] = [];
+  for (const { path, isExecutable } of files) {
+    const content = readProjectFile(join(folder, path), left);
+    if (content === undefined)
+      return blocked(`it cannot be read, or has more than ${MAX_FOLDER_BYTES} bytes`);
+    left -= content.length;
+    parts.push(canonicalJson([path, isExecutable, contentHash(content)]));
+  }
+  return { ...item, hash: contentHash(parts.join("\n")) };
+}
+
+/**
+ * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for
+ * a file that cannot be used. Its fields are read as the code that uses them reads them.
+ */
+async function textItem(
+  root: string,
+  file: string,
+  kind: "agent" | "command",
+): Promise<TrustItem | undefined> {
+  const text = file.endsWith(".md") ? readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8") : undefined;
+  const document = text === undefined ? undefined : await parseMarkdown(text);
+  if (text === undefined || document === undefined || "fault" in document) return undefined;
+  const { fields, body } = document;
+  const does = Object.entries(fields)
+    .filter(([name, value]) => ACTING_FIELD.test(name) && value !== null)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : canonicalJson(value)}`);
+  // A subagent that names no tools has all of them.
+  if (kind === "agent" && field(fields, "tools") === undefined) does.push("has every tool");
+  const commands = commandParts(body).flatMap((part) => (part.type === "run" ? [part.command] : []));
+  if (kind === "command" && commands.length > 0) does.push(`runs ${commands.join("; ")}`);
+  if (does.length === 0) return undefined;
+  return { kind, path: projectPath(root, file), hash: contentHash(text), does: does.join("; ") };
+}
+
+const ACTING_FIELD =
+  /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
+
+/**
+ * The trust in subagents, skills and commands of a project: their content must be what the user approved.
+ * What may not act is noted for the report. A file that changed after it was read is not trusted.
+ */
+export function extensionTrust(trust: TrustedProject): IsTrusted {
+  return async ({ kind, path, contentHash: read }) => {
+    const item =
+      kind === "skill"
+        ? skillItem(trust.folder, dirname(path))
+        : await textItem(trust.folder, path, kind === "command" ? "command" : "agent");
+    return item !== undefined && trust.admits(item) && (kind === "skill" || item.hash === read);
+  };
+}

@@ -1,0 +1,28 @@
+import type { TrustItem } from "../../permission/trust/trust-item.ts";
+import { loadConfigFile, loadProjectConfig } from "../settings/load-config.ts";
+import { configPath, projectFolders, type UserPaths } from "../settings/paths.ts";
+import { splitProjectConfig } from "../settings/project-config.ts";
+import { findActingFiles } from "./acting-files.ts";
+import { projectPath } from "./project-files.ts";
+
+/** A project, and what it brings that can act. */
+export interface ProjectItems {
+  /** The folder approval is bound to: the root of the repository, else the working folder. */
+  readonly folder: string;
+  readonly items: readonly TrustItem[];
+}
+
+/**
+ * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws
+ * `invalid_config` for config files that cannot be used.
+ */
+export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
+  const folders = projectFolders(cwd);
+  const folder = folders[0] ?? cwd;
+  const user = (await loadConfigFile(configPath(paths)))?.config ?? {};
+  const configs = await loadProjectConfig(folders);
+  const settings = configs.flatMap(({ path, config }) =>
+    splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
+  );
+  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
+}

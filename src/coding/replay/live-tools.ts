@@ -1,0 +1,132 @@
+import type { Gate } from "../../core/agent/ports.ts";
+import { errorMessage, type Json } from "../../core/base/errors.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { ToolRunner } from "../../session/replay/replay-run.ts";
+import { variable } from "../../system/env.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
+import type { OnNotice } from "../../view/notice.ts";
+import type { Settings } from "../settings/settings.ts";
+import { createBuiltinTools } from "../setup/builtin-tools.ts";
+import { type Confinement, confine } from "../setup/confine.ts";
+import { FileGuard } from "../setup/file-guard.ts";
+import { createPermissionGate } from "../setup/permission-gate.ts";
+import { ScratchWorkspace } from "./scratch-workspace.ts";
+
+/** The tools of the terminal agent at work in a copy of a workspace. */
+export interface LiveTools {
+  readonly run: ToolRunner;
+  /** Why calls did not run, by reason. */
+  readonly kept: ReadonlyMap<string, number>;
+  /** Ends what the tools started and removes the copy. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** How tools run live. */
+export interface LiveToolsOptions {
+  readonly settings: Settings;
+  /** Folder to copy, links resolved. */
+  readonly workspace: string;
+  /** Default `acceptEdits`: reads and edits in the copy, commands that read, and what settings allow. */
+  readonly mode?: PermissionMode;
+  readonly allowed?: readonly string[];
+  readonly onNotice: OnNotice;
+}
+
+/** Copies the workspace and makes tools that work in the copy, as far as permission allows. */
+export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
+  const scratch = new ScratchWorkspace(options.workspace);
+  try {
+    const settings = { ...options.settings, cwd: scratch.folder };
+    const confined = await confine({ settings, onNotice: options.onNotice });
+    return liveTools(options, { scratch, confined });
+  } catch (error) {
+    scratch.remove();
+    throw error;
+  }
+}
+
+function liveTools(
+  { settings, mode, allowed }: LiveToolsOptions,
+  { scratch, confined }: { readonly scratch: ScratchWorkspace; readonly confined: Confinement },
+): LiveTools {
+  const { paths, config } = settings;
+  const { shell, redact } = confined;
+  const guard = new FileGuard();
+  const builtin = createBuiltinTools({
+    shell: Object.create(shell, {
+      env: { value: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
+    }) as ShellOptions,
+    settings: { ...settings, config: { ...config, values: { ...config.values, extraTools: [] } } },
+    workspace: confined.workspace,
+    temporary: confined.temporary,
+    guard,
+  });
+  const gate = createPermissionGate({
+    mode: mode ?? "acceptEdits",
+    allowed: [...(config.values.allowedTools ?? []), ...(allowed ?? [])],
+    disallowed: config.values.disallowedTools ?? [],
+    permissions: config.values.permissions,
+    known: builtin.tools.map(({ name }) => name),
+    workspace: confined.workspace,
+    sandbox: confined.sandboxState,
+    temporary: confined.temporary,
+    guard,
+    cwd: scratch.folder,
+    home: paths.home,
+    commandPath: () => variable(settings.environment, "PATH"),
+  });
+  confined.follow(gate);
+  const kept = new Map<string, number>();
+  const keep = (reason: string): undefined => {
+    kept.set(reason, (kept.get(reason) ?? 0) + 1);
+  };
+  const run: ToolRunner = async (call, context) => {
+    const tool = builtin.tools.find(({ name }) => name === call.name);
+    if (tool?.execute === undefined) return keep(`${call.name} is not a tool of this program`);
+    // The calls of a batch come back one by one.
+    if (call.name === "batch") return undefined;
+    return runInCopy({ tool, gate, scratch, redact, keep }, call.input, context);
+  };
+  const dispose = async (): Promise<void> => {
+    await builtin.dispose();
+    await confined.dispose();
+    scratch.remove();
+  };
+  return { run, kept, dispose };
+}
+
+interface CopyTools {
+  readonly tool: Tool;
+  readonly gate: Gate;
+  readonly scratch: ScratchWorkspace;
+  /** As in a run: what is recorded holds no secrets. */
+  readonly redact: Redaction | undefined;
+  readonly keep: (reason: string) => undefined;
+}
+
+async function runInCopy(
+  { tool, gate, scratch, redact, keep }: CopyTools,
+  recorded: ToolInput,
+  context: ToolContext,
+): Promise<ToolResult | undefined> {
+  const input = scratch.inCopy(recorded) as ToolInput;
+  const { signal, sessionId, callId } = context;
+  const cwd = scratch.folder;
+  try {
+    const { name } = tool;
+    const decision = await gate.check({ callId, tool, name, input, cwd, sessionId, signal });
+    if (decision.action !== "allow") return keep(`${name}: ${decision.reason ?? "not allowed"}`);
+    const output = tool.execute?.((decision.input ?? input) as never, { ...context, cwd });
+    const result = await toToolResult(output, () => undefined);
+    const essence = result.essence === undefined ? {} : { essence: String(scratch.inOrigin(result.essence)) };
+    const content = scratch.inOrigin(result.content) as Json;
+    const shown = redact === undefined ? content : redactJson(redact, content);
+    return { ...result, ...essence, content: shown as unknown as ToolResult["content"] };
+  } catch (error) {
+    return errorResult(String(scratch.inOrigin(errorMessage(error))));
+  }
+}

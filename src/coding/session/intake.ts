@@ -1,0 +1,193 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Agent } from "../../agent/agent.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { nearest } from "../../core/base/text.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { type Input, toMessages } from "../../core/message/input.ts";
+import { textOf } from "../../core/message/message.ts";
+import { parseCommandCall } from "../../extensions/commands/command-file.ts";
+import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
+import { about } from "../../view/notice.ts";
+import { mentionedResources } from "./mentioned-resources.ts";
+import type { CommandUse, SessionCommand } from "./session-command.ts";
+import type { SessionParts } from "./session-parts.ts";
+
+/** The outcome of taking a message in, before it is sent. */
+export type Intake =
+  | { readonly input: Input | undefined }
+  /** It is not sent: why. */
+  | { readonly refused: string }
+  /** A command has done its work without the model. */
+  | { readonly done: true };
+
+/** Options of {@link takeIn}. */
+export interface IntakeOptions {
+  readonly parts: SessionParts;
+  readonly agent: () => Agent;
+  /** Another model for one message; the function it resolves to takes it back. */
+  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
+  readonly signal: AbortSignal;
+  readonly approver: Parameters<Agent["callTool"]>[2];
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Gets what is to be undone when the run is over. */
+  readonly onEnd: (release: () => void | Promise<void>) => void;
+}
+
+/**
+ * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
+ * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
+ * there is not.
+ */
+export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<Intake> {
+  const { parts, agent, signal } = options;
+  if (input === undefined) return { input };
+  const { composed } = parts;
+  const text = textOfMessage(input);
+  const said = await composed.hooks?.submit(text ?? "", signal);
+  if (said?.blocked !== undefined) return { refused: said.blocked };
+  const taken = await expanded(input, text, options);
+  if (!("input" in taken)) return taken;
+  for (const context of said?.context ?? []) await agent().observe(context);
+  const { hub } = composed.mcp;
+  const warn = about("mcp", (notice) => parts.notices.add(notice));
+  const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", { hub, signal, warn });
+  for (const message of mentioned) await agent().observe([message]);
+  return taken;
+}
+
+/** The command that a text calls, and what stands behind its name; `undefined` for any other text. */
+export function commandIn(
+  text: string,
+  commands: readonly SessionCommand[],
+): { readonly command: SessionCommand; readonly args: string } | undefined {
+  const call = parseCommandCall(text);
+  const command = call && commands.find(({ name }) => name === call.name);
+  return call && command && { command, args: call.args };
+}
+
+/** The text of a message that is one text; of any other there is none that a command could stand in. */
+function textOfMessage(input: Input): string | undefined {
+  if (typeof input === "string") return input;
+  const messages = toMessages(input);
+  const [only] = messages;
+  if (messages.length !== 1 || only?.role !== "user") return undefined;
+  return only.content.every(({ type }) => type === "text") ? textOf(only.content) : undefined;
+}
+
+async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<Intake> {
+  const { parts, signal } = options;
+  const commands = parts.composed.commands();
+  const found = commandIn(text ?? "", commands);
+  if (found !== undefined) return run(found.command, found.args, options);
+  const call = parseCommandCall(text ?? "");
+  if (call?.name.startsWith(MCP_PREFIX) === true) {
+    const prompt = await parts.composed.mcp.findCommand(call.name, signal);
+    if (prompt !== undefined) return run(prompt, call.args, options);
+  }
+  // `/tmp` is a place as long as there is one.
+  if (call !== undefined && statSync(`/${call.name}`, { throwIfNoEntry: false }) === undefined)
+    throw unknownCommand(call.name, commands);
+  const { expandInput } = parts.options;
+  if (typeof input !== "string" || expandInput === undefined) return { input };
+  return { input: await expandInput(input, { signal }) };
+}
+
+function unknownCommand(name: string, commands: readonly SessionCommand[]): NanoAgentError {
+  const names = commands.map((command) => command.name);
+  const guess = nearest(name, names);
+  const known = names.length === 0 ? "There are none here" : `Commands: ${shortList(names)}`;
+  const hint = guess === undefined ? known : `Did you mean /${guess}?`;
+  return misuse(
+    `There is no command /${name}. ${hint}. To send it as text, put a blank before it.`.replace("?.", "?"),
+  );
+}
+
+const MAX_NAMES = 12;
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => `/${name}`);
+  return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
+}
+
+async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<Intake> {
+  const { parts, onEnd, lendModel } = options;
+  for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
+  if (command.model !== undefined) onEnd(await lendModel(command.model));
+  const calls = new CommandCalls(options);
+  try {
+    const prompt = await command.expand(args, {
+      sessionId: options.agent().sessionId,
+      signal: options.signal,
+      notify: (message) => parts.notices.add({ level: "info", code: "extension", message }),
+      run: (command) => calls.call("bash", { command }),
+      read: (path) => calls.read(path),
+    } satisfies CommandUse);
+    if (prompt === undefined) return { done: true };
+    if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
+    return { input: await reportOf(command, { agent: command.agent, prompt }, { options, calls }) };
+  } catch (error) {
+    if (calls.refusal !== undefined) return { refused: calls.refusal };
+    throw error;
+  }
+}
+
+/** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
+async function reportOf(
+  { name }: SessionCommand,
+  { agent, prompt }: { readonly agent: string; readonly prompt: string },
+  { options, calls }: { readonly options: IntakeOptions; readonly calls: CommandCalls },
+): Promise<string> {
+  const { composed, notices } = options.parts;
+  if (!composed.agents.includes(agent)) {
+    const known = composed.agents.length === 0 ? "" : ` There are ${composed.agents.join(", ")}.`;
+    const message = `There is no subagent ${agent}, so /${name} runs in the conversation itself.${known}`;
+    notices.add({ level: "warning", code: "extension", message });
+    return prompt;
+  }
+  const report = await calls.call("task", { agent, prompt });
+  return `/${name} was handed to the subagent ${agent}. Answer with what it reports, and add nothing it does not say:\n\n${report}`;
+}
+
+/** A rule that cannot be read allows nothing; the command runs without it. */
+function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: IntakeOptions): void {
+  try {
+    onEnd(parts.composed.lendRules([rule]));
+  } catch (error) {
+    const message = `allowed-tools of /${name}: ${errorMessage(error)}`;
+    parts.notices.add({ level: "warning", code: "extension", message });
+  }
+}
+
+/** The calls that the text of a command makes: judged like those of the model. */
+class CommandCalls {
+  readonly #options: IntakeOptions;
+  refusal: string | undefined;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  async read(path: string): Promise<string | undefined> {
+    const { cwd } = this.#options.parts.settings;
+    if (statSync(resolve(cwd, path), { throwIfNoEntry: false }) === undefined) return undefined;
+    return `${path}:\n${await this.call("read", { path })}\n`;
+  }
+
+  async call(name: string, input: ToolInput): Promise<string> {
+    const { agent, signal, approver, onEvent } = this.#options;
+    const { content } = await agent().callTool(name, input, {
+      ...approver,
+      signal,
+      onEvent: (event) => {
+        if (event.type === "permission_decision" && event.action === "deny")
+          this.refusal ??= `${name}: ${event.reason}`;
+        onEvent(event);
+      },
+    });
+    signal.throwIfAborted();
+    if (this.refusal !== undefined) throw misuse(this.refusal);
+    return textOf(content);
+  }
+}

@@ -1,0 +1,102 @@
+import type { Agent } from "../../agent/agent.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
+import { parseModelName } from "../../providers/model-name.ts";
+import type { ModelReason, Notice } from "../../view/notice.ts";
+import type { ComposedAgent } from "../setup/compose.ts";
+import { LOCAL_MODEL } from "../setup/model-choice.ts";
+import type { OpenSession } from "../setup/open-session.ts";
+import type { ModelView } from "./coding-session.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+
+interface ChosenModel {
+  readonly model: Model;
+  readonly effort: Effort | undefined;
+  readonly why: ModelReason;
+  readonly source?: string;
+  /** True when the effort is one that the name of the model says, and the model sees to it itself. */
+  readonly isNamed: boolean;
+}
+
+/** The model of a session: which it is, why, and how it is changed. */
+export class ModelControl {
+  readonly #composed: ComposedAgent;
+  readonly #agent: () => Agent;
+  #chosen: ChosenModel;
+
+  constructor(composed: ComposedAgent, agent: () => Agent) {
+    const { effort, modelWhy } = composed;
+    this.#composed = composed;
+    this.#agent = agent;
+    this.#chosen = { model: composed.agent.model, effort, ...modelWhy, isNamed: true };
+  }
+
+  get effort(): Effort | undefined {
+    return this.#chosen.effort;
+  }
+
+  get name(): string {
+    const { provider, id } = this.#chosen.model;
+    return `${provider}/${id}`;
+  }
+
+  get view(): ModelView {
+    const { model, why, source } = this.#chosen;
+    return { name: this.name, why, ...defined({ source, windowTokens: model.info?.contextWindow }) };
+  }
+
+  get notice(): Notice {
+    const { why, source } = this.#chosen;
+    return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
+  }
+
+  /** The model and effort an agent of the session is made with. */
+  get choice(): { readonly model: Model; readonly effort: Effort | undefined } {
+    const { model, effort, isNamed } = this.#chosen;
+    return { model, effort: isNamed ? undefined : effort };
+  }
+
+  /** Takes up the model the session was changed to, unless another is asked for. True where it did. */
+  async resume({ newestOf }: OpenSession, notices: NoticeBoard): Promise<boolean> {
+    const change = this.#chosen.why === "flag" ? undefined : newestOf("model_change");
+    if (change === undefined || change.model === this.name) return false;
+    try {
+      const model = await this.#composed.openModel(change.model);
+      this.#chosen = { model, effort: change.effort, why: "resumed", source: "the session", isNamed: false };
+      return true;
+    } catch (error) {
+      const message = `The session was working with ${change.model}, which cannot be used now: ${errorMessage(error)}`;
+      notices.add({ level: "warning", code: "setting", message });
+      return false;
+    }
+  }
+
+  async setModel(name: string): Promise<void> {
+    const said = name === LOCAL_MODEL ? undefined : parseModelName(name);
+    const model = await this.#composed.openModel(said === undefined ? name : `${said.provider}/${said.id}`);
+    const effort = said?.effort ?? this.#chosen.effort;
+    await this.#agent().setModel(model, { effort });
+    this.#chosen = { model, effort, why: "flag", isNamed: false };
+  }
+
+  /** Another model for one message; the function returned takes it back. */
+  async lend(name: string): Promise<() => Promise<void>> {
+    const [before, { model, effort }] = [this.#chosen, this.choice];
+    await this.setModel(name);
+    return async () => {
+      await this.#agent().setModel(model, { effort });
+      this.#chosen = before;
+    };
+  }
+
+  async setEffort(effort: Effort | undefined): Promise<void> {
+    if (effort !== undefined && !EFFORTS.includes(effort))
+      throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
+    const { isNamed, effort: named } = this.#chosen;
+    const hasNamed = isNamed && named !== undefined;
+    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;
+    await this.#agent().setModel(model, { effort });
+    this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
+  }
+}

@@ -1,0 +1,68 @@
+import { assertIs } from "../../core/base/check-option.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import type { Notice, OnNotice } from "../../view/notice.ts";
+
+/** The notices of a session, secrets taken out. */
+export class NoticeBoard {
+  readonly #redact: Redaction | undefined;
+  readonly list: Notice[] = [];
+  // There is nobody left to tell that telling failed.
+  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(fault(error)));
+
+  constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
+    this.#redact = redact;
+    if (listener !== undefined) this.#listeners.add(listener);
+  }
+
+  listen(listener: OnNotice): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  add(notice: Notice): void {
+    const shown =
+      this.#redact !== undefined && "message" in notice
+        ? { ...notice, message: this.#redact.text(notice.message) }
+        : notice;
+    this.list.push(shown);
+    this.#listeners.call(shown);
+  }
+}
+
+/** That code of the host failed which listens to a session. */
+export function fault(error: unknown): Notice {
+  return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
+}
+
+/** Listeners of something. The first throw of each goes to `onFault` and keeps nobody else from hearing. */
+export class Listeners<A extends readonly unknown[]> {
+  #listeners: readonly ((...args: A) => void)[] = [];
+  readonly #onFault: (error: unknown) => void;
+
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  /** Returns the function that ends the listening. Throws `invalid_argument` for what is no function. */
+  add(listener: (...args: A) => void): () => void {
+    assertIs("The listener", listener, "function");
+    // An entry of its own, so that a function that listens twice stops once.
+    let hasFailed = false;
+    const entry = (...args: A): void => {
+      try {
+        listener(...args);
+      } catch (error) {
+        if (!hasFailed) this.#onFault(error);
+        hasFailed = true;
+      }
+    };
+    this.#listeners = [...this.#listeners, entry];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== entry);
+    };
+  }
+
+  call(...args: A): void {
+    for (const listener of this.#listeners) listener(...args);
+  }
+}

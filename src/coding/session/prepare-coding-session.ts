@@ -1,0 +1,165 @@
+import { defined } from "../../core/base/defined.ts";
+import { misuse } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import { hasRepairs } from "../../session/repair-report.ts";
+import { readEnvironment } from "../../system/env.ts";
+import { FileState } from "../../tools/files/read-files.ts";
+import { about, type OnNotice } from "../../view/notice.ts";
+import { currentFolder, existingFolder } from "../settings/paths.ts";
+import { loadSettings, type Settings } from "../settings/settings.ts";
+import { isAroundHome } from "../setup/checkpoints.ts";
+import { type ComposedAgent, composeAgent } from "../setup/compose.ts";
+import { findSession, type OpenSession } from "../setup/open-session.ts";
+import type { Telemetry } from "../setup/open-telemetry.ts";
+import { redactionFor } from "../setup/secrets.ts";
+import { assertSessionOptions } from "./check-session-options.ts";
+import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
+import { LiveSession } from "./live-session.ts";
+import { NoticeBoard } from "./notice-board.ts";
+import { elicitAt, QuestionDesk } from "./question-desk.ts";
+import type { CopyOptions } from "./session-parts.ts";
+
+/** A coding session whose settings are read and which is not open yet. */
+export interface PreparedSession {
+  readonly settings: Settings;
+  readonly redact: Redaction | undefined;
+  /** Id of the session, as far as it is known by now. */
+  readonly sessionId: string;
+  /** Opens it. Throws for a missing session, model, tool or folder, credentials, or a broken sandbox. */
+  readonly open: () => Promise<CodingSession>;
+  /** Ends at once whatever was started by now, for the moment before the process ends. */
+  readonly killNow: () => void;
+}
+
+/**
+ * Reads the settings of a coding session. Throws `invalid_argument` for options that cannot work and a folder
+ * that is none, `invalid_config` for settings that cannot be used.
+ */
+export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
+  assertSessionOptions(options);
+  const { environment = readEnvironment(), model, permissionMode } = options;
+  const settings = await loadSettings({
+    environment,
+    cwd: existingFolder(options.cwd ?? currentFolder(), "cwd"),
+    mcp: options.mcp,
+    historyFolder: options.keepIn,
+    flags: {
+      ...options.settings,
+      ...(typeof model === "string" && { model }),
+      ...defined({ permissionMode }),
+    },
+  });
+  const redact = redactionFor(environment, settings.config.values);
+  const notices = new NoticeBoard(redact, options.onNotice);
+  for (const message of settings.config.notices) notices.add({ level: "warning", code: "setting", message });
+  if (isAroundHome(settings)) notices.add({ level: "warning", code: "wide_folder", folder: settings.cwd });
+  const opened: OpeningState = { sessionId: options.sessionId ?? newUuid() };
+  return {
+    settings,
+    redact,
+    get sessionId() {
+      return opened.sessionId;
+    },
+    open: async () => {
+      try {
+        return await openSession(options, { settings, notices, opened });
+      } catch (error) {
+        // Why it could not be opened is what matters, not what giving it back says.
+        await opened.session?.kept?.close().catch(() => undefined);
+        throw error;
+      }
+    },
+    killNow: () => {
+      if (opened.live === undefined) opened.session?.kept?.release();
+      else opened.live.killNow();
+    },
+  };
+}
+
+/** A session as far as it is open. */
+interface OpeningState {
+  sessionId: string;
+  session?: OpenSession;
+  composed?: ComposedAgent;
+  live?: LiveSession;
+}
+
+interface OpeningParts {
+  readonly settings: Settings;
+  readonly notices: NoticeBoard;
+  readonly opened: OpeningState;
+}
+
+async function openSession(
+  options: CopyOptions,
+  { settings, notices, opened }: OpeningParts,
+): Promise<CodingSession> {
+  const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
+  const { paths, cwd } = settings;
+  const onNotice: OnNotice = (notice) => notices.add(notice);
+  assertResumable(options);
+  const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
+  opened.sessionId = found.sessionId;
+  const state = new FileState();
+  const desk = new QuestionDesk({
+    settings,
+    files: ports?.files,
+    read: state,
+    journal: () => opened.session?.journal,
+    newestAnswer: () => opened.session?.newestOf("assistant_message"),
+    notices,
+    onChange: () => opened.live?.changed(),
+  });
+  const composed = await composeAgent({
+    ...options,
+    settings,
+    remembers,
+    model: typeof model === "object" ? model : undefined,
+    elicit:
+      elicit ?? elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
+    openSession: async () => (opened.session = await found.open()),
+    opened: () => opened.session,
+    approval: desk,
+    files: { state, agreed: desk },
+    isAttended: () => desk.isAttended,
+    onNotice,
+  });
+  opened.composed = composed;
+  const { session } = composed;
+  const telemetry = await telemetryOf(settings, onNotice);
+  const parts = { options, settings, composed, session, desk, notices, telemetry };
+  opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
+  await opened.live.begin();
+  tellFindings(settings, session, onNotice);
+  return opened.live;
+}
+
+async function telemetryOf({ config }: Settings, onNotice: OnNotice): Promise<Telemetry | undefined> {
+  const { openTelemetry } = config.values;
+  if (openTelemetry === undefined) return undefined;
+  const { loadTelemetry } = await import("../setup/open-telemetry.ts");
+  return loadTelemetry(openTelemetry, about("setting", onNotice));
+}
+
+function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
+  const { folder, leftOut: items } = trust;
+  if (items.length > 0) onNotice({ level: "warning", code: "untrusted", folder, items });
+  if (kept === undefined || !hasRepairs(kept.repairs)) return;
+  const { path, repairs } = kept;
+  onNotice({ level: "warning", code: "repaired", path, repairs });
+}
+
+function assertResumable({ keep, resume }: CopyOptions): void {
+  if (keep !== false || resume === undefined) return;
+  throw misuse("A session that is not kept cannot go on with one that is. Leave out keep: false or resume.");
+}
+
+/**
+ * Opens a coding session in a folder: settings, model, built-in tools, permission, undo, subagents and skills
+ * as the command has them. Throws for settings that cannot be used, a session, model or folder that does not
+ * exist, missing credentials, and a sandbox that does not work. Close it, or declare it with `await using`.
+ */
+export async function createCodingSession(options: CodingSessionOptions = {}): Promise<CodingSession> {
+  return (await prepareCodingSession(options)).open();
+}

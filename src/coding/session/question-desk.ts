@@ -1,0 +1,364 @@
+import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entries.ts";
+import type { Journal } from "../../core/agent/journal.ts";
+import { assertIs } from "../../core/base/check-option.ts";
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import { defined } from "../../core/base/defined.ts";
+import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { createIds } from "../../core/base/ids.ts";
+import { isRecord } from "../../core/base/json.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
+import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
+import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
+import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
+import type { FileState } from "../../tools/files/read-files.ts";
+import { resolvePath } from "../../tools/resolve-path.ts";
+import type {
+  NewQuestion,
+  OfferedChoice,
+  Question,
+  QuestionListener,
+  QuestionReply,
+} from "../../view/question.ts";
+import { fittedTo } from "../../view/value-form.ts";
+import type { Settings } from "../settings/settings.ts";
+import { leftQuestion, linkOf, sentences, whyAsked } from "./left-questions.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+import type { QuestionedCall, ShownChange } from "./question-diff.ts";
+import { contentOf, digestOf, NO_FILE } from "./shown-content.ts";
+
+/** Options of a {@link QuestionDesk}. */
+export interface QuestionDeskOptions {
+  readonly settings: Settings;
+  readonly files: FilePort | undefined;
+  /** The files that the session has read. */
+  readonly read: FileState;
+  /** The newest answer of the model, whose calls are asked about. */
+  readonly newestAnswer: () => AssistantEntry | undefined;
+  /** Where a question is kept, so that another process finds it. */
+  readonly journal: () => Journal | undefined;
+  readonly notices: NoticeBoard;
+  readonly onChange: () => void;
+}
+
+interface OpenQuestion {
+  readonly question: Question;
+  readonly reply: (reply: QuestionReply) => void;
+  /** Fails whoever waits for the answer; absent for a question that an earlier process left. */
+  readonly fail?: (reason: unknown) => void;
+}
+
+/** A file as a person was shown it who agreed to a change of it. */
+interface ShownFile {
+  /** The digest of its content. */
+  readonly content: string;
+  /** Another process asked, and had read it. */
+  readonly isCarried: boolean;
+}
+
+/**
+ * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
+ * listener throws, or rejects with, refuses the question.
+ */
+export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
+  readonly #options: QuestionDeskOptions;
+  readonly #ids = createIds();
+  readonly #listeners = new Set<QuestionListener>();
+  /** The files that people saw and agreed to change, by call. */
+  readonly #shown = new Map<string, ShownFile>();
+  #open: readonly OpenQuestion[] = [];
+  #questions: readonly Question[] = [];
+
+  constructor(options: QuestionDeskOptions) {
+    this.#options = options;
+  }
+
+  get isAttended(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  get questions(): readonly Question[] {
+    return this.#questions;
+  }
+
+  onQuestion(listener: QuestionListener): () => void {
+    assertIs("The listener", listener, "function");
+    const own: QuestionListener = (question, signal) => listener(question, signal);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  answer(id: string, reply: QuestionReply): void {
+    const open = this.#open.find(({ question }) => question.id === id);
+    if (open === undefined)
+      throw misuse(`No question ${JSON.stringify(id)} is open: it was answered, or nobody waits any more.`);
+    assertOffered(open.question, reply);
+    const given = "value" in reply ? { value: fittingValue(open.question, reply.value) } : reply;
+    this.#remove(id);
+    open.reply(given);
+  }
+
+  /**
+   * Puts the questions of earlier processes here, with the changes they are about where the file is as it was
+   * then, and takes back those whose calls have ended otherwise. `onReply` gets an answer with its question.
+   */
+  async leave(
+    asked: readonly ApprovalRequestEntry[],
+    onReply: (asked: ApprovalRequestEntry, reply: QuestionReply) => void,
+  ): Promise<void> {
+    const waiting = new Set(asked.map(({ id }) => id));
+    const kept = this.#open.filter((open) => !isLeft(open) || waiting.has(open.question.id));
+    if (kept.length < this.#open.length) this.#set(kept);
+    const isNew = ({ id }: ApprovalRequestEntry): boolean =>
+      !this.#open.some(({ question }) => question.id === id);
+    const added = asked.filter(isNew);
+    const changes = await Promise.all(added.map(({ name, input }) => this.#changeOf(name, input)));
+    for (const [at, entry] of added.entries()) {
+      if (!isNew(entry)) continue;
+      const change = changes[at];
+      // A digest: the files themselves may be large.
+      const content = entry.content ?? contentOf(change);
+      const reply = (answer: QuestionReply): void => {
+        const isCarried = entry.content !== undefined;
+        if (content !== undefined && "choice" in answer && answer.choice === "once")
+          this.#shown.set(entry.callId, { content, isCarried });
+        onReply(entry, answer);
+      };
+      this.#add({ question: leftQuestion(entry, change, this.#options.settings), reply });
+    }
+  }
+
+  /** Takes the question of an earlier process about a call back: the call has ended otherwise. */
+  withdraw(callId: string): void {
+    const isOver = (open: OpenQuestion): boolean => isLeft(open) && open.question.callId === callId;
+    if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
+  }
+
+  /** True while questions of earlier processes are open. */
+  get hasLeft(): boolean {
+    return this.#open.some(isLeft);
+  }
+
+  /** Takes all questions back; those who wait for an answer get `reason` instead. */
+  clear(reason: string): void {
+    const open = this.#open;
+    this.#set([]);
+    for (const { fail } of open) fail?.(new NanoAgentError("aborted", reason));
+  }
+
+  async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
+    const { tool, input, agent, callId, place, runs, outside, signal } = asked;
+    if (!this.isAttended) throw misuse("there is nobody to ask");
+    const change = await this.#changeOf(tool, input, { signal, place, known: this.#knownFor(asked) });
+    if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
+    const content = contentOf(change);
+    const id = await this.#record(asked, content);
+    const reason = sentences(whyAsked(asked), linkOf(asked, this.#options.settings), change?.replaces);
+    const call = { callId, tool, input, reason, choices: choicesOf(asked) };
+    const reply = await this.#wait(
+      {
+        id,
+        type: "permission",
+        time: Date.now(),
+        ...call,
+        ...defined({ agent, runs, outside, diff: change?.diff }),
+      },
+      signal,
+    );
+    if (!("choice" in reply)) return { choice: "no" };
+    const { choice, reason: why } = reply;
+    if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
+    if (content !== undefined) this.#shown.set(callId, { content, isCarried: false });
+    return { choice };
+  }
+
+  /**
+   * What the conversation has read. All calls of an answer are asked about before one of them runs: nothing
+   * when an earlier one may read or change the same file, nor for a call inside another one.
+   */
+  #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
+    const { settings, read, newestAnswer, journal } = this.#options;
+    const transcriptId = journal()?.sessionId;
+    if (transcriptId === undefined || parentCallId !== undefined) return undefined;
+    const calls = newestAnswer()?.message.content.filter((block) => block.type === "tool_use") ?? [];
+    const earlier = calls.slice(
+      0,
+      Math.max(
+        0,
+        calls.findIndex(({ id }) => id === callId),
+      ),
+    );
+    const base = { cwd: settings.cwd, home: settings.paths.home };
+    const isElsewhere = ({ name, input: { path } }: ToolUseBlock): boolean =>
+      FILE_TOOLS.has(name) && typeof path === "string" && resolvePath(path, base) !== place;
+    return earlier.every(isElsewhere) ? { state: read, transcriptId } : undefined;
+  }
+
+  isAsShown(callId: string, content: FileContent): boolean {
+    const shown = this.#shown.get(callId);
+    this.#shown.delete(callId);
+    return shown === undefined || shown.content === digestOf(content);
+  }
+
+  isCarried(callId: string): boolean {
+    return this.#shown.get(callId)?.isCarried === true;
+  }
+
+  async #changeOf(
+    tool: string,
+    input: ToolInput,
+    how: Pick<QuestionedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
+  ): Promise<ShownChange | undefined> {
+    const { settings, files } = this.#options;
+    const { questionDiff } = await import("./question-diff.ts");
+    return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
+  }
+
+  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
+  async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
+    if (!this.isAttended) return undefined;
+    const reply = await this.#wait(
+      { ...asked, id: this.#ids("question"), time: Date.now(), choices: [{ choice: "no" }] },
+      signal,
+    );
+    return "value" in reply ? reply.value : undefined;
+  }
+
+  tell(message: string): void {
+    this.#options.notices.add({ level: "info", code: "permission", message });
+  }
+
+  /**
+   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
+   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
+   * id of its question stands nowhere.
+   */
+  async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
+    const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
+    const { read } = this.#options;
+    const journal = this.#options.journal();
+    const isNested = parentCallId !== undefined || this.#options.settings.config.values.pattern !== undefined;
+    if (journal === undefined || isNested) return this.#ids("question");
+    const isRead = shown === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shown;
+    const content = isRead ? shown : undefined;
+    const more = defined({ code, part, suggestion: rule, cwd: cwd || undefined, place, content });
+    const question = { callId, name, input, reason, ...more };
+    return (await journal.append({ type: "approval_request", ...question })).id;
+  }
+
+  async #wait(question: Question, signal: AbortSignal): Promise<QuestionReply> {
+    signal.throwIfAborted();
+    const answered = Promise.withResolvers<QuestionReply>();
+    const over = new AbortController();
+    const onAbort = (): void => answered.reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#add({ question, reply: answered.resolve, fail: answered.reject });
+    try {
+      // An error that a listener throws at once is a rejection too.
+      const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
+      for (const listener of this.#listeners) hear(listener).catch(answered.reject);
+      return await answered.promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#remove(question.id);
+      over.abort(signal.reason);
+    }
+  }
+
+  #add(open: OpenQuestion): void {
+    this.#set([...this.#open, open]);
+  }
+
+  #remove(id: string): void {
+    this.#set(this.#open.filter(({ question }) => question.id !== id));
+  }
+
+  #set(open: readonly OpenQuestion[]): void {
+    this.#open = open;
+    this.#questions = open.map(({ question }) => question);
+    this.#options.onChange();
+  }
+}
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "glob", "grep"]);
+
+/** True for a question that an earlier process left. */
+function isLeft({ fail }: OpenQuestion): boolean {
+  return fail === undefined;
+}
+
+function choicesOf({ rule, offersEdits }: ApprovalQuestion): readonly OfferedChoice[] {
+  return [
+    { choice: "once" },
+    ...(offersEdits ? [{ choice: "edits" as const }] : []),
+    ...(rule === undefined ? [] : [{ choice: "always" as const, rule }]),
+    { choice: "no" },
+    { choice: "stop" },
+  ];
+}
+
+function assertOffered({ type, choices, options }: Question, reply: QuestionReply): void {
+  if (!isRecord(reply)) throw misuse("An answer is { choice } or { value }.");
+  if ("value" in reply) {
+    if (type === "permission")
+      throw misuse(
+        `A question about a call takes a choice: ${choices.map(({ choice }) => choice).join(", ")}.`,
+      );
+    if (options !== undefined && !options.some(({ value }) => value === reply.value))
+      throw misuse(
+        `${JSON.stringify(reply.value)} is not one of ${options.map(({ value }) => value).join(", ")}.`,
+      );
+    return;
+  }
+  const { choice, rule } = reply;
+  if (type !== "permission" && (choice === "no" || choice === "stop")) return;
+  const offered = choices.find((each) => each.choice === choice);
+  if (offered === undefined)
+    throw misuse(
+      `${JSON.stringify(choice)} is not offered. Choose one of ${choices.map((each) => each.choice).join(", ")}.`,
+    );
+  if (rule !== undefined && rule !== offered.rule)
+    throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
+}
+
+/** The value as its schema takes it. */
+function fittingValue({ schema }: Question, value: Json): Json {
+  const fitted = schema === undefined ? { value } : fittedTo(schema, value);
+  if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
+  return fitted.value;
+}
+
+/**
+ * Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens, and for
+ * an address that is none of the web.
+ */
+export function elicitAt(
+  desk: Pick<QuestionDesk, "isAttended" | "askValue">,
+  onAsk: (message: string) => Promise<void>,
+): Elicit {
+  return async (elicitation, signal) => {
+    const asked = questionOf(elicitation);
+    if (asked === undefined) return { action: "decline" };
+    if (desk.isAttended) await onAsk(asked.reason);
+    const value = await desk.askValue(asked, signal);
+    if (value === undefined) return { action: "decline" };
+    return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
+  };
+}
+
+function questionOf({ server, message, schema, url }: Elicitation): NewQuestion | undefined {
+  if (url === undefined)
+    return {
+      type: "elicitation",
+      reason: `${server} asks: ${message}`,
+      // A schema that cannot be used fails here, where the server hears of it.
+      schema: compileSchema((schema ?? { type: "object" }) as JsonSchema).jsonSchema,
+    };
+  const page = URL.parse(url);
+  if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
+  // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
+  const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
+  return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
+}

@@ -1,0 +1,95 @@
+import { systemClock } from "../../core/base/clock.ts";
+import { inTime } from "../../core/base/in-time.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { planEdit } from "../../tools/edit-tool.ts";
+import type { Edit } from "../../tools/edits/plan-edits.ts";
+import { FileRefusal } from "../../tools/files/file-error.ts";
+import type { AgreedChanges, FilePort } from "../../tools/files/file-port.ts";
+import { encodeText } from "../../tools/files/file-text.ts";
+import { type ChangeTarget, diffFile } from "../../tools/files/file-under-change.ts";
+import { FileState } from "../../tools/files/read-files.ts";
+import { resolvePath } from "../../tools/resolve-path.ts";
+import { planWrite } from "../../tools/write-tool.ts";
+import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
+import type { Settings } from "../settings/settings.ts";
+
+/** The call a person is asked about. */
+export interface QuestionedCall {
+  readonly tool: string;
+  readonly input: ToolInput;
+  /** The judged place of its file, links resolved. Default: its path, resolved now. */
+  readonly place?: string | undefined;
+  readonly settings: Pick<Settings, "cwd" | "paths">;
+  readonly files?: FilePort | undefined;
+  /**
+   * What the conversation has read, when nothing that is still to run can change that: a call that cannot
+   * succeed then {@link ShownChange.fails}. Default: it is taken for read.
+   */
+  readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
+  /** Aborted when nobody is to be asked any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A change as a person is shown it. */
+export interface ShownChange {
+  /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
+  readonly diff?: FileDiff | undefined;
+  /** The file as it is now, which a yes is bound to; absent where nobody can say. */
+  readonly file?: { readonly content: Uint8Array | undefined };
+  /** A sentence about what no diff says: that something is there which would go. */
+  readonly replaces?: string;
+  /** The error the call is certain to end with. */
+  readonly fails?: string;
+}
+
+/** How long an editor has to say what it has of a file, in milliseconds. */
+const PATIENCE_MS = 2_000;
+
+/** Another process may have read the file for the session. */
+const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
+
+/**
+ * The changes a call of `write` or `edit` would make, for the person who is asked about it, as the tools
+ * themselves plan them; `undefined` for other calls. Never rejects: the question comes without a diff.
+ */
+export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
+  const { tool, input, place, settings, files, known, signal } = call;
+  const { path: shown } = input;
+  if ((tool !== "write" && tool !== "edit") || typeof shown !== "string") return undefined;
+  const gone = (what: string): ShownChange => (tool === "write" ? { replaces: `It replaces ${what}.` } : {});
+  try {
+    const path = place ?? resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
+    const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
+    const agreed = known === undefined ? TAKEN_FOR_READ : undefined;
+    const target = { path, shown, state, transcriptId, files, agreed, callId: "" };
+    const { before, after } = await inTime((either) => plan({ tool, input }, { ...target, signal: either }), {
+      ms: PATIENCE_MS,
+      clock: systemClock,
+      signal,
+    });
+    if (before === undefined)
+      return { diff: await diffOf(shown, undefined, after), file: { content: undefined } };
+    const content = encodeText(before.content);
+    if ("missing" in content) return gone("a file in another encoding");
+    const diff = await diffOf(shown, before.content.text, after);
+    return {
+      diff,
+      file: { content },
+      ...(diff === undefined && gone(`a file of ${before.stamp.size} bytes`)),
+    };
+  } catch (error) {
+    if (known !== undefined && error instanceof FileRefusal) return { fails: error.message };
+    return gone("what is there, which could not be read");
+  }
+}
+
+/** The file before the call, and its text after it. */
+function plan({ tool, input }: Pick<QuestionedCall, "tool" | "input">, target: ChangeTarget) {
+  if (tool === "edit") return planEdit(target, input["edits"] as readonly Edit[]);
+  return planWrite(target, input["content"] as string);
+}
+
+async function diffOf(path: string, before: string | undefined, after: string) {
+  const { diff } = await diffFile(path, before ?? "", after);
+  return diff === undefined ? undefined : parseUnifiedDiff(path, diff, before === undefined);
+}

@@ -1,0 +1,105 @@
+import { resolve } from "node:path";
+import { defined } from "../../core/base/defined.ts";
+import { misuse } from "../../core/base/errors.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { entryBefore } from "../../session/session-steps.ts";
+import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";
+import { rollbackPlace } from "../../session/undo/session-checkpoints.ts";
+import { checkpointLimits, checkpointsFolder } from "../setup/checkpoints.ts";
+import type {
+  CodingSession,
+  RewindOptions,
+  RewindReport,
+  UndoOptions,
+  UndoReport,
+} from "./coding-session.ts";
+import { rewindPoints } from "./rewind-points.ts";
+import type { SessionParts } from "./session-parts.ts";
+
+/** Goes back to before a message: files first, for only they can stand in the way. */
+export async function rewindSession(
+  parts: UndoParts,
+  entryId: string,
+  { conversation = true, files = false, force = false }: RewindOptions,
+): Promise<RewindReport> {
+  const { session } = parts;
+  const point = rewindPoints(session.journal.entries()).find((each) => each.entryId === entryId);
+  if (point === undefined)
+    throw misuse(
+      `${JSON.stringify(entryId)} is not a message of the user in this conversation. rewindPoints() lists them.`,
+    );
+  const { run, turn, text } = point;
+  let report: UndoReport | undefined;
+  if (files) {
+    report = await undoFiles(parts, { to: { run, turn: turn === 1 ? 0 : turn }, force });
+    if (report.status === "refused") return { status: "refused", text, files: report };
+  }
+  if (conversation) await session.rewindTo(entryId);
+  return { status: "done", text, ...defined({ files: report }) };
+}
+
+/** The parts that putting files back works on. */
+export type UndoParts = Pick<SessionParts, "settings" | "composed" | "session">;
+
+/** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
+export async function undoFiles(
+  parts: UndoParts,
+  { paths = [], to, force = false }: UndoOptions,
+): Promise<UndoReport> {
+  const { cwd } = parts.settings;
+  using place = await placeOf(parts);
+  return await undo(place, {
+    paths: paths.map((path) => resolve(cwd, path)),
+    force,
+    ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
+  });
+}
+
+/** Puts files forth again that the newest undo has put back. */
+export async function redoFiles(
+  parts: UndoParts,
+  { force = false }: { readonly force?: boolean },
+): Promise<UndoReport> {
+  using place = await placeOf(parts);
+  return await redo(place, { force });
+}
+
+async function placeOf({ settings, composed, session }: UndoParts): Promise<RollbackPlace> {
+  const { checkpoints } = composed;
+  if (checkpoints === undefined)
+    throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");
+  // One of both looks after the workspace at a time.
+  await checkpoints.close();
+  return rollbackPlace({
+    folder: checkpointsFolder(settings.paths),
+    journal: session.journal,
+    cwd: settings.cwd,
+    limits: checkpointLimits(settings.config.values.undoLimits),
+  });
+}
+
+/** The parts of a session that its copy takes from it as it is now. */
+export interface ForkChoice {
+  readonly id: string;
+  /** The message of the user to go back to before. Default: all of it. */
+  readonly entryId: string | undefined;
+  readonly mode: PermissionMode;
+}
+
+/** Opens a copy of a session that is at work. */
+export async function forkSession(
+  { options, session, reopen }: Pick<SessionParts, "options" | "session" | "reopen">,
+  { id, entryId, mode }: ForkChoice,
+): Promise<CodingSession> {
+  const { resume: _resume, sessionId: _sessionId, ...same } = options;
+  const own = { ...same, permissionMode: mode };
+  if (session.kept !== undefined)
+    return reopen({
+      ...own,
+      resume: { id, fork: true, ...defined({ at: entryId }) },
+    });
+  const entries = [...session.journal.entries()];
+  const before = entryId === undefined ? entries.at(-1)?.id : entryBefore(entries, entryId);
+  const end = entries.findIndex((entry) => entry.id === before);
+  return reopen({ ...own, keep: false, entries: entries.slice(0, end + 1) });
+}

@@ -1,0 +1,379 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { RunOptions } from "../../agent/options.ts";
+import type { AgentEvent, ApprovalRequestEntry } from "../../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { ToolInput, UserBlock } from "../../core/message/block.ts";
+import { type Input, toMessages } from "../../core/message/input.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import { EXIT } from "../../view/exit-code.ts";
+import type { Outcome } from "../../view/outcome.ts";
+import type { QuestionReply } from "../../view/question.ts";
+import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "../../view/run-outcome.ts";
+import { withGoneFolder } from "../settings/paths.ts";
+import type { ComposedAgent } from "../setup/compose.ts";
+import type { SendOptions } from "./coding-session.ts";
+import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
+import { KeptQueue } from "./kept-queue.ts";
+import { openApprovals } from "./left-questions.ts";
+import { LiveRun } from "./live-run.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { SteeredMessages, type SteeringContent } from "./steered-messages.ts";
+import { WaitingMessages } from "./waiting-messages.ts";
+
+/** Options of a {@link RunControl}. */
+export interface RunControlOptions {
+  readonly parts: SessionParts;
+  readonly agent: () => Agent;
+  readonly beforeRun: () => Promise<void>;
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly onChange: () => void;
+  /** A run ended and could not record that. */
+  readonly onFailure: (outcome: Outcome) => void;
+  /** True when nothing may begin: the session is closed, or something works that no run may overlap. */
+  readonly isBlocked: () => boolean;
+  readonly isCommand: (text: string) => boolean;
+  readonly lendModel: IntakeOptions["lendModel"];
+}
+
+/** Endings after which the messages that wait go out by themselves. */
+const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
+  "completed",
+  "finish_tool",
+  "structured_output",
+  "output_limit",
+  "refusal",
+  "max_iterations",
+]);
+
+/** Times in a row that hooks may keep a run from ending. */
+const MAX_STOP_BLOCKS = 3;
+
+interface RunStart {
+  readonly input?: Input | undefined;
+  readonly options?: SendOptions;
+  readonly approvals?: Approvals;
+  /** It waited in the queue, and goes back there when it could not be stored. */
+  readonly isQueued?: boolean;
+}
+
+type LeftAnswer = Extract<ApprovalAnswer, object>;
+
+/** The runs of a session, one at a time, and the messages that wait for them. */
+export class RunControl {
+  readonly queue: WaitingMessages;
+  readonly steered: SteeredMessages;
+  readonly #options: RunControlOptions;
+  #run: LiveRun | undefined;
+  lastOutcome: Outcome | undefined;
+  isStopping = false;
+  /** Answers to questions of earlier processes, by call. */
+  readonly #approvals = new Map<string, LeftAnswer>();
+  readonly #keptQueue: KeptQueue;
+  readonly #closing = new AbortController();
+  /** Calls outside of a run. */
+  readonly #calls = new Set<Promise<unknown>>();
+
+  constructor(options: RunControlOptions) {
+    const { onChange, isCommand, agent, parts } = options;
+    this.#options = options;
+    this.#keptQueue = new KeptQueue({
+      agent,
+      onFault: (error) => {
+        const message = `The queue is not stored and ends with this process. ${errorMessage(error)}`;
+        parts.notices.add({ level: "warning", code: "other", message });
+      },
+    });
+    this.queue = new WaitingMessages({
+      onChange: () => {
+        this.#keptQueue.keep(() => this.queue.items);
+        onChange();
+      },
+      isCommand,
+      isStored: async () => parts.session.kept !== undefined && (await this.#keptQueue.stored),
+      onReady: () => this.sendWaiting(),
+      sendNow: (input) => {
+        const id = this.steer(input);
+        if (this.queue.items.some((item) => item.id === id)) this.queue.move(id, 0);
+      },
+    });
+    this.steered = new SteeredMessages({
+      parts,
+      agent,
+      queue: this.queue,
+      wait: (content) => this.#wait(content),
+      run: () => this.#run,
+      onChange,
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#run !== undefined;
+  }
+
+  /** Who is asked: nobody, unless somebody listens. */
+  get approver(): Partial<Pick<ComposedAgent, "approve">> {
+    const { composed, desk } = this.#options.parts;
+    return desk.isAttended ? { approve: composed.approve } : {};
+  }
+
+  /** Takes up the messages that waited when the session was left. Nothing of them goes out by itself. */
+  takeUpQueue(): void {
+    const messages = this.#keptQueue.restored(this.#options.parts.session);
+    if (messages.length > 0) this.queue.hold();
+    for (const { text, images } of messages) this.queue.add(text, images);
+  }
+
+  /** Makes a call outside of a run; it ends with the session. */
+  callTool(name: string, input: ToolInput, signal?: AbortSignal): Promise<ToolResult> {
+    const { agent, onEvent } = this.#options;
+    const either =
+      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+    const call = agent().callTool(name, input, { ...this.approver, signal: either, onEvent });
+    this.#calls.add(call);
+    return call.finally(() => this.#calls.delete(call));
+  }
+
+  /** Stops the run and all calls, and resolves when what waits is stored. */
+  async close(reason: string): Promise<void> {
+    await this.stop(reason);
+    this.#closing.abort(new NanoAgentError("aborted", reason));
+    await Promise.allSettled(this.#calls);
+    await this.#keptQueue.stored;
+  }
+
+  start(begun: RunStart): LiveRun {
+    const { signal, schema } = begun.options ?? {};
+    const run: LiveRun = new LiveRun(signal, {
+      facts: () => ({
+        wantsOutput: schema !== undefined,
+        goOn: this.#goOn(),
+        hasSandbox: this.#options.parts.composed.sandbox !== "off",
+      }),
+      onOutcome: (outcome) => {
+        this.lastOutcome = outcome;
+        if (!run.hasEnd) this.#options.onFailure(outcome);
+      },
+    });
+    this.#run = run;
+    void this.#perform(run, begun);
+    return run;
+  }
+
+  /** To the run at work, else as the input of one. A command waits for a run of its own. */
+  steer(input: Input): string {
+    const { isBlocked, isCommand } = this.#options;
+    const content = steeringOf(input);
+    if (this.#run === undefined && !isBlocked()) {
+      this.start({ input, isQueued: true });
+      return newUuid();
+    }
+    const waits = this.#run === undefined || isCommand(textOf(content));
+    return waits ? this.#wait(content) : this.steered.add(content);
+  }
+
+  unsteer(id: string): string | undefined {
+    const isWaiting = this.queue.items.some((each) => each.id === id);
+    return isWaiting ? this.queue.remove(id) : this.steered.remove(id);
+  }
+
+  async stop(reason: string): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    this.queue.hold();
+    this.isStopping = true;
+    this.#options.onChange();
+    run.abort(new NanoAgentError("aborted", reason));
+    await run.outcome;
+  }
+
+  /** Sends the messages that came too late for the run that has ended, then the queue. */
+  sendWaiting(): void {
+    const { agent, isBlocked } = this.#options;
+    if (this.#goOnAnswered() || this.#run !== undefined || isBlocked()) return;
+    const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
+    if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input, isQueued: true });
+  }
+
+  /** Takes up the questions that the session was left with. */
+  async takeUpQuestions(): Promise<void> {
+    const { desk, session } = this.#options.parts;
+    const isAsked = session.newestOf("approval_request") !== undefined;
+    const asked = isAsked ? openApprovals(session.journal.entries()) : [];
+    for (const [call, { question }] of this.#approvals)
+      if (!asked.some(({ callId, id }) => callId === call && id === question)) this.#approvals.delete(call);
+    await desk.leave(
+      asked.filter(({ callId }) => !this.#approvals.has(callId)),
+      (question, reply) => this.#answerLeft(question, reply),
+    );
+  }
+
+  /** Takes an answer to a question of an earlier process. */
+  #answerLeft({ callId, id: question }: ApprovalRequestEntry, reply: QuestionReply): void {
+    this.#approvals.set(callId, { ...approvalOf(reply), question });
+    this.#goOnAnswered();
+  }
+
+  /** A call of an earlier process has ended: nobody need answer for it any more. */
+  #closeLeft(callId: string): void {
+    this.#approvals.delete(callId);
+    this.#options.parts.desk.withdraw(callId);
+  }
+
+  /** Goes on with the answers to left questions, once all are there, or one is a no. True if it does. */
+  #goOnAnswered(): boolean {
+    const { parts, isBlocked } = this.#options;
+    const answers = [...this.#approvals.values()];
+    if (answers.length === 0 || this.#run !== undefined || isBlocked()) return false;
+    if (parts.desk.hasLeft && answers.every(({ approved }) => approved)) return false;
+    const approvals = Object.fromEntries(this.#approvals);
+    this.#approvals.clear();
+    this.start({ approvals });
+    return true;
+  }
+
+  /** Gives the run at work its outcome without waiting for it. */
+  giveUp(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
+  }
+
+  async #perform(run: LiveRun, begun: RunStart): Promise<void> {
+    const { input, options = {}, approvals } = begun;
+    const { parts, beforeRun, onEvent, onChange } = this.#options;
+    const { schema } = options;
+    const releases: (() => void | Promise<void>)[] = [];
+    let isStored = false;
+    onChange();
+    try {
+      parts.composed.hooks?.during(run.signal);
+      await beforeRun();
+      const told = {
+        signal: run.signal,
+        onEvent: (event: AgentEvent): void => {
+          if (run.isOver) return;
+          isStored ||= event.type === "user_message";
+          if (event.type === "tool_result") this.#closeLeft(event.callId);
+          run.add(event);
+          onEvent(event);
+        },
+      };
+      const approver = this.approver;
+      const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
+      const taken = await takeIn(input, { ...this.#options, ...told, approver, onEnd });
+      const settled = await this.#answered(taken, {
+        ...told,
+        ...approver,
+        ...defined({ schema, approvals }),
+      });
+      for (const release of releases.splice(0)) await release();
+      const outcome = settled(run.facts);
+      if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await this.takeUpQuestions();
+      this.#end(run, () => run.settle(outcome));
+    } catch (error) {
+      for (const release of releases) await release();
+      const failure = toNanoAgentError(withGoneFolder(error), "internal");
+      if (approvals !== undefined) await this.takeUpQuestions();
+      this.#end(run, () => run.fail(failure));
+    }
+    await this.#afterRun(run, begun, isStored);
+  }
+
+  /** Goes on with what waits for the end of a run. */
+  async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
+    const { stopReason, exitCode } = await run.outcome;
+    if (this.#run !== undefined || this.#goOnAnswered()) return;
+    if (GOES_ON.has(stopReason)) this.sendWaiting();
+    else {
+      this.#keepWaiting();
+      const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
+      if (isQueued === true && input !== undefined && !isKept) this.#putBack(input);
+    }
+    const { composed, desk } = this.#options.parts;
+    if (!this.isRunning && desk.isAttended) composed.hooks?.waiting();
+  }
+
+  /** A run is over before its outcome is known: who awaits it may send the next message. */
+  #end(run: LiveRun, settle: () => void): void {
+    if (this.#run === run) this.#run = undefined;
+    this.isStopping = false;
+    settle();
+    this.#options.onChange();
+  }
+
+  /** Runs until an answer that hooks let stand. Resolves to what makes the outcome of it. */
+  async #answered(
+    taken: Intake,
+    options: RunOptions & { readonly signal: AbortSignal },
+  ): Promise<(facts: OutcomeFacts) => Outcome> {
+    if ("refused" in taken) return (facts) => refusedOutcome(taken.refused, facts);
+    if ("done" in taken) return doneOutcome;
+    const { agent, parts } = this.#options;
+    const { hooks } = parts.composed;
+    let result = await agent().run(taken.input, options);
+    const { approvals: _approvals, ...again } = options;
+    const most = parts.settings.config.values.maxTurns ?? Number.POSITIVE_INFINITY;
+    let left = most - result.iterations;
+    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
+      if (hooks?.hasStop !== true) break;
+      if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
+      const reason = await hooks.stop(count > 0, options.signal);
+      if (reason === undefined || options.signal.aborted) break;
+      agent().steer(reason);
+      result = await agent().run(undefined, { ...again, maxIterations: left });
+      left -= result.iterations;
+    }
+    return (facts) => outcomeOf(result, facts);
+  }
+
+  /** After a run that was cut nothing goes out by itself; what was meant for it waits in the queue. */
+  #keepWaiting(): void {
+    const messages = this.steered.pending;
+    if (messages.length > 0 || this.queue.items.length > 0) this.queue.hold();
+    // It was meant to go before what was queued.
+    let place = 0;
+    for (const { id, content } of messages)
+      if (this.steered.remove(id) !== undefined) this.queue.move(this.#wait(content), place++);
+  }
+
+  /** A message that could not be stored waits again, as the first. */
+  #putBack(input: Input): void {
+    this.queue.hold();
+    this.queue.move(this.#wait(steeringOf(input)), 0);
+  }
+
+  #wait(content: SteeringContent): string {
+    const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+    return this.queue.add(textOf(content), images);
+  }
+
+  /** The command that goes on with the session, as long as something of it is stored. */
+  #goOn(): string | undefined {
+    const { options, session } = this.#options.parts;
+    const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
+    const words = session.goOn();
+    return words === undefined ? undefined : goOnCommand(words);
+  }
+}
+
+function approvalOf(reply: QuestionReply): LeftAnswer {
+  if (!("choice" in reply)) return { approved: false };
+  const { choice, reason } = reply;
+  return {
+    approved: choice === "once",
+    ...(reason !== undefined && { reason: `the user said: ${reason}` }),
+    ...(choice === "stop" && { stop: true }),
+  };
+}
+
+function steeringOf(input: Input): SteeringContent {
+  if (typeof input === "string") return input;
+  const messages = toMessages(input);
+  if (messages.some(({ role }) => role === "assistant"))
+    throw misuse("steer() takes messages of the user: set role to user.");
+  return messages.flatMap(({ content }) => content as readonly UserBlock[]);
+}

@@ -1,0 +1,27 @@
+import type { JournalEntry } from "../../core/agent/entries.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ComposedAgent } from "../setup/compose.ts";
+import type { OpenSession } from "../setup/open-session.ts";
+import type { Telemetry } from "../setup/open-telemetry.ts";
+import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+import type { QuestionDesk } from "./question-desk.ts";
+
+/** The parts of an open session. */
+export interface SessionParts {
+  readonly options: CodingSessionOptions;
+  readonly settings: Settings;
+  readonly composed: ComposedAgent;
+  readonly session: OpenSession;
+  readonly desk: QuestionDesk;
+  readonly notices: NoticeBoard;
+  /** Who is told what runs do beside those who listen, by configuration. */
+  readonly telemetry: Telemetry | undefined;
+  readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
+}
+
+/** How a copy of a session is opened. */
+export interface CopyOptions extends CodingSessionOptions {
+  /** The first entries of a session that is not kept. */
+  readonly entries?: readonly JournalEntry[];
+}

@@ -1,0 +1,94 @@
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { type Environment, variable } from "../../system/env.ts";
+
+/** Places on this machine that belong to the user, after the XDG Base Directory specification. */
+export interface UserPaths {
+  readonly home: string;
+  readonly configFolder: string;
+  readonly stateFolder: string;
+  /** Where sessions, and what their undo needs, are kept: the state, unless another folder was asked for. */
+  readonly historyFolder: string;
+}
+
+/** The user's folders. Relative paths in `XDG_*` variables are ignored, as their specification says. */
+export function userPaths(environment: Environment): UserPaths {
+  const home = variable(environment, "HOME") ?? homedir();
+  const folder = (name: string, fallback: string): string => {
+    const value = variable(environment, name);
+    const base = value !== undefined && isAbsolute(value) ? value : join(home, fallback);
+    return join(base, "nano-agent");
+  };
+  const stateFolder = folder("XDG_STATE_HOME", ".local/state");
+  return {
+    home,
+    configFolder: folder("XDG_CONFIG_HOME", ".config"),
+    stateFolder,
+    historyFolder: stateFolder,
+  };
+}
+
+/** The user's own settings file. */
+export function configPath({ configFolder }: Pick<UserPaths, "configFolder">): string {
+  return join(configFolder, "config.json");
+}
+
+/** The folder the program was started in. Throws `invalid_argument` when it was removed since. */
+export function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw goneFolder(error);
+  }
+}
+
+/** Replaces what Node throws for a working folder that was removed by an error that says so. */
+export function withGoneFolder(error: unknown): unknown {
+  const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
+  return isGone ? goneFolder(error) : error;
+}
+
+function goneFolder(cause: unknown): NanoAgentError {
+  return misuse("The working folder was removed. Change into a folder that exists, or name one with --cwd.", {
+    cause,
+  });
+}
+
+/** The folder `path` names, links resolved. Throws `invalid_argument` when it cannot be entered. */
+export function existingFolder(path: string, option: string, base?: string): string {
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
+  try {
+    const real = realpathSync(absolute);
+    if (statSync(real).isDirectory()) return real;
+  } catch (error) {
+    throw misuse(`${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`, {
+      cause: error,
+    });
+  }
+  throw misuse(`${option} ${absolute} is not a folder. Name a folder.`);
+}
+
+/**
+ * The folders whose files speak for a project: from the root of the repository (the nearest folder with a
+ * `.git`) down to `cwd`. Only `cwd` where there is no repository, or one that somebody else has put above:
+ * anybody may make a `.git` in a folder that all can write to.
+ */
+export function projectFolders(cwd: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    folders.unshift(folder);
+    const git = join(folder, ".git");
+    if (statSync(git, { throwIfNoEntry: false }) !== undefined)
+      return folder === cwd || isOfNobodyElse(git, cwd) ? folders : [cwd];
+    if (dirname(folder) === folder) return [cwd];
+  }
+}
+
+/** True when something belongs to the user, to whoever owns the working folder, or to the system. */
+function isOfNobodyElse(path: string, cwd: string): boolean {
+  const { uid: owner } = lstatSync(path);
+  const user = process.getuid?.();
+  return user === undefined || owner === 0 || owner === user || owner === statSync(cwd).uid;
+}

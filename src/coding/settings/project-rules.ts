@@ -1,0 +1,147 @@
+import { canonicalJson } from "../../core/base/json.ts";
+import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
+import type { TrustItem } from "../../permission/trust/trust-item.ts";
+import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
+import { mcpServerItem } from "../project/acting-files.ts";
+import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";
+
+/**
+ * The effect a project's file may have on a setting. `counts`: it can only tighten. `up to yours`: a limit,
+ * counts where the user's is not lower. `never`: it is the user's own. `waits`: counts once the user has seen
+ * what it does. `parts`: a part of it may this, another that; `words` says so in the reference.
+ */
+export type ProjectRule<V> =
+  | "counts"
+  | "up to yours"
+  | "never"
+  | { readonly waits: (value: V) => string }
+  | { readonly parts: (value: V, user: ConfigFile) => readonly Part[]; readonly words: string };
+
+/** The outcome for a setting, or for a part of it. */
+export type Part =
+  | { readonly tightens: ConfigFile }
+  | {
+      readonly waits: string;
+      readonly value: unknown;
+      readonly does: string;
+      readonly config: ConfigFile;
+      /** Default: a setting. */
+      readonly kind?: TrustItem["kind"];
+    }
+  | { readonly never: string };
+
+/** Calls of one answer that are run where nobody says otherwise. */
+const MAX_CALLS = 128;
+/** Characters of a text that are shown of what it tells the model. */
+const MAX_SHOWN = 160;
+
+/** A value as a question shows it. */
+export function shown(value: unknown): string {
+  const text = canonicalJson(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
+}
+
+/** The effect of rules that allow. */
+export function allows(rules: readonly string[]): string {
+  return `lets run without a question: ${rules.join(", ")}`;
+}
+
+/** A mode that is narrower than the user's counts; a wider one waits. */
+export function modeParts(permissionMode: PermissionMode, user: ConfigFile): readonly Part[] {
+  const config = { permissionMode };
+  if (!isWiderMode(permissionMode, user.permissionMode ?? "default")) return [{ tightens: config }];
+  if (permissionMode === "bypassPermissions") return [{ never: "permissionMode" }];
+  const does = `runs in the mode ${permissionMode}`;
+  return [{ waits: "permissionMode", value: permissionMode, does, config }];
+}
+
+/** Rules that ask or deny count; those that allow wait. */
+export function permissionParts({ allow, ...permissions }: PermissionConfig): readonly Part[] {
+  const tightens = Object.keys(permissions).length === 0 ? [] : [{ tightens: { permissions } }];
+  if (allow === undefined) return tightens;
+  const config = { permissions: { allow } };
+  return [...tightens, { waits: "permissions.allow", value: allow, does: allows(allow), config }];
+}
+
+/** Up to the user's figure, else 128, it counts; above it waits. */
+export function callParts(value: number, user: ConfigFile): readonly Part[] {
+  const config = { maxCallsPerAnswer: value };
+  if (value <= (user.maxCallsPerAnswer ?? MAX_CALLS)) return [{ tightens: config }];
+  return [{ waits: "maxCallsPerAnswer", value, does: `lets one answer make ${value} calls`, config }];
+}
+
+/** Waits and repeated requests wait; proxies are the user's own. */
+export function networkParts({ proxy, ...network }: NetworkConfig): readonly Part[] {
+  const never = proxy === undefined ? [] : [{ never: "network.proxy" }];
+  if (Object.keys(network).length === 0) return never;
+  const does = `changes waits and repeated requests: ${shown(network)}`;
+  return [...never, { waits: "network", value: network, does, config: { network } }];
+}
+
+/** MCP servers, one by one. */
+export function serverParts(servers: { readonly [name: string]: unknown }): readonly Part[] {
+  return Object.entries(servers).map(([name, server]) => serverPart(name, server));
+}
+
+function serverPart(name: string, server: unknown): Part {
+  const key = `mcpServers.${name}`;
+  const { kind, does } = mcpServerItem(key, server);
+  return { waits: key, value: server, does, config: { mcpServers: { [name]: server } }, kind };
+}
+
+/** Providers, one by one. */
+export function providerParts(
+  providers: { readonly [name: string]: ProviderConfig },
+  user: ConfigFile,
+): readonly Part[] {
+  return Object.entries(providers).map(([name, provider]) => providerPart(name, provider, user));
+}
+
+function providerPart(name: string, provider: ProviderConfig, user: ConfigFile): Part {
+  const key = `providers.${name}`;
+  if (providerFault(name, provider, user)) return { never: key };
+  const config = { providers: { [name]: provider } };
+  return { waits: key, value: provider, does: providerDoes(name, provider), config };
+}
+
+/** True when a provider of a project could send what is the user's to an address of the project. */
+function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
+  if (presetNamed(name) !== undefined || Object.hasOwn(user.providers ?? {}, name)) return true;
+  const own = standardVariables(name).key;
+  return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
+}
+
+/** The variables that hold keys of models: those of providers that the package or some settings know. */
+export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">): ReadonlySet<string> {
+  const known = PRESETS.flatMap((preset) => [...preset.keyVariables, ...(preset.tokenVariables ?? [])]);
+  const users = Object.entries(providers).map(
+    ([name, { apiKeyEnv }]) => apiKeyEnv ?? standardVariables(name).key,
+  );
+  return new Set([...known, ...users]);
+}
+
+function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): string {
+  const key = apiKeyEnv ?? standardVariables(name).key;
+  return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
+}
+
+/** Hooks, event by event. */
+export function hookParts(hooks: { readonly [event: string]: unknown }): readonly Part[] {
+  return Object.entries(hooks).map(([event, groups]) => ({
+    kind: "hook",
+    waits: event,
+    value: groups,
+    does: hooksDo(event, groups),
+    config: { hooks: { [event]: groups } },
+  }));
+}
+
+/** The commands the hooks of an event would run, malformed ones as they stand. */
+function hooksDo(event: string, groups: unknown): string {
+  const { hooks } = readHooks({ [event]: groups }, "");
+  const runs = hooks.map(({ matcher, command }) =>
+    matcher === undefined ? command : `${command} (for ${matcher})`,
+  );
+  return runs.length === 0 ? `has no hook that can run: ${shown(groups)}` : `runs ${runs.join("; ")}`;
+}

@@ -1,0 +1,83 @@
+import type { Tool } from "../../core/tool/tool.ts";
+import { variable } from "../../system/env.ts";
+import { type BashTools, createBashTools } from "../../tools/bash-tools.ts";
+import { createBatchTool } from "../../tools/batch-tool.ts";
+import { fileTools } from "../../tools/file-tools.ts";
+import type { FilePort, FileToolOptions } from "../../tools/files/file-port.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
+import { createTodoTool } from "../../tools/todo-tool.ts";
+import { createWebFetchTool, type WebFetchOptions } from "../../tools/web-fetch-tool.ts";
+import type { ExtraTool } from "../settings/config-schema.ts";
+import type { Settings } from "../settings/settings.ts";
+import { FileGuard } from "./file-guard.ts";
+import { webFetchOptions } from "./network-options.ts";
+
+/** The tools of the terminal agent for one session. */
+export interface BuiltinTools {
+  readonly tools: readonly Tool[];
+  /** Does ahead, while a command is still being written, what running it would wait for. Never rejects. */
+  readonly prepare: () => Promise<void>;
+  /** Runs a command as `bash` would, for a person and not for the model: nobody judges it. */
+  readonly runShell: (
+    command: string,
+    options: { readonly cwd: string; readonly signal: AbortSignal },
+  ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
+  readonly watchJobs: BashTools["watchJobs"];
+  readonly dispose: () => Promise<void>;
+  /** The same at once, for the moment before the process ends. */
+  readonly killNow: () => void;
+}
+
+/** The parts that the tools of the terminal agent are made from. */
+export interface BuiltinToolsOptions {
+  readonly settings: Pick<Settings, "paths" | "config" | "environment">;
+  /** The variables commands see, and the sandbox that confines them. */
+  readonly shell: ShellOptions;
+  readonly files?: FilePort | undefined;
+  /** The files read in the session, and the changes that people agreed to. Default: of the tools' own. */
+  readonly known?: Pick<FileToolOptions, "state" | "agreed">;
+  /** Folders of the project: programs in them are not used for searching. */
+  readonly workspace: readonly string[];
+  readonly guard: FileGuard;
+  /** The folder that commands see as `/tmp`. Default: that of the machine. */
+  readonly temporary?: () => string | undefined;
+}
+
+/** Makes the tools of the terminal agent. */
+export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
+  const { settings, workspace, guard, files, known, temporary } = options;
+  const { paths, config, environment } = settings;
+  const { home } = paths;
+  const shell = createBashTools(options.shell);
+  const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
+  const webFetch = webFetchOptions(config.values, environment);
+  // Windows spells one place in many ways: there a call and its judgement are not compared.
+  const guarded = {
+    excludes: guard.excludes,
+    ...(process.platform === "win32" ? {} : { permitted: guard.permitted }),
+  };
+  return {
+    tools: [
+      ...fileTools({ home, ripgrep, files, temporary, ...known, ...guarded }),
+      shell.bash,
+      shell.job,
+      createBatchTool(),
+      ...[...new Set(config.values.extraTools ?? [])].map((name) => EXTRA[name](webFetch)),
+    ],
+    runShell: (command, { cwd, signal }) => shell.run(command, { cwd, signal }),
+    watchJobs: (onEnd) => shell.watchJobs(onEnd),
+    prepare: () => shell.prepare(),
+    dispose: () => shell.dispose(),
+    killNow: () => shell.killNow(),
+  };
+}
+
+/** The same tools to look at, their names and schemas: none of them is to be run. */
+export function describedTools(settings: BuiltinToolsOptions["settings"]): readonly Tool[] {
+  return createBuiltinTools({ settings, shell: {}, workspace: [], guard: new FileGuard() }).tools;
+}
+
+const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool } = {
+  todo: () => createTodoTool(),
+  web_fetch: createWebFetchTool,
+};

@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import type { NewEntry } from "../../core/agent/entries.ts";
+import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "../../session/undo/checkpoint-limits.ts";
+import type { SessionCheckpoints } from "../../session/undo/session-checkpoints.ts";
+import { isWithin } from "../../system/real-path.ts";
+import type { UndoLimits } from "../settings/config-schema.ts";
+import type { UserPaths } from "../settings/paths.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { OpenSession } from "./open-session.ts";
+
+/** The checkpoints of a session of the command. */
+export interface Checkpoints extends Checkpointer {
+  /** Looks at the workspace ahead of the first command. Never rejects. */
+  readonly prepare: () => Promise<void>;
+  /** Stores what the next call or session can use; a call after it opens everything again. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** Options of {@link openCheckpoints}. */
+export interface CheckpointsOptions {
+  readonly settings: Settings;
+  readonly roots: readonly string[];
+  readonly session: OpenSession;
+  readonly onNotice: (message: string) => void;
+}
+
+/**
+ * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
+ * the session itself is not kept. What does it is loaded with the first call that may change something.
+ */
+export function openCheckpoints(options: CheckpointsOptions): Checkpoints | undefined {
+  const { settings, roots, session, onNotice } = options;
+  const { kept } = session;
+  if (settings.config.values.undo === false || kept === undefined) return undefined;
+  let loading: Promise<SessionCheckpoints> | undefined;
+  let interrupted = kept.repairs.interrupted.find(({ outcome }) => outcome === "unknown");
+  const load = async (): Promise<SessionCheckpoints> => {
+    const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
+    const cut = interrupted;
+    // Its changes are found by whoever looks first.
+    interrupted = undefined;
+    return new Loaded({
+      folder: checkpointsFolder(settings.paths),
+      roots,
+      sessionId: kept.sessionId,
+      journalPath: kept.path,
+      limits: limitsIn(settings),
+      interrupted: cut,
+      onNotice,
+    });
+  };
+  const loaded = (): Promise<SessionCheckpoints> => (loading ??= load());
+  return {
+    prepare: () =>
+      loaded()
+        .then((checkpoints) => checkpoints.prepare())
+        .catch(() => undefined),
+    before: async (call: CheckpointedCall): Promise<void> => {
+      if (call.tool.readOnly !== true && call.tool.changesFiles !== false)
+        await (await loaded()).before(call);
+    },
+    after: async (call: CheckpointedCall): Promise<readonly NewEntry[]> =>
+      loading === undefined ? [] : (await loading).after(call),
+    close: async () => {
+      const opened = loading;
+      loading = undefined;
+      try {
+        await (await opened)?.close();
+      } catch (error) {
+        onNotice(`undo: ${errorMessage(error)}`);
+      }
+    },
+  };
+}
+
+/** Where the files of all workspaces are kept. */
+export function checkpointsFolder({ historyFolder }: Pick<UserPaths, "historyFolder">): string {
+  return join(historyFolder, "checkpoints");
+}
+
+/** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
+const HOME_ENTRIES = 2_000;
+
+/** True when the working folder is the home of the user, or one around it such as `/`. */
+export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
+  return isWithin(paths.home, cwd);
+}
+
+function limitsIn(settings: Settings): CheckpointLimits {
+  const limits = checkpointLimits(settings.config.values.undoLimits);
+  return isAroundHome(settings)
+    ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) }
+    : limits;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** The limits in force, from what the configuration says. */
+export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
+  return {
+    ...DEFAULT_LIMITS,
+    ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
+    ...(maxStoreMb !== undefined && { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
+    ...defined({ maxEntries: maxFiles }),
+  };
+}

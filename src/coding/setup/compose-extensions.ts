@@ -1,0 +1,100 @@
+import { dirname } from "node:path";
+import { defined } from "../../core/base/defined.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { Tool } from "../../core/tool/tool.ts";
+import type { IsTrusted } from "../../extensions/markdown/origin.ts";
+import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
+import type { Skill } from "../../extensions/skills/skill.ts";
+import { createTaskTool } from "../../extensions/subagents/task-tool.ts";
+import { about, type OnNotice } from "../../view/notice.ts";
+import { tellFaults } from "../plugins/open-plugins.ts";
+import { extensionTrust } from "../project/acting-files.ts";
+import type { CommandSource } from "../session/session-command.ts";
+import type { Settings } from "../settings/settings.ts";
+import { findExtensions } from "./find-extensions.ts";
+import type { Instructions } from "./instructions.ts";
+import { systemPrompt } from "./system-prompt.ts";
+
+/** Options of {@link composeExtensions}. */
+export interface ComposeExtensionsOptions {
+  readonly settings: Settings;
+  readonly tools: readonly Tool[];
+  readonly instructions: readonly Instructions[];
+  readonly openModel: (name: string) => Promise<Model>;
+  readonly onNotice: OnNotice;
+}
+
+/** The parts of a terminal agent that come from subagents and skills. */
+export interface ComposedExtensions {
+  /** The built-in tools, `task`, and where there are skills `skill`. */
+  readonly tools: readonly Tool[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  /** Folders of skills: what they speak of must be readable. */
+  readonly readable: readonly string[];
+  readonly commands: CommandSource;
+}
+
+/** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
+export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
+  const { settings, tools, instructions, onNotice } = options;
+  const { sandbox } = settings.config.values;
+  const isTrusted = extensionTrust(settings.trust);
+  const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
+  tellFaults([...findings.skills, ...findings.agents], {
+    warn: about("extension", onNotice),
+    lists: "nano-agent skills list and nano-agent agents list",
+  });
+  const place = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
+  const task = createTaskTool({
+    agents,
+    models: openedOnce(options.openModel),
+    // A subagent that only reads needs no rules for changes: tokens are paid with each of its requests.
+    surroundings: ({ readOnly }) =>
+      systemPrompt({
+        ...place,
+        ...(readOnly === true
+          ? { instructions: [], sandbox: { mode: "off" } }
+          : { instructions, ...defined({ sandbox }) }),
+      }),
+  });
+  return {
+    tools: [...tools, task, ...(skillTool === undefined ? [] : [skillTool])],
+    agents: agents.map(({ name }) => name),
+    skills: skills.map(({ name }) => name),
+    readable: readableFolders(skills, settings),
+    commands: await skillCommands(skills, isTrusted),
+  };
+}
+
+/**
+ * The folders of skills that may be read wherever they lie. Of a project only those that are in its places
+ * for skills: a link there could name any folder of the repository, or all of it.
+ */
+function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
+  const { home, configFolder } = paths;
+  const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });
+  const isInPlace = (folder: string): boolean => places.some(({ path }) => dirname(folder) === path);
+  return skills
+    .filter(({ origin, folder }) => origin !== "project" || isInPlace(folder))
+    .map(({ folder }) => folder);
+}
+
+async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Promise<CommandSource> {
+  if (skills.length === 0) return () => [];
+  const { skillCommand } = await import("../plugins/plugin-loaders.ts");
+  const commands = skills.map((skill) => skillCommand(skill, isTrusted));
+  return () => commands;
+}
+
+/** Opens models by name, each once: a model keeps its connections and what it has serialised. */
+function openedOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
+  const opened = new Map<string, Promise<Model>>();
+  return (name) => {
+    const known = opened.get(name) ?? open(name);
+    opened.set(name, known);
+    // A key may be set later: the next task looks again.
+    known.catch(() => opened.delete(name));
+    return known;
+  };
+}

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { invalidConfig } from "../../core/base/errors.ts";
+import { newId } from "../../core/base/ids.ts";
+import type { Redaction } from "../../core/base/redaction.ts";
+import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { placementOf, type SandboxState } from "../../permission/permission-mode.ts";
+import type { Sandbox } from "../../permission/sandbox/sandbox.ts";
+import { createProcessWatcher } from "../../system/process-watcher.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
+import type { OnNotice } from "../../view/notice.ts";
+import { existingFolder } from "../settings/paths.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { PermissionGate } from "./permission-gate.ts";
+import { redactionFor, shellEnvironment } from "./secrets.ts";
+import { openSettingsSandbox, sandboxMode } from "./settings-sandbox.ts";
+
+/** The confinement of an agent's commands to their place, and of its secrets to themselves. */
+export interface Confinement {
+  /** Folders that count as the workspace, the working folder first. */
+  readonly workspace: readonly string[];
+  readonly shell: ShellOptions;
+  readonly redact: Redaction | undefined;
+  /** Opens the sandbox if it is not open yet, beside the first request. Never rejects. */
+  readonly sandboxState: () => Promise<SandboxState>;
+  /** The folder that commands inside see as `/tmp`; undefined: the sandbox is not open. */
+  readonly temporary: () => string | undefined;
+  /** The user's wish: it is opened later, and may not work. */
+  readonly sandbox: "on" | "off";
+  /** Has commands start where this gate allows them. */
+  readonly follow: (gate: Pick<PermissionGate, "mode" | "modeOf" | "looks">) => void;
+  /** Never rejects. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** Options of {@link confine}. */
+export interface ConfineOptions {
+  readonly settings: Settings;
+  readonly addDirs?: readonly string[];
+  /** `shell`: a terminal of an editor, see {@link isForTerminal}. */
+  readonly ports?: { readonly shell?: unknown } | undefined;
+  /** Whose values are secrets too. */
+  readonly servers?: readonly McpServerDefinition[];
+  readonly onNotice: OnNotice;
+}
+
+/** Confines commands as the settings say. Starts nothing. Throws for missing folders. */
+export async function confine(options: ConfineOptions): Promise<Confinement> {
+  const { settings, addDirs = [], servers = [] } = options;
+  const { cwd, environment, config, paths } = settings;
+  const workspace = [cwd, ...addDirs.map((folder) => existingFolder(folder, "--add-dir", cwd))];
+  const redact = redactionFor(environment, config.values, servers);
+  const session = new SessionSandbox(options, workspace);
+  const isOff = sandboxMode(settings) === "off";
+  const shell: ShellOptions = Object.assign(shellEnvironment(environment, config.values), {
+    redact,
+    mark: newId("s"),
+    watcher: createProcessWatcher(),
+    ...(isOff
+      ? {}
+      : {
+          sandbox: () => session.open(),
+          placement: (input: object) => session.placementOf(input),
+          // Out of the reach of commands, and at the same path inside.
+          outputParent: join(paths.stateFolder, "outputs"),
+        }),
+  });
+  return {
+    workspace,
+    shell,
+    redact,
+    sandboxState: () => session.state(),
+    temporary: () => session.temporary,
+    sandbox: isOff ? "off" : "on",
+    follow: ({ mode, modeOf, looks }) => {
+      // What was allowed because it could change nothing changes nothing, whatever the mode is by now.
+      session.modeOf = (input) => (modeOf(input) === "plan" ? "plan" : mode());
+      Object.assign(shell, { looks });
+    },
+    dispose: () => session.dispose(),
+  };
+}
+
+/**
+ * True when commands run in the terminal of an editor, which nothing of ours confines: where there is one,
+ * and a person or a rule allows each command. What runs without either stays in the sandbox.
+ */
+function isForTerminal({ ports }: ConfineOptions, mode: PermissionMode): boolean {
+  return ports?.shell !== undefined && mode !== "auto" && mode !== "plan";
+}
+
+/** The sandbox of a session: opened once, with the first call that needs to know. */
+class SessionSandbox {
+  readonly #options: ConfineOptions;
+  readonly #workspace: readonly string[];
+  #opening: Promise<Sandbox | undefined> | undefined;
+  #sandbox: Sandbox | undefined;
+  /** The mode of permission for a command that starts, by the arguments of its call. */
+  modeOf: (input: object) => PermissionMode;
+
+  constructor(options: ConfineOptions, workspace: readonly string[]) {
+    this.#options = options;
+    this.#workspace = workspace;
+    this.modeOf = () => options.settings.config.values.permissionMode ?? "default";
+  }
+
+  get temporary(): string | undefined {
+    return this.#sandbox?.temporary;
+  }
+
+  /** The sandbox; undefined for `auto` where there is none. Rejects for `on`: nothing runs outside then. */
+  open(): Promise<Sandbox | undefined> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async state(): Promise<SandboxState> {
+    const mode = sandboxMode(this.#options.settings);
+    if (mode === "off") return "none";
+    if (mode === "on") return "only";
+    if (isForTerminal(this.#options, this.modeOf({}))) return "none";
+    return (await this.open().catch(() => undefined)) === undefined ? "none" : "works";
+  }
+
+  placementOf(input: object): ReturnType<typeof placementOf> {
+    const isOnly = sandboxMode(this.#options.settings) === "on";
+    const mode = this.modeOf(input);
+    const isOutside = this.#sandbox === undefined || (!isOnly && isForTerminal(this.#options, mode));
+    const sandbox = isOutside ? "none" : isOnly ? "only" : "works";
+    return placementOf("access" in input ? input.access : undefined, { mode, sandbox });
+  }
+
+  async dispose(): Promise<void> {
+    await this.#opening?.catch(() => undefined);
+    await this.#sandbox?.dispose();
+  }
+
+  async #open(): Promise<Sandbox | undefined> {
+    const { settings, onNotice } = this.#options;
+    const mode = sandboxMode(settings);
+    if (mode === "off") return undefined;
+    const opened = await openSettingsSandbox(settings, this.#workspace);
+    if ("sandbox" in opened) {
+      this.#sandbox = opened.sandbox;
+      return opened.sandbox;
+    }
+    if (mode === "on")
+      throw invalidConfig(`The sandbox is on and does not work here, so nothing was run: ${opened.problem}.`);
+    onNotice({ level: "warning", code: "sandbox", message: opened.problem });
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Model } from "../../core/model/model.ts";
+import { createTransport } from "../../providers/create-transport.ts";
+import type { Transport } from "../../providers/http.ts";
+import type { NetworkOptions } from "../../providers/network.ts";
+import { resolveModel } from "../../providers/resolve-model.ts";
+import { liveEnvironment, variable } from "../../system/env.ts";
+import { networkVariables } from "../settings/network-settings.ts";
+import { networkOptions } from "./network-options.ts";
+
+/** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
+export async function loadNamedModel(name: string): Promise<Model> {
+  const environment = liveEnvironment();
+  const network = networkOptions(networkVariables(environment), environment);
+  return resolveModel(name, {
+    env: (each) => variable(environment, each),
+    network,
+    transport: sharedTransport(network),
+  });
+}
+
+/** Connections kept open, by their settings: a cache, like the one behind the global `fetch`. */
+const TRANSPORTS: Map<string, Transport> = new Map();
+
+/**
+ * The transport all models named in this process share for the given settings, so that a new agent does not
+ * begin with a new TLS handshake. Idle connections keep no process alive.
+ */
+function sharedTransport(network: NetworkOptions): Transport {
+  const key = JSON.stringify(network);
+  const known = TRANSPORTS.get(key);
+  if (known !== undefined) return known;
+  const transport = createTransport(network);
+  TRANSPORTS.set(key, transport);
+  return transport;
+}

@@ -1,0 +1,137 @@
+import { NanoAgentError } from "../../core/base/errors.ts";
+import { PRESETS, type Preset } from "../../providers/catalog.ts";
+import { type Environment, variable } from "../../system/env.ts";
+import type { ModelReason } from "../../view/notice.ts";
+import type { EffectiveConfig } from "../settings/merge-config.ts";
+import type { FoundModel, ModelSearch } from "./found-model.ts";
+import type { LocalServerOptions } from "./local-servers.ts";
+
+/** The model name that stands for whatever local server answers first. */
+export const LOCAL_MODEL = "local";
+
+/** A model by name, and why it was chosen: the flag, variable, file or server that speaks for it. */
+export interface ModelChoice {
+  readonly name: string;
+  readonly why: ModelReason;
+  readonly source: string;
+}
+
+/** The facts a choice depends on. */
+export interface ModelChoiceOptions {
+  readonly config: Pick<EffectiveConfig, "values" | "sources">;
+  readonly environment: Environment;
+  /** Asks a person whether to use a server that was found, not chosen. Default: it is not used. */
+  readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
+  /** Looks for local servers; it is only called when nothing else speaks, or when `local` was said. */
+  readonly probe?: (how: ModelSearch) => Promise<FoundModel | undefined>;
+  /** Waits for a server that was chosen and loads its model. Default: that it loads is an error. */
+  readonly waits?: boolean;
+  readonly onNotice?: (message: string) => void;
+}
+
+/**
+ * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose
+ * key is set (its own `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when
+ * somebody chose it: by name, with `local`, or by a yes to `accept`; nor is one waited for that nobody chose.
+ * Throws `missing_credentials`, saying what to set, when there is no model, and `provider_error` with
+ * `details.reason` `model_loading` where the chosen server has none yet.
+ */
+export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
+  const { config, environment } = options;
+  const { model } = config.values;
+  const given = sourceOf(config.sources.get("model"));
+  if (model !== undefined && model !== LOCAL_MODEL) return { name: model, ...given };
+  const keyed = model === undefined ? modelOfFirstKey(environment) : undefined;
+  if (keyed !== undefined) return keyed;
+  const { probe = (how) => probeLocal(options, how), waits = false } = options;
+  if (model === LOCAL_MODEL) {
+    const { name, baseUrl } = loaded(await probe({ waits }));
+    return { name, why: "local", source: `${given.source}: the server at ${baseUrl}` };
+  }
+  const found = await probe({ waits: false });
+  if (found === undefined) throw new NanoAgentError("missing_credentials", nothingFound(environment));
+  const { name, baseUrl, isLoading } = found;
+  if ((await options.accept?.(found)) !== true)
+    throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });
+  const chosen = isLoading === true && waits ? await probe({ waits, baseUrl }) : found;
+  return { name: loaded(chosen).name, why: "local", source: `your yes to the server at ${baseUrl}` };
+}
+
+/** A chosen server that has a model by now. Throws where it has none. */
+function loaded(found: FoundModel | undefined): FoundModel {
+  if (found === undefined) throw new NanoAgentError("missing_credentials", NO_SERVER);
+  const { name, baseUrl, isLoading } = found;
+  if (isLoading !== true) return found;
+  throw new NanoAgentError(
+    "provider_error",
+    `The server at ${baseUrl} (${name}) is loading its model. Try again when it has; a run with -m local waits for it.`,
+    { retryable: true, details: { baseUrl, reason: "model_loading" } },
+  );
+}
+
+/**
+ * The name of a model that was said: of `local` that of the first local server that has one. Throws
+ * `missing_credentials` where none answers.
+ */
+export async function namedModel(name: string, options: Omit<LocalServerOptions, "fetch">): Promise<string> {
+  if (name !== LOCAL_MODEL) return name;
+  const { firstLocalModel } = await import("./local-servers.ts");
+  return loaded(await firstLocalModel(options)).name;
+}
+
+/** The variable that holds a provider's key, if one is set. */
+export function keyVariableOf(preset: Preset, environment: Environment): string | undefined {
+  return [...preset.keyVariables, ...(preset.tokenVariables ?? [])].find(
+    (name) => variable(environment, name) !== undefined,
+  );
+}
+
+function sourceOf(source = "configuration"): Pick<ModelChoice, "why" | "source"> {
+  const why = source === "command line" ? "flag" : source === "NANO_AGENT_MODEL" ? "environment" : "config";
+  return { why, source };
+}
+
+function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
+  for (const preset of PRESETS) {
+    const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
+    if (key === undefined) continue;
+    const id = variable(environment, modelVariable(preset)) ?? preset.defaultModel;
+    if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
+  }
+  return undefined;
+}
+
+function modelVariable({ name }: Preset): string {
+  return `${name.toUpperCase().replaceAll("-", "_")}_MODEL`;
+}
+
+async function probeLocal(
+  { config, environment, onNotice }: ModelChoiceOptions,
+  how: ModelSearch,
+): Promise<FoundModel | undefined> {
+  const { firstLocalModel } = await import("./local-servers.ts");
+  return firstLocalModel({ environment, config: config.values, onNotice, ...how });
+}
+
+const NO_SERVER =
+  "No local server answers with a model. Start one (Ollama, LM Studio, llama.cpp, vLLM), or set its address: OLLAMA_BASE_URL, LMSTUDIO_BASE_URL, LLAMACPP_BASE_URL, VLLM_BASE_URL.";
+
+function notChosen({ name, baseUrl, isLoading }: FoundModel): string {
+  if (isLoading === true)
+    return `No model was chosen. The server at ${baseUrl} (${name}) is loading its model, but nobody said that it may have your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.`;
+  return `No model was chosen. The server at ${baseUrl} has ${name}, but nobody said that it may have your prompt. To use it: -m ${name}, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.`;
+}
+
+function nothingFound(environment: Environment): string {
+  const keys = PRESETS.filter((preset) => preset.local !== true && preset.defaultModel !== undefined)
+    .slice(0, 4)
+    .map((preset) => preset.keyVariables[0] ?? "");
+  const undecided = PRESETS.find(
+    (preset) => preset.local !== true && keyVariableOf(preset, environment) !== undefined,
+  );
+  const named =
+    undecided === undefined
+      ? ""
+      : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
+  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
+}

@@ -1,0 +1,97 @@
+import { defined } from "../../core/base/defined.ts";
+import { isNanoAgentError } from "../../core/base/errors.ts";
+import type { Model } from "../../core/model/model.ts";
+import { createTransport } from "../../providers/create-transport.ts";
+import { fallbackModel } from "../../providers/fallback.ts";
+import { LearnedModels } from "../../providers/learned-model.ts";
+import { RatePauses } from "../../providers/rate-pause.ts";
+import {
+  type CustomProvider,
+  type ResolveModelOptions,
+  resolveModel,
+} from "../../providers/resolve-model.ts";
+import { type Environment, variable } from "../../system/env.ts";
+import type { ConfigFile, ProviderConfig } from "../settings/config-schema.ts";
+import { namedModel } from "./model-choice.ts";
+import { networkOptions } from "./network-options.ts";
+import { readFacts } from "./read-facts.ts";
+
+/** Options of opening models. */
+export interface OpenModelOptions {
+  readonly environment: Environment;
+  readonly config: ConfigFile;
+  readonly onNotice: (message: string) => void;
+  /** Shared by models that may run side by side. */
+  readonly pauses?: RatePauses | undefined;
+  /** The facts that requests have taught about models; shared in the same way. */
+  readonly learned?: LearnedModels | undefined;
+  /** Waits while the server of a local model loads it; default: its facts stay unknown. */
+  readonly waits?: boolean;
+}
+
+/**
+ * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
+ * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
+ * `resolveModel` throws for the model itself. A fallback is left out with a notice where it has no
+ * credentials, its server loads, or it has no price and the budget needs one. Prices of models that are not
+ * built in are looked up only when a budget needs them.
+ */
+export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
+  const { config, environment, onNotice } = options;
+  const network = networkOptions(config.network, environment);
+  const base: ResolveModelOptions = {
+    env: (variableName) => variable(environment, variableName),
+    network,
+    transport: createTransport(network),
+    pauses: options.pauses ?? new RatePauses(),
+    learned: options.learned ?? new LearnedModels(),
+    providers: customProviders(config.providers ?? {}),
+  };
+  const open = async (said: string, waits?: boolean): Promise<Model> => {
+    const how = { ...options, waits };
+    const each = await namedModel(said, how);
+    const facts = await readFacts(each, how);
+    const model = resolveModel(each, { ...base, ...defined({ facts }) });
+    if (model.info?.tools === false && config.toolCalls !== "text") onNotice(noTools(each));
+    if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) return model;
+    const { loadPriceCatalog } = await import("../../providers/price-catalog.ts");
+    return resolveModel(each, { ...base, prices: await loadPriceCatalog() });
+  };
+  const first = await worded(await open(name, options.waits), config);
+  const others: Model[] = [];
+  for (const fallback of config.fallbackModels ?? []) {
+    const leaveOut = (why: string): void => onNotice(`fallback model ${fallback} is left out: ${why}`);
+    try {
+      const model = await worded(await open(fallback), config);
+      if (config.maxBudgetUsd === undefined || model.info?.price !== undefined) others.push(model);
+      else leaveOut("its price is unknown, and the budget counts in dollars.");
+    } catch (error) {
+      if (!isNanoAgentError(error, "missing_credentials", "provider_error")) throw error;
+      leaveOut(error.message);
+    }
+  }
+  return others.length === 0 ? first : fallbackModel([first, ...others]);
+}
+
+/** Calls stand in the text where that is asked for; nobody else loads what that takes. */
+async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
+  if (toolCalls !== "text") return model;
+  const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");
+  return callsAsText(model);
+}
+
+function noTools(name: string): string {
+  return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or let calls stand in the text: "toolCalls": "text".`;
+}
+
+/** Providers as the config spells them, in the words of the provider layer. */
+export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {
+  readonly [name: string]: CustomProvider;
+} {
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, { apiKeyEnv, ...rest }]) => [
+      name,
+      { ...rest, ...defined({ apiKeyVariable: apiKeyEnv }) },
+    ]),
+  );
+}

@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { JournalEntry } from "../../core/agent/entries.ts";
+import { defined } from "../../core/base/defined.ts";
+import type { JsonlJournal } from "../../session/jsonl-journal.ts";
+import { sessionError } from "../../session/session-error.ts";
+import { entryBefore } from "../../session/session-steps.ts";
+import { type SessionFile, SessionStore } from "../../session/session-store.ts";
+import { UnkeptJournal } from "../../session/unkept-journal.ts";
+import type { CodingSessionOptions, ResumeOptions } from "../session/coding-session.ts";
+import type { UserPaths } from "../settings/paths.ts";
+
+/** A session at work. */
+export interface OpenSession {
+  readonly journal: JsonlJournal | UnkeptJournal;
+  /** The journal as the file it is kept in; undefined when it is not. Whoever opened it closes it. */
+  readonly kept?: JsonlJournal;
+  /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
+  readonly rewindTo: (entryId: string) => Promise<void>;
+  /** The newest entry of a type. */
+  readonly newestOf: JsonlJournal["newestOf"];
+  /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
+  readonly goOn: () => string | undefined;
+}
+
+/** The sessions of a user. */
+export function sessionStore({ historyFolder }: Pick<UserPaths, "historyFolder">): SessionStore {
+  return new SessionStore(join(historyFolder, "sessions"));
+}
+
+/** A choice whose session, if there is to be one already, was found. */
+export interface FoundSession {
+  readonly sessionId: string;
+  /** Opens it for writing. Throws `journal` when that cannot be. */
+  readonly open: () => Promise<OpenSession>;
+}
+
+/** Where a run happens. */
+export interface SessionPlace {
+  readonly paths: UserPaths;
+  readonly cwd: string;
+  /** Id of the new session or copy. */
+  readonly newId: string;
+  /** The first entries of a session that is not kept. */
+  readonly entries: readonly JournalEntry[] | undefined;
+}
+
+/** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none. */
+export function findSession(
+  { keep, resume }: Pick<CodingSessionOptions, "keep" | "resume">,
+  place: SessionPlace,
+): FoundSession {
+  const { paths, cwd, newId: sessionId } = place;
+  if (keep === false) return { sessionId, open: async () => unkept(sessionId, place.entries) };
+  const store = sessionStore(paths);
+  const choice: ResumeOptions | undefined = resume === "last" ? { id: resume } : resume;
+  if (choice === undefined)
+    return { sessionId, open: async () => opened(await store.start(cwd, { sessionId }), "-c") };
+  const { id } = choice;
+  const origin = id === "last" ? store.newest(cwd) : store.find(id, cwd);
+  if (choice.fork !== true)
+    return { sessionId: origin.sessionId, open: () => resumed(store, origin, { ...choice, cwd }) };
+  return {
+    sessionId,
+    open: async () => {
+      const copyUpTo = await recordBefore(origin, choice);
+      const copy = { sessionId, copyOf: origin, ...defined({ copyUpTo }) };
+      return opened(await store.start(cwd, copy), "-c");
+    },
+  };
+}
+
+/** Id of the record before a step or message; undefined without one. Throws `invalid_argument`. */
+async function recordBefore(
+  { path }: SessionFile,
+  { step, at }: Pick<ResumeOptions, "step" | "at">,
+): Promise<string | undefined> {
+  if (at === undefined && step === undefined) return undefined;
+  const { readSession, recordBeforeStep } = await import("../../session/read-session.ts");
+  if (at !== undefined) return entryBefore(readSession(path).entries, at) ?? undefined;
+  return step === undefined ? undefined : recordBeforeStep(path, step);
+}
+
+function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
+  const journal = new UnkeptJournal({ sessionId, entries });
+  return {
+    journal,
+    rewindTo: async (entryId) => journal.rewind(entryBefore([...journal.entries()], entryId)),
+    newestOf: (type) => [...journal.entries()].findLast((entry) => entry.type === type) as never,
+    goOn: () => undefined,
+  };
+}
+
+async function resumed(
+  store: SessionStore,
+  origin: SessionFile,
+  { cwd, ...choice }: Pick<ResumeOptions, "step" | "at"> & { readonly cwd: string },
+): Promise<OpenSession> {
+  const rewindTo = await recordBefore(origin, choice);
+  const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
+  const isMoved = !isOfFolder && (await isFolderGone(origin));
+  const journal = await store.resume(isMoved ? await store.move(origin, cwd) : origin);
+  try {
+    if (rewindTo !== undefined) await journal.rewind(rewindTo);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  return opened(journal, isOfFolder || isMoved ? "-c" : `-r ${origin.sessionId}`);
+}
+
+/** True for a session whose working folder was renamed or removed: it becomes one of where it is taken up. */
+async function isFolderGone({ path }: SessionFile): Promise<boolean> {
+  const { summarizeSession } = await import("../../session/read-session.ts");
+  const { cwd } = summarizeSession(path);
+  return cwd !== undefined && !existsSync(cwd);
+}
+
+function opened(journal: JsonlJournal, goOn: string): OpenSession {
+  return {
+    journal,
+    kept: journal,
+    rewindTo: async (entryId) => {
+      const before = entryBefore([...journal.entries()], entryId);
+      if (before === null) throw sessionError(`Nothing stands before ${entryId} in ${journal.path}.`);
+      await journal.rewind(before);
+    },
+    newestOf: (type) => journal.newestOf(type),
+    goOn: () => (journal.stored > 0 ? goOn : undefined),
+  };
+}

@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { readSession } from "../../session/read-session.ts";
+import type { SessionFile, SessionStore } from "../../session/session-store.ts";
+import { checkpointHistory } from "../../session/undo/checkpoint-history.ts";
+import { forgetSession } from "../../session/undo/collect-unused.ts";
+import { type ChangedRun, listTurns } from "../../session/undo/list-turns.ts";
+import type { RollbackPlace } from "../../session/undo/rollback.ts";
+import { openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
+import type { UndoLimits } from "../settings/config-schema.ts";
+import { currentFolder, type UserPaths } from "../settings/paths.ts";
+import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
+
+/** Where undo works. */
+export interface UndoPlace {
+  readonly paths: UserPaths;
+  readonly store: SessionStore;
+  readonly limits?: UndoLimits | undefined;
+}
+
+/** The runs of a session that changed files. Reads only. */
+export function changedRuns(session: SessionFile): readonly ChangedRun[] {
+  return listTurns(checkpointHistory(readSession(session.path).entries));
+}
+
+/** Holds a session while `work` puts files back. Throws `journal` while a run is at work on it. */
+export async function withRollbackPlace<T>(
+  { paths, store, limits }: UndoPlace,
+  session: SessionFile,
+  work: (place: RollbackPlace) => Promise<T>,
+): Promise<T> {
+  const { header } = readSession(session.path);
+  const journal = await store.resume(session);
+  try {
+    const cwd = header !== undefined && existsSync(header.cwd) ? header.cwd : currentFolder();
+    const folder = checkpointsFolder(paths);
+    using place = rollbackPlace({ folder, journal, cwd, limits: checkpointLimits(limits) });
+    return await work(place);
+  } finally {
+    await journal.close();
+  }
+}
+
+/** Removes a session, and of the files kept for undo those that no other session needs. */
+export async function removeSession({ paths, store }: UndoPlace, session: SessionFile): Promise<void> {
+  const { header, entries } = readSession(session.path);
+  const roots = new Set(header === undefined ? [] : [header.cwd]);
+  for (const entry of entries) if (entry.type === "checkpoint") roots.add(entry.root);
+  await store.remove(session);
+  for (const root of roots) {
+    const workspace = openWorkspace(root, { folder: checkpointsFolder(paths), sessionId: session.sessionId });
+    await forgetSession(workspace);
+  }
+}

@@ -1,0 +1,249 @@
+import { tmpdir } from "node:os";
+import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { SharedBudget } from "../core/model/budget.ts";
+import { OR_UNKEPT } from "../session/session-error.ts";
+import { isLocked, takeLock } from "../session/session-lock.ts";
+import { createProcessWatcher } from "../system/process-watcher.ts";
+import { isWithin, realPath } from "../system/real-path.ts";
+import { gitFoldersAround } from "./git-folders-around.ts";
+import { spentByInterrupted } from "./interrupted-runs.ts";
+import { isFull } from "./is-full.ts";
+import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
+import type { SuiteTasks } from "./read-suites.ts";
+import { newestOfEach, type ResultsFolder, SCRATCH } from "./results-folder.ts";
+import { keyOf, type RunRecord } from "./run-record.ts";
+import { counts } from "./summarize.ts";
+import { makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
+
+/** The tasks and models of an evaluation, and how its runs are made. */
+export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
+  /** Names of models, each once. */
+  readonly models: readonly string[];
+  /** Runs of each task with each model. */
+  readonly repeats: number;
+  /** Runs at the same time. */
+  readonly jobs: number;
+  readonly folder: ResultsFolder;
+  /** US dollars that all runs together may cost, those made before included. */
+  readonly maxUsd: number | undefined;
+  readonly place: Pick<RunPlace, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
+  /** The options and settings that decide how runs go: all runs of a folder have the same. */
+  readonly conditions: { readonly [name: string]: unknown };
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: EvaluationEvent) => void;
+  /** Gets a function that ends everything at once, for the moment before the process ends. */
+  readonly onLive: (killNow: () => void) => void;
+}
+
+/** A moment of an evaluation. */
+export type EvaluationEvent =
+  | {
+      /** It begins: runs that are to be made, runs that a folder has already. */
+      readonly type: "begin";
+      readonly open: number;
+      readonly done: number;
+      /** Numbers of lines of earlier results that cannot be read. */
+      readonly damaged: readonly number[];
+      /** Tasks that were changed since: what was found out about them does not count any more. */
+      readonly changed: readonly string[];
+    }
+  | { readonly type: "run"; readonly record: RunRecord; readonly done: number; readonly total: number };
+
+/** How an evaluation ended. */
+export interface EvaluationEnd {
+  /** The newest of each run of the tasks, those of earlier commands included. */
+  readonly records: readonly RunRecord[];
+  /** Runs asked for that are still to be made. */
+  readonly open: number;
+  /** True when the money was used up. */
+  readonly isShort: boolean;
+  readonly spentUsd: number | undefined;
+}
+
+/**
+ * Makes every run that has no result yet, and writes each result down when it is known. Resolves when all are
+ * made, the signal was aborted, or the money is used up. Throws for what would be wrong with every run, when
+ * those at work have ended.
+ */
+export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
+  const { folder, tasks, onEvent } = options;
+  folder.make();
+  const lock = await takeLock(folder.lock).catch((error: unknown) => {
+    if (!isLocked(folder.lock)) throw error;
+    throw misuse(
+      `Another evaluation writes to ${folder.path}. Wait until it has ended, or name another folder with -o.`,
+      { cause: error },
+    );
+  });
+  try {
+    // What an evaluation that was killed has left.
+    await Promise.all([folder.judges, ...workplacesOf(folder.scratchPrefix)].map(removeFolder));
+    folder.assertOptions(options.conditions);
+    const { records, damaged } = folder.read();
+    const hashes = new Map(tasks.map(({ name, hash }) => [name, hash]));
+    const current = records.filter(({ task, hash }) => hashes.get(task) === hash);
+    const stale = records.filter(({ task, hash }) => hashes.has(task) && hashes.get(task) !== hash);
+    const counted = new Set(newestOfEach(current).filter(counts).map(keyOf));
+    const planned = plan(options);
+    const open = planned.filter((run) => !counted.has(keyOf(run)));
+    const changed = [...new Set(stale.map(({ task }) => task))];
+    onEvent({ type: "begin", open: open.length, done: planned.length - open.length, damaged, changed });
+    const shared = sharedBudget(options, records);
+    const left = await new Evaluation(options, shared, planned.length).perform(open);
+    return {
+      records: ordered(
+        newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
+        options.models,
+      ),
+      ...left,
+      spentUsd: shared?.spentUsd,
+    };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Models as they were asked for, those of earlier commands behind them; then tasks, then repeats. */
+function ordered(records: readonly RunRecord[], models: readonly string[]): readonly RunRecord[] {
+  const names = [...models, ...records.map(({ model }) => model).sort()];
+  return records.toSorted(
+    (left, right) =>
+      names.indexOf(left.model) - names.indexOf(right.model) ||
+      (left.task < right.task ? -1 : left.task > right.task ? 1 : left.repeat - right.repeat),
+  );
+}
+
+/** All runs asked for, in an order in which what is known early is about all tasks and models. */
+function plan({ tasks, models, repeats }: EvaluationOptions): readonly PlannedRun[] {
+  return Array.from({ length: repeats }, (_none, at) =>
+    tasks.flatMap((source) =>
+      models.map((model): PlannedRun => ({ source, task: source.name, model, repeat: at + 1 })),
+    ),
+  ).flat();
+}
+
+function sharedBudget(
+  { maxUsd, folder }: EvaluationOptions,
+  records: readonly RunRecord[],
+): SharedBudget | undefined {
+  if (maxUsd === undefined) return undefined;
+  const known = new Set(records.map(({ session }) => session));
+  const costs = [...records.map(({ costUsd }) => costUsd ?? undefined), spentByInterrupted(folder, known)];
+  const spentUsd = costs.reduce<number>((sum, cost) => sum + (cost ?? Number.NaN), 0);
+  if (Number.isNaN(spentUsd))
+    throw misuse(
+      `What the runs in ${folder.path} have cost is not known, because the price of a model was unknown. Name another folder with -o, or leave --max-budget-usd out.`,
+    );
+  return new SharedBudget(maxUsd, { spentUsd });
+}
+
+/** Says how to go on when a run cannot be kept; one that need not be kept, as sessions say, there is not. */
+function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
+  if (!isNanoAgentError(error, "journal")) return error;
+  const why = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
+  return new NanoAgentError(
+    "journal",
+    `${why} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
+    { cause: error },
+  );
+}
+
+/** How the names of folders begin that a person wants to look at. */
+const KEPT = "nano-agent-kept-";
+
+/**
+ * The paths that tell how tasks are solved, links resolved: the tasks, what Git keeps of them, results, and
+ * the scratch folders of other evaluations that are there.
+ */
+function closedTo({ suites, tasks, folder }: EvaluationOptions): string[] {
+  const given = [...suites, ...tasks.map((task) => task.folder)];
+  const results = folder.closedAround(realPath(tmpdir()));
+  const scratch = [KEPT, SCRATCH].flatMap(workplacesOf);
+  const paths = [...new Set([...given, ...given.flatMap(gitFoldersAround), ...results, ...scratch])];
+  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+}
+
+class Evaluation {
+  readonly #options: EvaluationOptions;
+  readonly #place: Omit<RunPlace, "scratch" | "closed">;
+  readonly #closed: string[];
+  readonly #failed = new AbortController();
+  readonly #total: number;
+  #done: number;
+  #isShort = false;
+
+  constructor(options: EvaluationOptions, shared: SharedBudget | undefined, total: number) {
+    this.#options = options;
+    this.#total = total;
+    this.#done = total;
+    const signal = AbortSignal.any([options.signal, this.#failed.signal]);
+    const watcher = createProcessWatcher();
+    const live: RunPlace["live"] = new Set();
+    this.#closed = closedTo(options);
+    const onScratch: RunPlace["onScratch"] = (scratch) => {
+      // Who comes later must not find there what was done before.
+      this.#closed.push(scratch.root);
+      options.place.onScratch(scratch);
+    };
+    this.#place = { ...options.place, shared, signal, watcher, live, onScratch };
+    options.onLive(() => {
+      for (const session of live) session.killNow();
+    });
+  }
+
+  /** Makes the runs. Resolves to what is left of them, and of the money. */
+  async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
+    const waiting = [...open];
+    this.#done = this.#total - open.length;
+    const { folder, jobs, place } = this.#options;
+    folder.makeJudges();
+    const count = Math.min(jobs, open.length);
+    // What a person asked for is not removed with what a killed command has left.
+    const prefix = place.keepsScratch ? KEPT : folder.scratchPrefix;
+    // All before the first run, so that each agent can be kept from those of the others.
+    const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
+    const removal = { killNow: () => workplaces.forEach(removeOpened) };
+    if (!place.keepsScratch) this.#place.live.add(removal);
+    try {
+      await Promise.allSettled(workplaces.map((workplace) => this.#work(waiting, workplace, workplaces)));
+    } finally {
+      const removed = workplaces.map(place.keepsScratch ? removeEmpty : removeFolder);
+      await Promise.all([...removed, removeFolder(folder.judges)]);
+      this.#place.live.delete(removal);
+    }
+    // The first: those behind it may only have been ended because of it.
+    if (this.#failed.signal.aborted) throw toNanoAgentError(this.#failed.signal.reason);
+    return { open: this.#total - this.#done, isShort: this.#isShort };
+  }
+
+  async #work(waiting: PlannedRun[], workplace: string, all: readonly string[]): Promise<void> {
+    const scratch = { workplace, judges: this.#options.folder.judges };
+    const others = all.filter((each) => each !== workplace);
+    for (let run = this.#next(waiting); run !== undefined; run = this.#next(waiting))
+      await this.#make(run, { ...this.#place, scratch, closed: [...this.#closed, ...others] });
+  }
+
+  #next(waiting: PlannedRun[]): PlannedRun | undefined {
+    const { signal, shared } = this.#place;
+    if (signal.aborted || waiting.length === 0) return undefined;
+    this.#isShort ||= shared !== undefined && shared.spentUsd >= shared.usd;
+    return this.#isShort ? undefined : waiting.shift();
+  }
+
+  async #make(run: PlannedRun, place: RunPlace): Promise<void> {
+    try {
+      const end = await performRun(run, place);
+      if (end === "out_of_money") this.#isShort = true;
+      if (end === "out_of_money" || end === "interrupted") return;
+      const { folder, onEvent } = this.#options;
+      if (end.output !== undefined) folder.keepOutput(end.record, end.output);
+      folder.append(end.record);
+      this.#done++;
+      onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });
+    } catch (error) {
+      // A run that was told to end may end with an error; it is still to be made.
+      if (!this.#options.signal.aborted) this.#failed.abort(withAdvice(error, this.#options.folder));
+      throw error;
+    }
+  }
+}

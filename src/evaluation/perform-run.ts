@@ -1,0 +1,219 @@
+import type { CodingSession, CodingSessionOptions } from "../coding/session/coding-session.ts";
+import { type PreparedSession, prepareCodingSession } from "../coding/session/prepare-coding-session.ts";
+import type { ConfigFile } from "../coding/settings/config-schema.ts";
+import { parseDuration } from "../coding/settings/duration.ts";
+import { defined } from "../core/base/defined.ts";
+import { type ErrorCode, misuse } from "../core/base/errors.ts";
+import { newUuid } from "../core/base/ids.ts";
+import type { SharedBudget } from "../core/model/budget.ts";
+import type { Environment } from "../system/env.ts";
+import type { Outcome } from "../view/outcome.ts";
+import { type JudgePlace, judge, setUp, type Verdict, withTemporary } from "./judge.ts";
+import type { RunKey, RunRecord } from "./run-record.ts";
+import type { Task } from "./task.ts";
+import { type ScratchPlace, TaskScratch } from "./task-scratch.ts";
+
+/** One run that is to be made. */
+export interface PlannedRun extends RunKey {
+  readonly source: Task;
+}
+
+/** The surroundings of runs. */
+export interface RunPlace extends JudgePlace {
+  /** Options of the coding sessions, beside those that a run has of its own. */
+  readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
+    readonly environment: Environment;
+  };
+  /** Settings from the command line. */
+  readonly config: ConfigFile;
+  readonly shared: SharedBudget | undefined;
+  readonly scratch: ScratchPlace;
+  /** True to leave the scratch folder of each run. */
+  readonly keepsScratch: boolean;
+  /** Is told of each scratch folder that stays, be it that this user may not remove it. */
+  readonly onScratch: (scratch: Pick<TaskScratch, "root" | "folder">) => void;
+  /** Absolute paths that an agent must not see: neither references nor what others do, or did before it. */
+  readonly closed: readonly string[];
+  /** Sessions and scratch folders at work, for the moment before the process ends. */
+  readonly live: Set<Pick<PreparedSession, "killNow">>;
+}
+
+/** A run that was made, and what its check wrote; or why it is still to be made. */
+export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
+
+/** A run with its result. */
+export interface JudgedRun {
+  readonly record: RunRecord;
+  readonly output: string | undefined;
+}
+
+/**
+ * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was interrupted, or that the money
+ * of the evaluation did not pay for to its end, has no result. Throws for what would be wrong with every run:
+ * settings, credentials, a model that does not exist, a session that cannot be kept; and for a task that was
+ * changed.
+ */
+export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
+  const { source: task } = run;
+  const sessionId = newUuid();
+  const scratch = await TaskScratch.make(task, place.scratch);
+  const left = { killNow: () => scratch.removeNow() };
+  if (!place.keepsScratch) place.live.add(left);
+  try {
+    const problem = await setUp(task, scratch, place);
+    if (place.signal.aborted) return "interrupted";
+    if (problem !== undefined)
+      return { record: recordOf(run, { sessionId, failure: problem }), output: undefined };
+    const outcome = await runAgent(run, { scratch, sessionId }, place);
+    if (place.signal.aborted) return "interrupted";
+    if (isOutOfMoney(outcome, place, task)) return "out_of_money";
+    const failure = failureOf(outcome, task);
+    if (failure !== undefined)
+      return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
+    const verdict = await judge(task, { scratch, answer: outcome.text }, place);
+    if (place.signal.aborted) return "interrupted";
+    return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
+  } finally {
+    if (place.keepsScratch || !(await scratch.remove())) place.onScratch(scratch);
+    place.live.delete(left);
+  }
+}
+
+interface AgentPlace {
+  readonly scratch: TaskScratch;
+  readonly sessionId: string;
+}
+
+async function runAgent(
+  { source: task, model }: PlannedRun,
+  { scratch: { folder: cwd, temporary }, sessionId }: AgentPlace,
+  place: RunPlace,
+): Promise<Outcome> {
+  const { session: options, shared, signal, live } = place;
+  const prepared = await prepareCodingSession({
+    ...options,
+    cwd,
+    environment: withTemporary(options.environment, temporary),
+    model,
+    sessionId,
+    settings: settingsOf(task, place),
+    // What one run has learned must not help another.
+    remembers: false,
+    budget: defined({ tokens: task.limits.tokens, shared }),
+  });
+  live.add(prepared);
+  let session: CodingSession | undefined;
+  try {
+    session = await prepared.open();
+    return await session.send(task.prompt, { signal });
+  } finally {
+    await session?.close();
+    live.delete(prepared);
+  }
+}
+
+/** The settings of a run: of two limits the smaller, and nothing of what judges it within reach. */
+function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile {
+  const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
+  const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  const rules = closed.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
+  return {
+    ...config,
+    disallowedTools: [...disallowedTools, ...rules],
+    sandbox: { ...config.sandbox, denyRead: closed },
+    maxWallTime: `${smaller(asked, limits.timeMs) ?? limits.timeMs}ms`,
+    ...defined({
+      maxTurns: smaller(maxTurns, limits.turns),
+      maxBudgetUsd: smaller(maxBudgetUsd, limits.usd),
+    }),
+  };
+}
+
+function smaller(left: number | undefined, right: number | undefined): number | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return Math.min(left, right);
+}
+
+/** True for a run that ended for want of money, and not by the limit of its task. */
+function isOutOfMoney(
+  { stopReason, limit, cost = 0 }: Outcome,
+  { shared }: RunPlace,
+  { limits: { usd = Number.POSITIVE_INFINITY } }: Task,
+): boolean {
+  if (shared === undefined || stopReason !== "budget" || limit !== "usd") return false;
+  return shared.usd - shared.spentUsd < usd - cost;
+}
+
+/** Errors of the way to a model, and of this machine: they say nothing about the model. */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "rate_limit",
+  "provider_error",
+  "network",
+  "timeout",
+  "invalid_response",
+  "checkpoint",
+  "internal",
+]);
+/** Errors that every run would have: a session that cannot be kept means a disk that is full. */
+const LASTING: ReadonlySet<ErrorCode> = new Set([
+  "invalid_config",
+  "unknown_provider",
+  "unknown_model",
+  "missing_credentials",
+  "authentication",
+  "journal",
+]);
+
+function failureOf({ stopReason, error }: Outcome, { name }: Task): string | undefined {
+  if (stopReason !== "error" || error === undefined) return undefined;
+  if (error.code === "invalid_argument")
+    throw misuse(`The task ${JSON.stringify(name)}: ${error.message}`, { cause: error });
+  if (LASTING.has(error.code)) throw error;
+  return PASSING.has(error.code) ? error.message : undefined;
+}
+
+interface RunFacts {
+  readonly sessionId: string;
+  /** Absent: it was not started. */
+  readonly outcome?: Outcome;
+  readonly verdict?: Verdict;
+  readonly failure?: string;
+}
+
+const NOT_STARTED: Pick<Outcome, "turns" | "usage" | "cost" | "durationMs" | "denials"> & {
+  readonly stopReason: RunRecord["stop"];
+} = {
+  stopReason: "not_started",
+  turns: 0,
+  usage: { inputTokens: 0, outputTokens: 0 },
+  cost: 0,
+  durationMs: 0,
+  denials: [],
+};
+
+function recordOf(run: PlannedRun, { sessionId, outcome, verdict, failure }: RunFacts): RunRecord {
+  const { source, task, model, repeat } = run;
+  const { stopReason, turns, usage, cost, durationMs, denials } = outcome ?? NOT_STARTED;
+  const error = failure ?? verdict?.error;
+  return {
+    v: 1,
+    task,
+    hash: source.hash,
+    model,
+    repeat,
+    session: sessionId,
+    time: new Date().toISOString(),
+    solved: verdict?.solved === true && error === undefined,
+    reason: error ?? verdict?.reason ?? "",
+    ...defined({ error }),
+    stop: stopReason,
+    turns,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    cachedTokens: usage.cacheReadTokens ?? 0,
+    costUsd: cost ?? null,
+    ms: Math.round(durationMs),
+    checkMs: Math.round(verdict?.durationMs ?? 0),
+    refused: denials.length,
+  };
+}

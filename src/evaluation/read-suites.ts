@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { existingFolder } from "../coding/settings/paths.ts";
+import { misuse } from "../core/base/errors.ts";
+import { didYouMean } from "../core/base/text.ts";
+import { readTask, TASK_FILE } from "./read-task.ts";
+import { ResultsFolder } from "./results-folder.ts";
+import type { Task, TaskFault } from "./task.ts";
+
+/** Which tasks are meant; without names and tags, all. */
+export interface TaskFilter {
+  readonly names: readonly string[];
+  /** A task with one of them is meant. */
+  readonly tags: readonly string[];
+}
+
+/** The tasks of some suites, in the order of suites and names, and the folders that cannot be used as one. */
+export interface SuiteTasks {
+  /** The folders that were named, links resolved. */
+  readonly suites: readonly string[];
+  readonly tasks: readonly Task[];
+  readonly faults: readonly TaskFault[];
+}
+
+/**
+ * Reads suites: folders of task folders; a task folder itself stands for its one task. Throws
+ * `invalid_argument` for a folder that does not exist, one without tasks, two tasks of one name, and a filter
+ * that leaves none.
+ */
+export async function readSuites(paths: readonly string[], filter: TaskFilter): Promise<SuiteTasks> {
+  const suites = paths.map((path) => existingFolder(path, "The suite"));
+  const folders = [...new Set(suites.flatMap(taskFolders))];
+  const read = await Promise.all(folders.map(readTask));
+  assertUnique(read);
+  const faults = read.filter((each): each is TaskFault => "faults" in each);
+  const tasks = read.filter((each): each is Task => !("faults" in each));
+  const isMeant = meant(filter, tasks, faults);
+  return {
+    suites,
+    tasks: tasks.filter(isMeant),
+    faults: faults.filter(({ name }) => filter.names.length === 0 || filter.names.includes(name)),
+  };
+}
+
+function taskFolders(suite: string): readonly string[] {
+  if (existsSync(join(suite, TASK_FILE))) return [suite];
+  const names = readdirSync(suite, { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith("."))
+    .map(({ name }) => name)
+    .filter((name) => isFolder(join(suite, name)))
+    // Who gives the command in the suite finds the folders of results there.
+    .filter((name) => !existsSync(new ResultsFolder(join(suite, name)).results))
+    .sort();
+  if (names.length > 0) return names.map((name) => realpathSync(join(suite, name)));
+  throw misuse(
+    `The suite ${suite} holds no tasks: make a folder for each, with ${TASK_FILE} and a program named check in it.`,
+  );
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // A link that leads nowhere, or to itself.
+    return false;
+  }
+}
+
+function assertUnique(read: readonly (Task | TaskFault)[]): void {
+  const folders = new Map<string, string>();
+  for (const { name, folder } of read) {
+    const other = folders.get(name);
+    if (other !== undefined)
+      throw misuse(`Two tasks have the name ${JSON.stringify(name)}: ${other} and ${folder}. Rename one.`);
+    folders.set(name, folder);
+  }
+}
+
+function meant(
+  { names, tags }: TaskFilter,
+  tasks: readonly Task[],
+  faults: readonly TaskFault[],
+): (task: Task) => boolean {
+  const known = [...tasks, ...faults].map(({ name }) => name);
+  for (const name of names)
+    if (!known.includes(name))
+      throw misuse(
+        `There is no task ${JSON.stringify(name)}.${didYouMean(name, known)} --list shows those there are.`,
+      );
+  const knownTags = [...new Set(tasks.flatMap((task) => task.tags))];
+  for (const tag of tags)
+    if (!knownTags.includes(tag))
+      throw misuse(
+        `No task has the tag ${JSON.stringify(tag)}.${didYouMean(tag, knownTags)} --list shows those there are.`,
+      );
+  const isMeant = (task: Task): boolean =>
+    (names.length === 0 || names.includes(task.name)) &&
+    (tags.length === 0 || tags.some((tag) => task.tags.includes(tag)));
+  if (faults.length > 0 || tasks.some(isMeant)) return isMeant;
+  throw misuse("No task has both one of the names and one of the tags. Leave one of the two out.");
+}

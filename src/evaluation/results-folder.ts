@@ -1,0 +1,284 @@
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { isRecord, safeParse } from "../core/base/json.ts";
+import { makePrivateFolders } from "../system/private-folders.ts";
+import { isWithin, realPath } from "../system/real-path.ts";
+import { replaceFile } from "../system/replace-file.ts";
+import { isAbsent, systemCode } from "../system/system-error.ts";
+import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
+
+/** How the names of all scratch folders begin that are not kept. */
+export const SCRATCH = "nano-agent-eval-";
+
+/** The lines of a results file. */
+export interface Results {
+  /** All runs, also those that a later line of the same run has replaced, in the order of writing. */
+  readonly records: readonly RunRecord[];
+  /** Numbers of lines that cannot be read, from 1. */
+  readonly damaged: readonly number[];
+}
+
+/** The folder an evaluation writes to: results, the page about them, sessions, outputs of checks. */
+export class ResultsFolder {
+  /** Absolute path. */
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Makes a new one in a folder, named after the time; of two commands at once each gets its own. */
+  static fresh(parent: string, now: Date): ResultsFolder {
+    const stamp = now
+      .toISOString()
+      .replaceAll(/[-:]|\..*$/g, "")
+      .replace("T", "-");
+    const base = join(parent, `evaluation-${stamp}`);
+    let path = base;
+    for (let count = 2; !isNew(path); count++) path = `${base}-${count}`;
+    return new ResultsFolder(path);
+  }
+
+  get results(): string {
+    return join(this.path, "results.jsonl");
+  }
+
+  get page(): string {
+    return join(this.path, "report.html");
+  }
+
+  /** Where sessions are kept: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
+  get history(): string {
+    return join(this.path, "nano-agent");
+  }
+
+  get lock(): string {
+    return join(this.path, "lock");
+  }
+
+  get checks(): string {
+    return join(this.path, "checks");
+  }
+
+  /** How the names of scratch folders begin that belong to it, in the temporary folder of the system. */
+  get scratchPrefix(): string {
+    return `${SCRATCH}${digest(realPath(this.path))}-`;
+  }
+
+  /** Where copies of what judges runs are, each for as long as it is needed. */
+  get judges(): string {
+    return join(this.path, "judges");
+  }
+
+  /**
+   * The folders that tell of runs, links resolved: this one, and those beside it that hold results. Not one
+   * in which `workplace` lies: nobody could work there.
+   */
+  closedAround(workplace: string): readonly string[] {
+    const path = realPath(this.path);
+    const beside = foldersIn(dirname(path)).filter((each) => existsSync(new ResultsFolder(each).results));
+    return [...new Set([path, ...beside.map(realPath).filter((each) => !isWithin(workplace, each))])];
+  }
+
+  /** Makes it. Throws `invalid_argument` where that cannot be done. */
+  make(): void {
+    try {
+      makePrivateFolders(this.checks);
+      closeSync(openFile(this.results, ADDING));
+    } catch (error) {
+      throw misuse(
+        `The folder for results ${this.path} cannot be written: ${errorMessage(error)}. Name another one with -o.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Makes the folder for what judges runs. Throws `journal` where that cannot be done. */
+  makeJudges(): void {
+    this.#write(() => makePrivateFolders(this.judges));
+  }
+
+  /** The results so far. Throws `invalid_argument` where there are none to be read. */
+  read(): Results {
+    let text: string;
+    try {
+      text = textIn(this.results);
+    } catch (error) {
+      const why = isAbsent(error) ? "holds no results.jsonl" : `cannot be read: ${errorMessage(error)}`;
+      throw misuse(`${this.path} ${why}. Name a folder that nano-agent eval has written to.`, {
+        cause: error,
+      });
+    }
+    const records: RunRecord[] = [];
+    const damaged: number[] = [];
+    for (const [at, line] of text.split("\n").entries()) {
+      if (line.trim() === "") continue;
+      const parsed = safeParse(line);
+      if (parsed.ok && isRunRecord(parsed.value)) records.push(parsed.value);
+      else damaged.push(at + 1);
+    }
+    return { records, damaged };
+  }
+
+  /**
+   * Adds a line; it is on the disk when this returns. A line that was cut before it stays apart from it.
+   * Throws `journal` where it cannot be written.
+   */
+  append(record: RunRecord): void {
+    this.#write(() => {
+      const file = openFile(this.results, ADDING);
+      try {
+        writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    });
+  }
+
+  /** Keeps what a check wrote, under the name of its session. Throws `journal` where it cannot be written. */
+  keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
+    this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
+  }
+
+  /** Writes the page about it. Throws `journal` where that cannot be done. */
+  writePage(page: string): void {
+    this.#write(() => replaceFile(this.page, page));
+  }
+
+  #write(work: () => unknown): void {
+    try {
+      work();
+    } catch (error) {
+      throw new NanoAgentError(
+        "journal",
+        `Results cannot be written to ${this.path}: ${errorMessage(error)}.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Holds the options and settings of runs against those that the folder was begun with, and notes them where
+   * it is new. Throws `invalid_argument`, naming them, when some differ: runs under other conditions do not
+   * belong together.
+   */
+  assertOptions(options: { readonly [name: string]: unknown }): void {
+    const path = join(this.path, "evaluation.json");
+    const now = Object.fromEntries(
+      Object.entries(options).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, digest(value)]],
+      ),
+    );
+    const before = optionsIn(path);
+    if (before === undefined) {
+      this.#write(() => replaceFile(path, `${JSON.stringify({ v: 1, options: now })}\n`, { isSynced: true }));
+      return;
+    }
+    const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+    const other = [...names].filter((name) => before[name] !== now[name]).sort();
+    if (other.length === 0) return;
+    throw misuse(
+      `The runs in ${this.path} were made with other options or settings (${other.join(", ")}). Give the same ones to go on, or name another folder with -o.`,
+    );
+  }
+}
+
+/** Of several lines of one run the newest, in the order of writing. */
+export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
+  const newest = new Map<string, RunRecord>();
+  for (const record of records) {
+    newest.delete(keyOf(record));
+    newest.set(keyOf(record), record);
+  }
+  return [...newest.values()];
+}
+
+/** Makes a folder; false where there is one. Other faults show when it is written to. */
+function isNew(path: string): boolean {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    return systemCode(error) !== "EEXIST";
+  }
+  return true;
+}
+
+function endsTorn(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last[0] !== 0x0a;
+}
+
+/** Values may hold what is nobody's business: what is kept only says whether they are the same. */
+function digest(value: unknown): string {
+  const text = JSON.stringify(value, (_name, each: unknown) =>
+    // The order of names says nothing.
+    isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+  );
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function optionsIn(path: string): { readonly [name: string]: unknown } | undefined {
+  let cause: unknown;
+  try {
+    const parsed = safeParse(textIn(path));
+    const options = parsed.ok && isRecord(parsed.value) ? parsed.value["options"] : undefined;
+    if (isRecord(options)) return options;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    cause = error;
+  }
+  const why = cause === undefined ? "" : `: ${errorMessage(cause)}`;
+  throw misuse(
+    `${path} cannot be read${why}. Remove it if you know that the options are the same, or use another -o.`,
+    { cause },
+  );
+}
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const ADDING = O_RDWR | O_APPEND | O_CREAT;
+
+/** Opens a regular file and nothing in its place: whoever opens a pipe waits for somebody else. */
+function openFile(path: string, flags: number): number {
+  const file = openSync(path, flags | (O_NONBLOCK ?? 0), 0o600);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new Error(`${path} is not a regular file`);
+}
+
+function textIn(path: string): string {
+  const file = openFile(path, O_RDONLY);
+  try {
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The paths of what lies in a folder; of one that cannot be read, none. */
+function foldersIn(parent: string): readonly string[] {
+  try {
+    return readdirSync(parent).map((name) => join(parent, name));
+  } catch {
+    // What we cannot list, nobody whom we start can list either.
+    return [];
+  }
+}

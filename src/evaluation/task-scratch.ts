@@ -1,0 +1,197 @@
+import { accessSync, chmodSync, constants, lstatSync, readdirSync, rmSync } from "node:fs";
+import { cp, mkdir, mkdtemp, realpath, rm, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errorMessage, isNanoAgentError, misuse } from "../core/base/errors.ts";
+import { realPath } from "../system/real-path.ts";
+import { isFull } from "./is-full.ts";
+import type { Task } from "./task.ts";
+import { hashFolder } from "./task-hash.ts";
+
+/** The folders that runs are made in, one after the other. */
+export interface ScratchPlace {
+  /** Holds what agents work in. */
+  readonly workplace: string;
+  /** Holds copies of what judges them, where no agent gets. */
+  readonly judges: string;
+}
+
+/** A place of its own for one run of a task. The working folder is a copy; the suite stays as it is. */
+export class TaskScratch {
+  /** All that the agent may leave behind lies in it. */
+  readonly root: string;
+  /** The folder in which the agent, `setup` and `check` work. */
+  readonly folder: string;
+  /** The agent's folder for temporary files: what it leaves there must not reach another run. */
+  readonly temporary: string;
+  readonly #place: ScratchPlace;
+  readonly #task: Task;
+  /** Folders that are there for a program of the task, as long as it runs. */
+  readonly #passing = new Set<string>();
+
+  private constructor(root: string, task: Task, place: ScratchPlace) {
+    this.root = root;
+    this.folder = join(root, "work");
+    this.temporary = join(root, "tmp");
+    this.#task = task;
+    this.#place = place;
+  }
+
+  /**
+   * Makes it, readable by this user alone, with `files` in it. Throws `invalid_argument` where that cannot be
+   * done, and when the task is not what it was when it was read.
+   */
+  static async make(task: Task, place: ScratchPlace): Promise<TaskScratch> {
+    let scratch: TaskScratch | undefined;
+    try {
+      scratch = new TaskScratch(await makeFolder(join(place.workplace, "run-")), task, place);
+      await mkdir(scratch.folder);
+      await mkdir(scratch.temporary);
+      if (task.has.files) await scratch.#take("files");
+      scratch.#assertAsRead();
+      return scratch;
+    } catch (error) {
+      scratch?.removeNow();
+      if (isNanoAgentError(error)) throw error;
+      throw misuse(
+        `The scratch folder for ${JSON.stringify(task.name)} cannot be made: ${errorMessage(error)}. ${isFull(error) ? `Make room in ${tmpdir()}` : "Put that right"}, or set TMPDIR to another folder.`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Copies `reference` over what is there. */
+  async takeReference(): Promise<void> {
+    if (this.#task.has.reference) await this.#take("reference");
+  }
+
+  /** False when an agent has removed the working folder, put something else there, or closed it. */
+  isUsable(): boolean {
+    try {
+      accessSync(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      return lstatSync(this.folder).isDirectory();
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Lets work be done with a copy of what judges the task, and a folder for temporary files, which are there
+   * for that time alone: nothing that ran before has seen them. Throws `invalid_argument` when the suite is
+   * not what it was when it was read.
+   */
+  async withJudge<T>(work: (folder: string, temporary: string) => Promise<T>): Promise<T> {
+    const { folder } = this.#task;
+    const left = new Set(["files", "reference"].map((part) => join(folder, part)));
+    const judge = await this.#makePassing(join(this.#place.judges, "judge-"));
+    try {
+      // An agent whom nothing confines may have closed the folder around its own.
+      chmodSync(this.#place.workplace, 0o700);
+      const temporary = await this.#makePassing(join(this.#place.workplace, "tmp-"));
+      await cp(folder, judge, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.has(path) });
+      this.#assertAsRead();
+      return await work(judge, temporary);
+    } finally {
+      await Promise.all([...this.#passing].map(removeFolder));
+      this.#passing.clear();
+    }
+  }
+
+  async #makePassing(prefix: string): Promise<string> {
+    const path = await makeFolder(prefix);
+    this.#passing.add(path);
+    return path;
+  }
+
+  /** Resolves to false when something stays that this user may not remove. */
+  remove(): Promise<boolean> {
+    return removeFolder(this.root);
+  }
+
+  /** Removes it without waiting, right before the process ends. */
+  removeNow(): void {
+    for (const path of [this.root, ...this.#passing]) removeOpened(path);
+  }
+
+  async #take(part: "files" | "reference"): Promise<void> {
+    // Links stay links: they lead to the same place in every copy.
+    const options = { recursive: true, force: true, verbatimSymlinks: true } as const;
+    await cp(join(this.#task.folder, part), this.folder, options);
+  }
+
+  /** After copying, so that nothing else was copied. */
+  #assertAsRead(): void {
+    const { folder, hash, name } = this.#task;
+    if (hashFolder(folder) === hash) return;
+    throw misuse(
+      `The task ${JSON.stringify(name)} was changed while it was evaluated. Run the command again.`,
+    );
+  }
+}
+
+/**
+ * A new folder for runs in the temporary folder of the system, of this user alone. `prefix`: how its name
+ * begins. Throws `invalid_argument` where it cannot be made.
+ */
+export async function makeWorkplace(prefix: string): Promise<string> {
+  try {
+    return await makeFolder(join(tmpdir(), prefix));
+  } catch (error) {
+    throw misuse(
+      `No folder can be made in ${tmpdir()}: ${errorMessage(error)}. Put that right, or set TMPDIR to another folder.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The folders in the temporary folder of the system whose names begin so. A link is none of them. */
+export function workplacesOf(prefix: string): readonly string[] {
+  const parent = realPath(tmpdir());
+  const entries = readdirSync(parent, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.name.startsWith(prefix) && entry.isDirectory())
+    .map(({ name }) => join(parent, name));
+}
+
+/** A new folder of this user alone, whose name nobody can guess. */
+async function makeFolder(prefix: string): Promise<string> {
+  return realpath(await mkdtemp(prefix));
+}
+
+const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const;
+
+/** Resolves to false when something stays that this user may not remove. */
+export function removeFolder(path: string): Promise<boolean> {
+  return rm(path, REMOVE).then(
+    () => true,
+    () => removeOpened(path),
+  );
+}
+
+/** Resolves to false when there is something in it: then it stays. */
+export function removeEmpty(path: string): Promise<boolean> {
+  return rmdir(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Removes a folder without waiting, also where its owner may not change those in it (`chmod 555`), as caches
+ * of packages are. False when something stays.
+ */
+export function removeOpened(path: string): boolean {
+  try {
+    openFolders(path);
+    rmSync(path, REMOVE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function openFolders(path: string): void {
+  chmodSync(path, 0o700);
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) openFolders(join(path, entry.name));
+}

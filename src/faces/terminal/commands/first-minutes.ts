@@ -1,0 +1,153 @@
+import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import type { FoundModel } from "../../../coding/setup/found-model.ts";
+import { counted } from "../../../core/base/text.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { PermissionMode } from "../../../permission/permission-mode.ts";
+import { columnsOf } from "../../text/columns.ts";
+import type { Control, UntrustedNotice } from "./control.ts";
+
+/** Ways to set up where no model was found. */
+export interface SetUp {
+  readonly again: () => void;
+  readonly demo: () => void;
+  readonly leave: () => void;
+}
+
+/** Keys that most people have one of. */
+const VARIABLES = [
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY",
+  "GEMINI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+];
+
+/** Ways on without a model: the variables for keys, where a local server is looked for, the demo. */
+export function openSetUp(control: Control, setUp: SetUp): void {
+  control.pick<() => void>({
+    title: "No model was found",
+    items: [
+      {
+        label: "Set a key and start again",
+        note: "export one of these variables",
+        value: () => {
+          control.print([
+            "Set one of these and start nano-agent again:",
+            ...VARIABLES.map((name) => `  export ${name}=...`),
+          ]);
+          setUp.leave();
+        },
+        preview: () => VARIABLES,
+      },
+      {
+        label: "Look again for a local server",
+        note: "Ollama, LM Studio, llama.cpp",
+        value: setUp.again,
+        preview: () => [
+          "http://127.0.0.1:11434  Ollama",
+          "http://127.0.0.1:1234   LM Studio",
+          "http://127.0.0.1:8080   llama.cpp",
+        ],
+      },
+      { label: "Watch the demo", note: "needs no key", value: setUp.demo },
+      { label: "Leave", value: setUp.leave },
+    ],
+    onChoose: (choose) => {
+      choose();
+      if (choose === setUp.demo) openSetUp(control, setUp);
+    },
+    onCancel: setUp.leave,
+  });
+}
+
+/** Asks whether a local server that was found, and not chosen, gets what is said. */
+export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
+  return new Promise((resolve) => {
+    control.pick({
+      title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
+      items: [
+        { label: "Do not use it", note: "a key can be set instead", value: false },
+        { label: `Use ${name}`, note: `what you say goes to ${baseUrl}`, value: true },
+      ],
+      onChoose: resolve,
+      onCancel: () => resolve(false),
+    });
+  });
+}
+
+/** Asks how freely a new folder may be worked in. `undefined`: not answered. */
+export function askForMode(control: Control): Promise<PermissionMode | undefined> {
+  return new Promise((resolve) => {
+    control.choose<PermissionMode>({
+      title: "How should nano-agent work in this folder?",
+      text: [
+        "It reads the files and instructions here. Take the last answer if you do not trust them. Shift+Tab changes it later.",
+      ],
+      items: [
+        { label: "Work freely inside, in a sandbox; ask before leaving it", value: "auto" },
+        { label: "Ask before each change", value: "default" },
+        { label: "Only read", value: "plan" },
+      ],
+      escape: "decide later",
+      onChoose: resolve,
+      onCancel: () => resolve(undefined),
+    });
+  });
+}
+
+/** The notice of parts of the project that are left out of a session, if there is one. */
+export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undefined {
+  return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
+}
+
+/** Asks whether what a project brings may act; each thing it brings is in the list with what it would do. */
+export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
+  const { items } = untrusted;
+  const rows = items.map(
+    ({ kind, path, does }) => `${kind.replace("_", " ")}  ${withHiddenShown(path)}  ${withHiddenShown(does)}`,
+  );
+  const preview = (): readonly string[] => rows;
+  const { width } = control.screen.context;
+  const isCut = rows.length > 5 || rows.some((row) => columnsOf(row) + 4 > width);
+  control.pick<"no" | "yes" | "look">({
+    title: `This project brings ${counted(items.length, "thing")} that can act`,
+    items: [
+      {
+        label: "Leave them out",
+        note: "they do nothing; nano-agent trust changes that",
+        value: "no",
+        preview,
+      },
+      { label: "Trust them", note: "exactly this content in this folder", value: "yes", preview },
+      ...(isCut ? [{ label: "See all of it", value: "look" as const, preview }] : []),
+    ],
+    onChoose: (choice) => {
+      if (choice === "yes") control.run(approve(control, untrusted));
+      if (choice !== "look") return;
+      control.print(rows);
+      offerTrust(control, untrusted);
+    },
+  });
+}
+
+/**
+ * Exactly what was shown: it may be another thing by now. A session in which something was said goes on as it
+ * was opened; one that is empty is opened anew with what is trusted.
+ */
+async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
+  await control.ports.approve(untrusted);
+  const { items = [], run } = control.screen.session?.view ?? {};
+  if (run !== undefined || items.some(({ type }) => type !== "notice")) {
+    control.say("trusted: it counts from the next start, as with nano-agent -c", "good");
+    return;
+  }
+  let left: UntrustedNotice | undefined;
+  const open = async (): Promise<CodingSession> => {
+    const session = await control.ports.openSession();
+    left = untrustedIn(session);
+    return session;
+  };
+  await control.switchTo(open, false);
+  if (left === undefined) control.say("trusted: it counts from now on", "good");
+  else offerTrust(control, left);
+}

@@ -1,0 +1,170 @@
+import { ownValue } from "../../../core/base/json.ts";
+import type { FileDiff } from "../../../view/file-diff.ts";
+import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
+import type { ViewItem } from "../../../view/view.ts";
+import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
+import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { diffLines } from "../views/diff-lines.ts";
+import { detailLines } from "../views/item-lines.ts";
+import { wholeQuestion } from "../views/question-lines.ts";
+import type { ViewContext } from "../views/view-context.ts";
+
+import { type Control, recordsIn } from "./control.ts";
+
+/** A command as the help shows it. */
+export interface HelpCommand {
+  readonly name: string;
+  readonly note: string;
+  readonly hint?: string | undefined;
+}
+
+/** Shows keys and commands. */
+export function openHelp(control: Control, commands: readonly HelpCommand[]): void {
+  control.page({ title: "Help", rows: (context) => helpLines(control, commands, context) });
+}
+
+function helpLines(
+  control: Control,
+  commands: readonly HelpCommand[],
+  { width }: ViewContext,
+): readonly Line[] {
+  const row = (left: string, right: string, column: number): readonly Line[] =>
+    wrapLine([span(right, { role: "muted" })], {
+      width,
+      first: line(`  ${left.padEnd(column)}  `),
+      rest: line(" ".repeat(Math.min(column + 4, Math.floor(width / 2)))),
+    });
+  const actions = Object.keys(ACTIONS) as KeyAction[];
+  const keys = actions.flatMap((action) => {
+    const names = control.keymap.keysOf.get(action) ?? [];
+    return names.length === 0 ? [] : row(names.slice(0, 3).join(", "), ACTIONS[action].does, 24);
+  });
+  const named = commands.flatMap(({ name, note, hint }) =>
+    row(`/${name}${hint === undefined ? "" : ` ${hint}`}`, note, 24),
+  );
+  const title = (text: string): Line => line(text, { role: "heading", bold: true });
+  return [
+    title("Input"),
+    ...row("@file", "names a file of the project", 24),
+    ...row("!command", "runs it; the model sees it with your next message (!!: it does not)", 24),
+    ...row("#text", "remembers it in AGENTS.md", 24),
+    [],
+    title("Keys"),
+    ...keys,
+    [],
+    title("Commands"),
+    ...named,
+  ];
+}
+
+/** Shows all of the question that is open, else calls and thinking unfolded. */
+export function openDetails(control: Control): void {
+  const { session, question } = control.screen;
+  if (session === undefined) return;
+  const asked = question?.question;
+  control.page({
+    title: asked === undefined ? "Calls and thinking" : "What is asked",
+    rows: (context) =>
+      asked === undefined ? detailLines(session.view.items, context) : wholeQuestion(asked, context),
+    fromEnd: asked === undefined,
+  });
+}
+
+/** Shows every change that calls of this session made, subagents' included, in the order they were made. */
+export function showDiff(control: Control): void {
+  const { session } = control.screen;
+  const changes = changesIn(session?.view.items ?? []);
+  if (changes.length === 0) {
+    control.say("No call of this session has changed a file.", "muted");
+    return;
+  }
+  control.page({
+    title: "Changes",
+    rows: (context) =>
+      changes.flatMap((diff): readonly Line[] => [headOf(diff), ...diffLines(diff, context), []]),
+  });
+}
+
+function headOf({ path, added, removed, isNew }: FileDiff): Line {
+  return [
+    span(path, { bold: true }),
+    span(`  ${isNew ? "new, " : ""}`, { role: "muted" }),
+    span(`+${added}`, { role: "added" }),
+    span(` -${removed}`, { role: "removed" }),
+  ];
+}
+
+function changesIn(items: readonly ViewItem[]): readonly FileDiff[] {
+  return items.flatMap((item) => {
+    if (item.type !== "tool") return [];
+    const own = item.diff !== undefined && item.state === "ok" ? [item.diff] : [];
+    return [...own, ...changesIn(item.agent?.items ?? [])];
+  });
+}
+
+/** Shows what runs, asks and is refused: the mode, the rules of the settings, the built-in ones. */
+export async function showPermissions(control: Control): Promise<void> {
+  const { command } = control.ports;
+  const [settings, builtIn] = await Promise.all([
+    command(["config", "--json"]),
+    command(["permissions", "defaults"]),
+  ]);
+  const mode = control.screen.session?.view.mode ?? "default";
+  const rules = rulesIn(settings);
+  control.page({
+    title: "Permissions",
+    rows: (context) => [
+      ...fact(
+        { label: "mode", text: `${modeName(mode)}: ${MODE_EFFECTS[mode]}`, note: "/mode changes it" },
+        context,
+      ),
+      ...rules.flatMap((rule) => fact(rule, context)),
+      ...(rules.length === 0
+        ? fact({ label: "rules", text: "none of your own", note: "Always allow adds one" }, context)
+        : []),
+      ...fact(
+        { label: "", text: "", note: "Those of the command line and of this session hold too." },
+        context,
+      ),
+      [],
+      line("Built in", { role: "heading", bold: true }),
+      ...textLines(builtIn.trimEnd()).flatMap((row) =>
+        wrapLine(line(row), { width: context.width, first: line("  ") }),
+      ),
+    ],
+  });
+}
+
+interface Fact {
+  readonly label: string;
+  readonly text: string;
+  readonly note: string;
+}
+
+function fact({ label, text, note }: Fact, { width }: ViewContext): readonly Line[] {
+  const role = label === "deny" ? "bad" : label === "ask" ? "warning" : label === "allow" ? "good" : "muted";
+  const gap = text === "" ? "" : "  ";
+  return wrapLine([span(text), span(`${gap}${note}`, { role: "muted" })], {
+    width,
+    first: line(`  ${label.padEnd(6)}`, { role }),
+  });
+}
+
+function rulesIn(json: string): readonly Fact[] {
+  return recordsIn(json).flatMap((row) => {
+    if (typeof row["key"] !== "string" || !Array.isArray(row["value"])) return [];
+    const label = ownValue(LABELS, row["key"]);
+    const rules: readonly unknown[] = row["value"];
+    return label === undefined
+      ? []
+      : rules.map((rule) => ({ label, text: String(rule), note: String(row["source"]) }));
+  });
+}
+
+const LABELS: { readonly [key: string]: string | undefined } = {
+  "permissions.allow": "allow",
+  "permissions.ask": "ask",
+  "permissions.deny": "deny",
+  allowedTools: "allow",
+  disallowedTools: "deny",
+};

@@ -1,0 +1,386 @@
+import type { CodingSession } from "../../coding/session/coding-session.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import { editDistance } from "../../core/base/text.ts";
+import type { ImageBlock } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/input.ts";
+import { EXIT } from "../../view/exit-code.ts";
+import { nextMode } from "./commands/choose-mode.ts";
+import type { Control, ControlPorts } from "./commands/control.ts";
+import { openDetails } from "./commands/pages.ts";
+import { pasteImage } from "./commands/paste-image.ts";
+import { openRewind } from "./commands/rewind.ts";
+import { openHistorySearch } from "./commands/session-pickers.ts";
+import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
+import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { type Line, line, oneLine, span } from "./paint/line.ts";
+import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
+import { type PageOptions, Pager } from "./panels/pager.ts";
+import { Picker, type PickOptions } from "./panels/picker.ts";
+import { QueuePanel } from "./panels/queue-panel.ts";
+import { QueueEditing } from "./queue-editing.ts";
+import type { ScreenFace } from "./screen.ts";
+import type { TerminalEvent } from "./tty/key.ts";
+import type { RunningShell } from "./views/side-lines.ts";
+
+/** Two presses of a key within so long belong together. */
+const TWICE_MS = 1_500;
+const DOUBLE_ESCAPE_MS = 700;
+
+/** Does what a person wants: sends, stops, queues, and runs the commands that begin with a slash. */
+export class Controller implements Control {
+  readonly screen: ScreenFace;
+  keymap: Keymap;
+  readonly ports: ControlPorts;
+  /** The hint says what the key that was pressed last does next. */
+  #isOffered = false;
+  /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+  #escapedAt = Number.NEGATIVE_INFINITY;
+  readonly #editing = new QueueEditing(this);
+  #exitCode = 0;
+  readonly #shells = new Map<AbortController, RunningShell>();
+  #isSwitching = false;
+  /** The things to do, once there is a session, that a person wanted before. */
+  readonly #early: (() => void)[] = [];
+
+  readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
+    send: () => this.#enter(),
+    queue: () => this.#queue(),
+    "take-back": (key) => {
+      const [, number] = /^alt\+([1-9])$/.exec(key) ?? [];
+      this.#editing.takeBack(number === undefined ? undefined : Number(number));
+    },
+    "queue-list": () => this.#openQueue(),
+    escape: () => this.#escape(),
+    interrupt: () => this.#interrupt(),
+    leave: () => this.#leave(),
+    complete: () => void this.screen.input.accept(),
+    mode: () => this.#soon(() => nextMode(this)),
+    details: () => openDetails(this),
+    "search-history": () => openHistorySearch(this),
+    redraw: () => this.screen.redraw(),
+    suspend: () => this.ports.suspend(),
+    editor: () => this.run(this.#edit()),
+    image: () => this.run(pasteImage(this)),
+  };
+
+  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+    this.screen = screen;
+    this.keymap = keymap;
+    this.ports = ports;
+  }
+
+  /** Code of the last run, where it did not end well. A run that the person stopped is no failure of it. */
+  get exitCode(): number {
+    const outcome = this.screen.session?.lastOutcome;
+    if (outcome === undefined) return this.#exitCode;
+    return outcome.stopReason === "aborted" ? 0 : outcome.exitCode;
+  }
+
+  /** Commands that the person typed and that are at work. */
+  get shells(): readonly RunningShell[] {
+    return [...this.#shells.values()];
+  }
+
+  #stopShell(): boolean {
+    const newest = [...this.#shells.keys()].at(-1);
+    newest?.abort();
+    return newest !== undefined;
+  }
+
+  /** Shows a session, and does what was asked for before it was there. */
+  attach(session: CodingSession, isResumed: boolean): void {
+    this.screen.attach(session, { isResumed });
+    this.ports.onSession(session);
+    for (const work of this.#early.splice(0)) this.#trying(work);
+  }
+
+  receive(event: TerminalEvent): void {
+    if (this.#isOffered && event.type !== "reply") this.screen.clearHint();
+    this.#isOffered &&= event.type === "reply";
+    this.#trying(() => {
+      if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
+        runSlashCommand(this, "help", "");
+      else this.screen.handle(event);
+    });
+    if (event.type !== "reply") this.screen.draw();
+  }
+
+  #trying(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.say(errorMessage(error), "bad");
+    }
+  }
+
+  act(action: KeyAction, key: string): void {
+    this.#actions[action]?.(key);
+  }
+
+  say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
+    this.screen.hint(oneLine(text), role);
+  }
+
+  print(lines: readonly (string | Line)[]): void {
+    this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
+  }
+
+  pick<T>(options: PickOptions<T>): void {
+    const { screen } = this;
+    const panel: Picker<T> = new Picker({
+      ...options,
+      onChoose: (value) => {
+        screen.close(panel);
+        options.onChoose(value);
+      },
+      onCancel: () => {
+        screen.close(panel);
+        options.onCancel?.();
+      },
+      onChange: () => screen.draw(),
+    });
+    screen.open(panel);
+  }
+
+  choose<T>(options: Omit<ChoiceOptions<T>, "now">): void {
+    const { screen } = this;
+    const closing =
+      <A extends unknown[]>(then: (...args: A) => void) =>
+      (...args: A): void => {
+        screen.close(panel);
+        then(...args);
+      };
+    const panel: ChoicePanel<T> = new ChoicePanel({
+      ...options,
+      onChoose: closing(options.onChoose),
+      onCancel: closing(options.onCancel),
+      now: () => this.ports.elapsed(),
+    });
+    screen.open(panel);
+  }
+
+  page(options: PageOptions): void {
+    const onClose = (): void => {
+      options.onClose?.();
+      this.screen.close(panel);
+    };
+    const panel = new Pager({ ...options, onClose });
+    this.screen.open(panel);
+  }
+
+  run(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const text = oneLine(errorMessage(error));
+      if (text.length < 70) this.say(text, "bad");
+      else this.print([[span(text, { role: "bad" })]]);
+    });
+  }
+
+  send(text: string, images: readonly ImageBlock[] = []): void {
+    this.#soon(() => this.screen.session && this.#give(this.screen.session, text, images));
+  }
+
+  /** Does what needs a session, as soon as there is one. */
+  #soon(work: () => void): void {
+    if (this.screen.session === undefined) this.#early.push(work);
+    else work();
+  }
+
+  /** To the run at work, else as a new one; not to one that was stopped. */
+  #give(session: CodingSession, text: string, images: readonly ImageBlock[] = []): void {
+    const input: Input = images.length === 0 ? text : [{ type: "text", text }, ...images];
+    if (session.view.state === "stopping")
+      this.run(session.stop().then(() => this.#give(session, text, images)));
+    else if (session.view.run === undefined && session.view.state !== "running") {
+      const last = lastSaid(session);
+      const work = session.send(input).then(({ exitCode }) => {
+        if (exitCode === EXIT.session && lastSaid(session) === last) this.#giveBack(session, text, images);
+      });
+      this.run(work);
+    } else {
+      const id = session.steer(input);
+      const { held, items } = session.queue;
+      const when = held ? "it waits in the queue, which is held" : "it goes out after the run";
+      if (text.startsWith("/") && items.some((item) => item.id === id)) this.say(when, "muted");
+    }
+  }
+
+  /** A message that could not be stored is in the input again, or waits where that is taken. */
+  #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
+    const { input } = this.screen;
+    if (input.isEmpty) input.replace(text, images);
+    else {
+      queue.hold();
+      queue.add(text, images);
+    }
+    this.screen.draw();
+  }
+
+  /** Takes another session and closes this one, which stays where the other cannot be opened. */
+  async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
+    if (this.#isSwitching) return;
+    this.#isSwitching = true;
+    const before = this.screen.session;
+    try {
+      const next = await open();
+      await before?.stop();
+      this.#exitCode = this.exitCode;
+      this.attach(next, isResumed);
+      await before?.close();
+    } finally {
+      this.#isSwitching = false;
+    }
+  }
+
+  #enter(): void {
+    const { input } = this.screen;
+    if (input.takeBackslash() || this.#completes()) return;
+    const { whole, images } = input;
+    const text = whole.trim();
+    if (text === "") {
+      this.#editing.end();
+      return;
+    }
+    const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
+    if (this.screen.session === undefined && text !== "/quit")
+      this.#early.push(() => submit() && input.isEmpty && input.replace(text, images));
+    else if (submit()) return;
+    input.clear();
+    this.#editing.end();
+  }
+
+  /** Takes the offer. True when more is to be written: a file in mid-message, a command that may go on. */
+  #completes(): boolean {
+    const { input } = this.screen;
+    const kind = input.hasPopup ? input.accept() : undefined;
+    return (
+      kind === "file" ||
+      (kind === "command" && findCommand(this, input.text.trim().slice(1))?.hint !== undefined)
+    );
+  }
+
+  /** Does what a text says; messages go by `give`. True when the text stays, for it names no command. */
+  #submit(text: string, give: () => void): boolean {
+    const [, name, args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = name === undefined ? undefined : findCommand(this, name);
+    if (command?.isOwn === true) runSlashCommand(this, command.name, args.trim());
+    else if (name !== undefined && command === undefined && !name.includes("/")) {
+      const names = slashCommands(this).map((each) => each.name);
+      this.say(`There is no /${name}. ${suggestion(name, names)}A space first sends it as text.`);
+      return true;
+    } else if (text.startsWith("!")) this.#shell(text);
+    else if (text.startsWith("#") && !/^#{1,6}\s.*\n/.test(text))
+      runSlashCommand(this, "memory", text.slice(1).trim());
+    else give();
+    return false;
+  }
+
+  #queue(): void {
+    const { session, input } = this.screen;
+    const text = input.whole.trim();
+    if (session === undefined || text === "") return;
+    if (this.#submit(text, () => this.#editing.add(text))) return;
+    input.clear();
+    this.#editing.end();
+  }
+
+  /** Stops the run and holds the queue, also for after the message that is being edited. */
+  #stopRun(session: CodingSession): void {
+    this.#editing.keepHeld();
+    this.run(session.stop());
+  }
+
+  #openQueue(): void {
+    const { session } = this.screen;
+    if (session === undefined || session.queue.items.length === 0) {
+      this.say("Nothing is queued. Alt+Enter queues a message for after the run.", "muted");
+      return;
+    }
+    const panel: QueuePanel = new QueuePanel({
+      queue: session.queue,
+      onEdit: (id) => {
+        this.screen.close(panel);
+        this.#editing.edit(id);
+      },
+      onClose: () => this.screen.close(panel),
+    });
+    this.screen.open(panel);
+  }
+
+  #escape(): void {
+    const { session, input } = this.screen;
+    if (input.dismiss()) return;
+    if (session?.view.run !== undefined) return this.#stopRun(session);
+    if (this.#stopShell()) return;
+    const now = this.ports.elapsed();
+    const isSecond = now - this.#escapedAt < DOUBLE_ESCAPE_MS;
+    this.#escapedAt = now;
+    if (!input.isEmpty || session === undefined) return;
+    if (isSecond) openRewind(this);
+    else if (session.view.items.length > 0) this.#offer("esc again goes back to an earlier message");
+  }
+
+  #interrupt(): void {
+    const { session, input } = this.screen;
+    if (!input.isEmpty) {
+      input.replace("");
+      this.#editing.end();
+      return;
+    }
+    if (session?.view.run !== undefined && session.view.state !== "stopping") {
+      this.#stopRun(session);
+      return;
+    }
+    if (this.#stopShell()) return;
+    const now = this.ports.elapsed();
+    if (now - this.#interruptedAt < TWICE_MS) this.ports.end();
+    else this.#offer("ctrl+c again leaves");
+    this.#interruptedAt = now;
+  }
+
+  /** Says what the same key does next; with another one it is no longer so. */
+  #offer(text: string): void {
+    this.say(text);
+    this.#isOffered = true;
+  }
+
+  #leave(): void {
+    if (this.screen.input.isEmpty) this.ports.end();
+    else this.screen.input.edit("delete-right");
+  }
+
+  #shell(text: string): void {
+    const { session } = this.screen;
+    const shared = !text.startsWith("!!");
+    const command = text.slice(shared ? 1 : 2).trim();
+    if (session === undefined || command === "") return;
+    const stop = new AbortController();
+    this.#shells.set(stop, { command, startedAt: this.screen.context.now });
+    this.run(
+      session.shell(command, { shared, signal: stop.signal }).finally(() => {
+        this.#shells.delete(stop);
+        this.screen.later();
+      }),
+    );
+  }
+
+  async #edit(): Promise<void> {
+    const { input } = this.screen;
+    const text = await this.ports.lendTerminal(() => this.ports.writeInEditor(input.whole));
+    input.replace(text);
+    this.screen.draw();
+  }
+}
+
+function suggestion(name: string, names: readonly string[]): string {
+  const near =
+    names.find((each) => editDistance(name, each) === 1) ??
+    names.find((each) => editDistance(name, each) === 2);
+  return near === undefined ? "/help lists all. " : `Did you mean /${near}? `;
+}
+
+/** Id of the newest message of the person. */
+function lastSaid({ view }: CodingSession): string | undefined {
+  return view.items.findLast(({ type }) => type === "user")?.id;
+}

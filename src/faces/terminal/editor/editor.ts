@@ -1,0 +1,221 @@
+import { graphemes } from "../../text/columns.ts";
+
+/** A text being written, with its caret. Changed by this file's functions, which return a new one. */
+export interface Editor {
+  readonly text: string;
+  /** Index of the caret, between graphemes. */
+  readonly caret: number;
+  /** The text that Ctrl+Y puts back. */
+  readonly killed: string;
+  /** Column that moving up and down keeps to. */
+  readonly goal?: number | undefined;
+  readonly past: readonly Snapshot[];
+  readonly future: readonly Snapshot[];
+  /** The kind of the last change: several of the same make one step of undo. */
+  readonly last?: "type" | "kill" | "other" | undefined;
+}
+
+interface Snapshot {
+  readonly text: string;
+  readonly caret: number;
+}
+
+/** An editor with nothing in it. */
+export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], future: [] };
+
+const MAX_PAST = 200;
+
+/** The effect of a key on a text. */
+export type EditCommand = Move | Change;
+
+type Move = keyof typeof MOVES;
+type Change = keyof typeof CHANGES;
+
+/** True when a name is that of an {@link EditCommand}. */
+export function isEditCommand(name: string): name is EditCommand {
+  return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
+}
+
+/** The editor after a command. The same object when nothing changed. */
+export function applyEdit(editor: Editor, command: EditCommand): Editor {
+  return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
+}
+
+function isMove(command: EditCommand): command is Move {
+  return Object.hasOwn(MOVES, command);
+}
+
+const MOVES = {
+  left: (editor: Editor): number => graphemeStart(editor),
+  right: (editor: Editor): number => graphemeEnd(editor),
+  "word-left": ({ text, caret }: Editor): number => wordStart(text, caret),
+  "word-right": ({ text, caret }: Editor): number => wordEnd(text, caret),
+  "line-start": ({ text, caret }: Editor): number => text.lastIndexOf("\n", caret - 1) + 1,
+  "line-end": (editor: Editor): number => lineEnd(editor),
+} as const;
+
+const CHANGES = {
+  up: (editor: Editor): Editor => moveRows(editor, -1),
+  down: (editor: Editor): Editor => moveRows(editor, 1),
+  "delete-left": (editor: Editor): Editor => remove(editor, graphemeStart(editor), editor.caret),
+  "delete-right": (editor: Editor): Editor => remove(editor, editor.caret, graphemeEnd(editor)),
+  "delete-word-left": (editor: Editor): Editor => kill(editor, blankWordLeft(editor), editor.caret),
+  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, MOVES["word-right"](editor)),
+  "kill-to-end": (editor: Editor): Editor => {
+    const end = lineEnd(editor);
+    return kill(editor, editor.caret, end === editor.caret ? graphemeEnd(editor) : end);
+  },
+  "kill-to-start": (editor: Editor): Editor => {
+    const start = MOVES["line-start"](editor);
+    return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
+  },
+  yank: (editor: Editor): Editor => insertText(editor, editor.killed),
+  undo: (editor: Editor): Editor => travel(editor, "past"),
+  redo: (editor: Editor): Editor => travel(editor, "future"),
+  newline: (editor: Editor): Editor => insertText(editor, "\n"),
+} as const;
+
+/** Puts a text in at the caret. */
+export function insertText(editor: Editor, text: string): Editor {
+  if (text === "") return editor;
+  const caret = editor.caret + text.length;
+  const joins = editor.last === "type" && !/\s/.test(text) && text.length < 32;
+  return changed(
+    editor,
+    { text: editor.text.slice(0, editor.caret) + text + editor.text.slice(editor.caret), caret },
+    joins ? "type" : "type-new",
+  );
+}
+
+/** Puts another text in the place of a part. */
+export function replaceRange(
+  editor: Editor,
+  range: { readonly from: number; readonly to: number },
+  text: string,
+): Editor {
+  const { from, to } = range;
+  return changed(
+    editor,
+    { text: editor.text.slice(0, from) + text + editor.text.slice(to), caret: from + text.length },
+    "other",
+  );
+}
+
+/** Another text in the place of the whole, with the caret at its end; undo brings the old one back. */
+export function replaceText(editor: Editor, text: string): Editor {
+  if (text === editor.text) return moveTo(editor, text.length);
+  return changed(editor, { text, caret: text.length }, "other");
+}
+
+/** Where the caret is: line and index in it, both from 0, and how many lines there are. */
+export function caretLine({ text, caret }: Pick<Editor, "text" | "caret">): {
+  readonly line: number;
+  readonly column: number;
+  readonly lines: number;
+} {
+  const before = text.slice(0, caret).split("\n");
+  return { line: before.length - 1, column: before.at(-1)?.length ?? 0, lines: text.split("\n").length };
+}
+
+function moveTo(editor: Editor, caret: number): Editor {
+  return caret === editor.caret ? editor : { ...editor, caret, goal: undefined, last: undefined };
+}
+
+function moveRows(editor: Editor, by: number): Editor {
+  const { text, caret } = editor;
+  const lines = text.split("\n");
+  const { line, column } = caretLine(editor);
+  const next = lines[line + by];
+  if (next === undefined) return editor;
+  const goal = editor.goal ?? graphemes((lines[line] ?? "").slice(0, column)).length;
+  const offset = graphemes(next).slice(0, goal).join("").length;
+  const start = lines.slice(0, line + by).reduce((sum, each) => sum + each.length + 1, 0);
+  const moved = start + offset;
+  return moved === caret ? editor : { ...editor, caret: moved, goal, last: undefined };
+}
+
+function graphemeStart({ text, caret }: Editor): number {
+  const marker = MARKER_BEFORE.exec(text.slice(0, caret))?.[0];
+  if (marker !== undefined) return caret - marker.length;
+  return caret - (graphemes(text.slice(Math.max(0, caret - 64), caret)).at(-1)?.length ?? 0);
+}
+
+function graphemeEnd({ text, caret }: Editor): number {
+  const marker = MARKER_BEHIND.exec(text.slice(caret, caret + 80))?.[0];
+  return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
+}
+
+function lineEnd({ text, caret }: Editor): number {
+  const end = text.indexOf("\n", caret);
+  return end < 0 ? text.length : end;
+}
+
+/** Words of letters and digits; Chinese and its like as the language has them. */
+function wordStart(text: string, caret: number): number {
+  let start = 0;
+  for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
+    if (isWordLike === true) start = index;
+  return start;
+}
+
+function wordEnd(text: string, caret: number): number {
+  for (const { index, segment, isWordLike } of LAZY.words.segment(text.slice(caret)))
+    if (isWordLike === true) return caret + index + segment.length;
+  return text.length;
+}
+
+function blankWordLeft({ text, caret }: Editor): number {
+  const found = /\S*\s*$/.exec(text.slice(0, caret));
+  return found === null ? caret : found.index;
+}
+
+function remove(editor: Editor, from: number, to: number): Editor {
+  if (from === to) return editor;
+  return changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "other");
+}
+
+function kill(editor: Editor, from: number, to: number): Editor {
+  if (from === to) return editor;
+  const part = editor.text.slice(from, to);
+  const killed =
+    editor.last !== "kill" ? part : from < editor.caret ? part + editor.killed : editor.killed + part;
+  return {
+    ...changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
+    killed,
+  };
+}
+
+function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {
+  const { text, caret, past } = editor;
+  return {
+    ...now,
+    killed: editor.killed,
+    past: how === "type" ? past : [...past.slice(-MAX_PAST), { text, caret }],
+    future: [],
+    last: how === "type-new" ? "type" : how,
+  };
+}
+
+function travel(editor: Editor, way: "past" | "future"): Editor {
+  const to = editor[way].at(-1);
+  if (to === undefined) return editor;
+  const here = { text: editor.text, caret: editor.caret };
+  const [past, future] =
+    way === "past"
+      ? [editor.past.slice(0, -1), [...editor.future, here]]
+      : [[...editor.past, here], editor.future.slice(0, -1)];
+  return { ...to, killed: editor.killed, past, future, last: undefined };
+}
+
+/** A mark of a paste or an image is one character to the keys. */
+const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
+const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
+
+/** Made when it is first needed. */
+const LAZY = {
+  get words(): Intl.Segmenter {
+    const value = new Intl.Segmenter("en", { granularity: "word" });
+    Object.defineProperty(this, "words", { value });
+    return value;
+  },
+};

@@ -1,0 +1,240 @@
+import { terminalText } from "../../../view/safe-text.ts";
+import { columnsOf, firstColumns, graphemeColumns, graphemes, type Measure } from "../../text/columns.ts";
+import type { Look, Style } from "./theme.ts";
+
+/** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
+export interface Span {
+  readonly text: string;
+  readonly style: Style;
+}
+
+/** One row of the screen. */
+export type Line = readonly Span[];
+
+const PLAIN: Style = {};
+
+/** A piece of text on one line. Whatever a terminal would act on becomes visible; tabs become blanks. */
+export function span(text: string, style: Style = PLAIN): Span {
+  return { text: PRINTABLE.test(text) ? text : flat(terminalText(text)), style };
+}
+
+/** A line of one look. */
+export function line(text: string, style: Style = PLAIN): Line {
+  return [span(text, style)];
+}
+
+/** A text's lines: cut at line ends, tabs of four columns, without what a carriage return wrote over. */
+export function textLines(text: string): readonly string[] {
+  return terminalText(text.replaceAll(/(?<!\r)\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
+    .split("\n")
+    .map(expandTabs);
+}
+
+/** Columns of a line. */
+export function lineColumns(spans: Line): number {
+  return spans.reduce((sum, { text }) => sum + columnsOf(text), 0);
+}
+
+/** Stands where something is missing. */
+const CUT: Span = { text: "…", style: { role: "muted" } };
+
+/** The text of a span in a look: the sign that something is missing is ASCII where marks are. */
+export function shownText(each: Span, { unicode }: Pick<Look, "unicode">): string {
+  return each === CUT && !unicode ? "~" : each.text;
+}
+
+/** A line cut to a width, with `…` where something is missing. */
+export function fitLine(spans: Line, width: number): Line {
+  if (lineColumns(spans) <= width) return spans;
+  const fitted: Span[] = [];
+  let room = Math.max(0, width);
+  for (const each of spans) {
+    const columns = columnsOf(each.text);
+    if (columns < room) {
+      fitted.push(each);
+      room -= columns;
+      continue;
+    }
+    return room < 1 ? fitted : [...fitted, { ...each, text: firstColumns(each.text, room - 1) }, CUT];
+  }
+  return fitted;
+}
+
+/** How a text is broken into rows. */
+export interface WrapOptions {
+  readonly width: number;
+  readonly first?: Line;
+  /** Stands before the others; default: blanks as wide as `first`. */
+  readonly rest?: Line;
+}
+
+/** Spans as rows of at most `width`, broken at blanks and between wide letters, in words only if too long. */
+export function wrapLine(spans: Line, { width, first = [], rest }: WrapOptions): readonly Line[] {
+  const following = rest ?? (first.length === 0 ? [] : [span(" ".repeat(lineColumns(first)))]);
+  const room = Math.max(2, width - Math.max(lineColumns(first), lineColumns(following)));
+  return wrapSpans(spans, room).map((row, index) => [...(index === 0 ? first : following), ...row.spans]);
+}
+
+/** A row of a broken text, and where in the text it ends: before the next row's first character. */
+export interface WrappedRow {
+  readonly spans: Line;
+  readonly end: number;
+}
+
+/**
+ * Spans as rows of at most `width` columns, broken anywhere: what is code keeps its blanks. `measure` counts
+ * the columns of a text.
+ */
+export function cutLine(spans: Line, width: number, measure: Measure = columnsOf): readonly Line[] {
+  if (spans.reduce((sum, { text }) => sum + measure(text), 0) <= width) return [spans];
+  const limit = Math.max(2, width);
+  const rows: Span[][] = [[]];
+  let room = limit;
+  for (const { text, style } of spans) {
+    for (const cluster of graphemes(text)) {
+      for (const piece of measure(cluster) > limit ? cluster : [cluster]) {
+        const columns = measure(piece);
+        if (columns > room) {
+          rows.push([]);
+          room = limit;
+        }
+        room -= columns;
+        rows.at(-1)?.push({ text: piece, style });
+      }
+    }
+  }
+  return rows.map((row) => joined(row));
+}
+
+interface Piece {
+  readonly text: string;
+  readonly style: Style;
+  readonly columns: number;
+  readonly blank: boolean;
+}
+
+/** Breaks spans into rows of at most `room` columns. */
+export function wrapSpans(spans: Line, room: number): readonly WrappedRow[] {
+  const rows: WrappedRow[] = [];
+  let row: Piece[] = [];
+  let columns = 0;
+  let at = 0;
+  const end = (): void => {
+    while (row.at(-1)?.blank === true) row.pop();
+    rows.push({ spans: joined(row), end: at });
+    row = [];
+    columns = 0;
+  };
+  const add = (piece: Piece): void => {
+    row.push(piece);
+    columns += piece.columns;
+    at += piece.text.length;
+  };
+  for (const word of words(spans)) {
+    const size = widthOf(word);
+    if (columns + size <= room) {
+      word.forEach(add);
+    } else if (word[0]?.blank === true) {
+      // A blank at the end of a row is its line end; a long run of them stands for one.
+      at += size;
+      if (columns > 0) end();
+    } else {
+      if (columns > 0) end();
+      for (const piece of size <= room ? word : word.flatMap(letters)) {
+        if (columns + piece.columns > room) end();
+        add(piece);
+      }
+    }
+  }
+  if (row.length > 0 || rows.length === 0) end();
+  return rows;
+}
+
+function letters({ text, style }: Piece): readonly Piece[] {
+  return graphemes(text).map((cluster) => ({
+    text: cluster,
+    style,
+    columns: graphemeColumns(cluster),
+    blank: false,
+  }));
+}
+
+/** Columns of the longest word of a line: in fewer it is torn. */
+export function longestWord(spans: Line): number {
+  let longest = 0;
+  for (const word of words(spans)) longest = Math.max(longest, widthOf(word));
+  return longest;
+}
+
+function widthOf(word: readonly Piece[]): number {
+  return word.reduce((sum, { columns }) => sum + columns, 0);
+}
+
+/** The parts that must not be torn: words with their punctuation, single wide letters, runs of blanks. */
+function* words(spans: Line): Generator<readonly Piece[]> {
+  let word: Piece[] = [];
+  for (const { text, style } of spans) {
+    for (const [part] of text.matchAll(PARTS)) {
+      const piece: Piece = { text: part, style, columns: columnsOf(part), blank: part.startsWith(" ") };
+      if (piece.blank || WIDE.test(part)) {
+        // Closing punctuation stays with what it closes.
+        if (CLOSING.test(part) && word.length > 0) {
+          word.push(piece);
+          continue;
+        }
+        if (word.length > 0) yield word;
+        word = [];
+        if (piece.blank) yield [piece];
+        else word.push(piece);
+        continue;
+      }
+      if (word.at(-1) !== undefined && WIDE.test(word.at(-1)?.text ?? "")) {
+        yield word;
+        word = [];
+      }
+      word.push(piece);
+    }
+  }
+  if (word.length > 0) yield word;
+}
+
+/** Joined at once: texts put together piece by piece would keep every piece. */
+function joined(pieces: readonly Span[]): Line {
+  const spans: Span[] = [];
+  let from = 0;
+  for (const [index, { style }] of pieces.entries()) {
+    if (pieces[index + 1]?.style === style) continue;
+    const same = pieces.slice(from, index + 1);
+    spans.push({ text: same.map(({ text }) => text).join(""), style });
+    from = index + 1;
+  }
+  return spans;
+}
+
+function flat(text: string): string {
+  return text.replaceAll("\t", "    ").replaceAll("\n", "␊");
+}
+
+function expandTabs(text: string): string {
+  if (!text.includes("\t")) return text;
+  let column = 0;
+  return text
+    .split(/(\t)/)
+    .map((part) => {
+      const shown = part === "\t" ? " ".repeat(4 - (column % 4)) : part;
+      column += columnsOf(shown);
+      return shown;
+    })
+    .join("");
+}
+
+const PRINTABLE = /^[\x20-\x7e]*$/;
+const WIDE = /^[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
+const CLOSING = /^[\u3001\u3002\uff0c\uff0e\uff01\uff1f\uff1a\uff1b\uff09\u300d\u300f\u3011\u300b]/;
+const PARTS =
+  / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;
+
+/** A text on one line: white space of any kind and length is one blank. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}

@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import type { QuestionReply } from "../../../view/question.ts";
+import { marksOf } from "../paint/theme.ts";
+import type { TerminalEvent } from "../tty/key.ts";
+import { QUIET_MS } from "./quiet.ts";
+import { ValuePanel } from "./value-panel.ts";
+
+const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
+
+function opened() {
+  const replies: QuestionReply[] = [];
+  const clock = { now: 0 };
+  const early: TerminalEvent[] = [];
+  const schema = {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      age: { type: "integer" },
+      size: { enum: ["S", "L"] },
+      news: { type: "boolean" },
+    },
+    required: ["name"],
+  };
+  const panel = new ValuePanel({
+    question: { id: "q", type: "elicitation", time: 0, reason: "Who\u001B[2J are you?", choices: [], schema },
+    answer: (_id, reply) => replies.push(reply),
+    onTyped: (event) => early.push(event),
+    onWhole: () => undefined,
+    now: () => clock.now,
+  });
+  const type = (...texts: readonly string[]): void => {
+    for (const text of texts) {
+      if (text !== "") panel.handle({ type: "text", text });
+      panel.handle({ type: "key", key: "enter" });
+    }
+  };
+  const shown = (): string =>
+    panel
+      .draw(CONTEXT, 20)
+      .rows.map((row) => row.map(({ text }) => text).join(""))
+      .join("\n");
+  const seen = (): void => {
+    shown();
+    clock.now += QUIET_MS;
+  };
+  return { panel, replies, type, shown, seen, early };
+}
+
+test("each field is asked for, what does not fit is said, and what is left out stays out", () => {
+  const { replies, type, shown, panel, seen } = opened();
+  seen();
+  type("");
+  expect(shown()).toContain("A value is needed here.");
+  type("Ann", "old");
+  expect(shown()).toContain("Write a whole number.");
+  panel.handle({ type: "key", key: "ctrl+u" });
+  type("7", "", "yes");
+  expect([replies, shown().includes("\u001B")]).toEqual([
+    [{ value: { name: "Ann", age: 7, news: true } }],
+    false,
+  ]);
+});
+
+test("Escape refuses", () => {
+  const { panel, replies, seen } = opened();
+  seen();
+  panel.handle({ type: "key", key: "escape" });
+  expect(replies).toEqual([{ choice: "no" }]);
+});
+
+test("what was on its way when the question came is none of its values", () => {
+  const { replies, type, early, seen, panel } = opened();
+  type("early");
+  seen();
+  panel.handle({ type: "key", key: "escape" });
+  expect([early, replies]).toEqual([[{ type: "text", text: "early" }], [{ choice: "no" }]]);
+});
+
+test("up goes back to what was written into the field before", () => {
+  const { replies, type, shown, seen, panel } = opened();
+  seen();
+  type("Ann", "7");
+  panel.handle({ type: "key", key: "up" });
+  panel.handle({ type: "key", key: "up" });
+  expect(shown()).toContain("name ❯ Ann");
+  panel.handle({ type: "text", text: "a" });
+  type("", "", "L", "");
+  expect(replies).toEqual([{ value: { name: "Anna", age: 7, size: "L" } }]);
+});
+
+test("who asks stays on the screen, however much is said", () => {
+  const reason = `docs asks: ${"x ".repeat(2_000)}password for you:`;
+  const panel = new ValuePanel({
+    question: { id: "q", type: "elicitation", time: 0, reason, choices: [], schema: {} },
+    answer: () => undefined,
+    onTyped: () => undefined,
+    onWhole: () => undefined,
+    now: () => 0,
+  });
+  const rows = panel.draw(CONTEXT, 10).rows.map((row) => row.map(({ text }) => text).join(""));
+  expect([rows.length, rows[0], rows[1], rows[7]]).toEqual([
+    10,
+    expect.stringMatching(/^\? docs asks: x/),
+    expect.stringMatching(/^ {2}… 6\d more rows, ctrl\+o shows them$/),
+    expect.stringMatching(/for you:$/),
+  ]);
+});

@@ -1,0 +1,316 @@
+import type { CodingSession } from "../../coding/session/coding-session.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import type { Question, QuestionReply } from "../../view/question.ts";
+import { fieldHint, ValueForm } from "../../view/value-form.ts";
+import { InputLine } from "./input-line.ts";
+import { type Line, line, shownText } from "./paint/line.ts";
+import { type Look, marksOf } from "./paint/theme.ts";
+import { offeredReply } from "./panels/offered-reply.ts";
+import type { Panel } from "./panels/panel.ts";
+import { QUIET_MS } from "./panels/quiet.ts";
+import type { ScreenFace, ScreenOptions } from "./screen.ts";
+import type { TerminalEvent } from "./tty/key.ts";
+import { wholeQuestion } from "./views/question-lines.ts";
+import { isFinal, Scroll } from "./views/scroll.ts";
+import type { ViewContext } from "./views/view-context.ts";
+
+/** A prompt comes when nothing else has come for so long. */
+const PROMPT_MS = 50;
+
+/** Lines that are no value, even where one is asked for. */
+const SCREEN_COMMANDS = /^\/(?:stop|quit|exit)\s*$/;
+
+/**
+ * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are
+ * numbered, and the line that is typed next answers them.
+ */
+export class PlainScreen implements ScreenFace {
+  readonly input: InputLine;
+  readonly question: undefined;
+  // Written lines stay: they and hints are the terminal's own, and no key does anything to them.
+  readonly redraw: () => void = nothing;
+  readonly repaint: () => void = nothing;
+  readonly resized: () => void = nothing;
+  readonly setReflow: () => void = nothing;
+  readonly setKeymap: () => void = nothing;
+  readonly clearHint: () => void = nothing;
+  readonly #options: ScreenOptions;
+  readonly #scroll = { now: new Scroll() };
+  #look: Look;
+  #session: CodingSession | undefined;
+  #detach: readonly (() => void)[] = [];
+  #asked: Question | undefined;
+  /** The value that the question asks for, where it is no choice. */
+  #form: ValueForm | undefined;
+  /** When the question was written. */
+  #askedAt = 0;
+  /** The question that a line of the person answered, or ended with its run. */
+  #settled: string | undefined;
+  /** A question or a list went away by itself: the next line may have been begun for that. */
+  #isStale = false;
+  #panel: Panel | undefined;
+  #typed = "";
+  #isPaused = true;
+  #isPrompting = false;
+  #isWorking = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#look = options.look;
+    this.input = new InputLine(options);
+  }
+
+  get session(): CodingSession | undefined {
+    return this.#session;
+  }
+
+  get look(): Look {
+    return this.#look;
+  }
+
+  get hasPanel(): boolean {
+    return this.#panel !== undefined || this.#asked !== undefined;
+  }
+
+  get context(): ViewContext {
+    const { terminal, clock } = this.#options;
+    return {
+      width: Math.max(20, terminal.size.columns),
+      marks: marksOf(this.#look),
+      now: clock.now(),
+      details: false,
+    };
+  }
+
+  attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
+    this.detach();
+    this.#session = session;
+    this.#asked = undefined;
+    this.#form = undefined;
+    this.#isStale = false;
+    this.#scroll.now = new Scroll();
+    this.#scroll.now.print(this.#options.header?.(session, this.context, isResumed) ?? []);
+    if (isResumed) this.#scroll.now.open(session.view.items);
+    this.#detach = [
+      session.onChange(({ reset }) => {
+        if (reset === true) this.#scroll.now.restart(session.view.items);
+        this.draw();
+      }),
+      session.onQuestion(() => this.draw()),
+    ];
+    this.print([line("Write a message, or /help.")]);
+  }
+
+  detach(): void {
+    for (const end of this.#detach) end();
+    this.#session = undefined;
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "text") this.#typed += event.text;
+    if (event.type !== "key") return;
+    if (event.key === "ctrl+d") this.#options.onAction("leave", "");
+    else if (event.key === "enter") {
+      this.#isPrompting = false;
+      const text = this.#typed;
+      this.#typed = "";
+      this.#take(text);
+    }
+    this.draw();
+  }
+
+  print(lines: readonly Line[]): void {
+    this.#scroll.now.print(lines);
+    this.draw();
+  }
+
+  hint(text: string): void {
+    this.print([line(`(${text})`)]);
+  }
+
+  open(panel: Panel): void {
+    this.#panel = panel;
+    const choices = panel.choices;
+    const rows =
+      choices === undefined
+        ? (panel.page?.(this.context) ?? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows)
+        : [
+            line(choices.title),
+            ...choices.labels.map((label, index) => line(`${index + 1}. ${label}`)),
+            line("Number, or an empty line for none:"),
+          ];
+    this.print(rows);
+    if (choices === undefined) panel.handle({ type: "key", key: "escape" });
+  }
+
+  close(): void {
+    this.#panel = undefined;
+    // A number too many for the list is no answer to a question above it.
+    this.#askedAt = this.#options.clock.elapsed();
+  }
+
+  draw(): void {
+    if (this.#isPaused) return;
+    const session = this.#session;
+    const { final } = this.#scroll.now.advance(session?.view.items ?? [], this.context, isFinal);
+    this.#write(final);
+    const [question] = session?.questions ?? [];
+    if (question?.id !== this.#asked?.id) {
+      if (this.#asked !== undefined && this.#asked.id !== this.#settled) this.#goAway("question");
+      this.#form = undefined;
+      if (question !== undefined) this.#ask(question);
+      this.#asked = question;
+    }
+    const isWorking = session?.view.run !== undefined;
+    if (isWorking && !this.#isWorking) this.#write([line("(working; /stop ends it)")]);
+    this.#isWorking = isWorking;
+    this.#promptSoon();
+  }
+
+  #goAway(what: "question" | "list"): void {
+    this.#isStale = true;
+    this.#write([line(`(the ${what} is closed)`)]);
+  }
+
+  #ask(question: Question): void {
+    // The number that is typed next must not mean a list above, nor one that is typed for it the question.
+    if (this.#panel !== undefined) {
+      this.#panel.handle({ type: "key", key: "escape" });
+      this.#goAway("list");
+    }
+    this.#askedAt = this.#options.clock.elapsed();
+    const { type, schema = {} } = question;
+    this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
+    const whole = wholeQuestion(
+      type === "elicitation" ? { ...question, choices: [] } : question,
+      this.context,
+    );
+    if (this.#form === undefined)
+      this.#write([...whole, line("Number (for a refusal with a reason: its number, a blank, the reason):")]);
+    else
+      this.#write([...whole, line("(/no refuses, /back goes back to the field before)"), ...this.#fieldRows]);
+  }
+
+  get #fieldRows(): readonly Line[] {
+    const field = this.#form?.field;
+    if (field === undefined) return [line("An empty line says yes:")];
+    const notes = [field.note, fieldHint(field)].filter((each) => each !== undefined);
+    const text = `${field.label}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}:`;
+    return [line(withHiddenShown(text).replaceAll(/\s+/g, " "))];
+  }
+
+  /** Asks for a line once nothing more comes: what was typed last may have begun something. */
+  #promptSoon(): void {
+    clearTimeout(this.#timer);
+    if (this.#isPrompting) return;
+    this.#timer = setTimeout(() => {
+      const isWorking = this.#session?.view.run !== undefined;
+      if (this.#isPaused || this.#session === undefined || (isWorking && !this.hasPanel)) return;
+      this.#options.terminal.write("> ");
+      this.#isPrompting = true;
+    }, PROMPT_MS);
+  }
+
+  later(): void {
+    this.draw();
+  }
+
+  setLook(look: Look): void {
+    this.#look = look;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    clearTimeout(this.#timer);
+  }
+
+  finish(lines: readonly Line[]): void {
+    if (this.#isPaused) return;
+    const { final, live } = this.#scroll.now.advance(
+      this.#session?.view.items ?? [],
+      this.context,
+      () => true,
+    );
+    this.#write([...final, ...live, ...lines]);
+    if (this.#isPrompting) this.#options.terminal.write("\n");
+    this.pause();
+  }
+
+  #take(text: string): void {
+    const question = this.#asked;
+    const panel = this.#panel;
+    const isStale = this.#isStale;
+    this.#isStale = false;
+    const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
+    if (panel?.choices !== undefined) {
+      const index = Number(text.trim()) - 1;
+      if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
+        panel.choices.choose(index);
+      else panel.handle({ type: "key", key: "escape" });
+    } else if (isCommand || question === undefined) {
+      if (!isCommand && this.#isTooSoon(isStale)) return;
+      if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
+      this.input.replace(text);
+      this.#options.onAction("send", "");
+    } else if (this.#isTooSoon(isStale)) return;
+    else if (this.#form === undefined) this.#answer(question, text.trim());
+    else this.#fill(question, this.#form, text);
+  }
+
+  /** True when a line may have been begun for what stood here before. */
+  #isTooSoon(isStale: boolean): boolean {
+    const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
+    if (isStale) this.#write([line("(this may have been meant for what is closed: write it again)")]);
+    else if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
+    return isStale || isTooSoon;
+  }
+
+  #fill(question: Question, form: ValueForm, text: string): void {
+    const word = text.trim();
+    const taken = word === "/back" || word === "/no" ? undefined : form.take(text);
+    if (word === "/back") form.back();
+    if (word === "/no") this.#reply(question, { choice: "no" });
+    else if (taken !== undefined && "value" in taken) this.#reply(question, taken);
+    else
+      this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
+  }
+
+  #answer(question: Question, text: string): void {
+    const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
+    const reply = offeredReply(question, Number(number) - 1);
+    const takesWords = question.type === "permission" && reply !== undefined && "choice" in reply;
+    // A sentence that begins with a number may be meant for the model: only a no takes words.
+    if (reply === undefined || (reason !== "" && !(takesWords && reply.choice === "no")))
+      this.#write([line("(write the number of one of the answers)")]);
+    else this.#reply(question, reason === "" ? reply : { choice: "no", reason });
+  }
+
+  #reply({ id }: Question, reply: QuestionReply): void {
+    this.#settled = id;
+    this.#session?.answer(id, reply);
+  }
+
+  #write(rows: readonly Line[]): void {
+    if (rows.length === 0) return;
+    const text = rows
+      .map(
+        (row) =>
+          `${row
+            .map((each) => shownText(each, this.#look))
+            .join("")
+            .trimEnd()}\n`,
+      )
+      .join("");
+    this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
+    this.#isPrompting = false;
+  }
+}
+
+function nothing(): void {
+  // There is nothing to do.
+}

@@ -1,0 +1,416 @@
+import type { CodingSession } from "../../coding/session/coding-session.ts";
+import { errorMessage } from "../../core/base/errors.ts";
+import type { QuestionReply } from "../../view/question.ts";
+import { terminalLine } from "../../view/safe-text.ts";
+import type { SessionView } from "../../view/view.ts";
+import { graphemes } from "../text/columns.ts";
+import { composeFrame } from "./compose-frame.ts";
+import { isEditCommand } from "./editor/editor.ts";
+import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { Floor } from "./floor.ts";
+import { Hint } from "./hint.ts";
+import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
+import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
+import { type Line, line } from "./paint/line.ts";
+import { type Look, marksOf, type Role } from "./paint/theme.ts";
+import type { Panel, PanelRows } from "./panels/panel.ts";
+import { panelForQuestion } from "./panels/panel-for-question.ts";
+import type { Size, TerminalEvent } from "./tty/key.ts";
+import { type Reflow, Renderer } from "./tty/renderer.ts";
+import type { ScreenTerminal } from "./tty/tty-terminal.ts";
+import { Scroll, type ScrollRows } from "./views/scroll.ts";
+import type { RunningShell } from "./views/side-lines.ts";
+import { statusLine } from "./views/status-line.ts";
+import type { ViewContext } from "./views/view-context.ts";
+
+/** Options of a {@link Screen}. */
+export interface ScreenOptions extends InputLineOptions {
+  readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
+  readonly look: Look;
+  readonly reflow: Reflow;
+  readonly keymap: Keymap;
+  /** Branch, else the name of the folder. Asked for each frame. */
+  readonly place: () => string;
+  /** Stands above a conversation that is shown from now on. */
+  readonly header?: (session: CodingSession, context: ViewContext, isResumed: boolean) => readonly Line[];
+  /** Milliseconds since the epoch, and from some moment on. */
+  readonly clock: { readonly now: () => number; readonly elapsed: () => number };
+  /** Does what a key says that is not about the text. */
+  readonly onAction: (action: KeyAction, key: string) => void;
+  /** Commands that the person typed and that are at work: the conversation has them when they have ended. */
+  readonly shells?: () => readonly RunningShell[];
+}
+
+/** Shortest time between two frames that nobody waits for. */
+const FRAME_MS = 33;
+/** A window rests that keeps its size for so long. */
+const REST_MS = 60;
+
+/**
+ * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in
+ * the conversation lives in the session; here is only what a person is about to say, and what they look at.
+ */
+export class Screen {
+  readonly input: InputLine;
+  readonly #options: ScreenOptions;
+  readonly #renderer: Renderer;
+  readonly #panels: Panel[] = [];
+  #reflow: Reflow;
+  #look: Look;
+  #scroll = new Scroll();
+  #session: CodingSession | undefined;
+  #detach: readonly (() => void)[] = [];
+  #question: ReturnType<typeof panelForQuestion> | undefined;
+  readonly #hint = new Hint();
+  #highlight: LoadHighlighter | undefined;
+  /** The next frame, if one is due; and the one with the next second. */
+  #timer: NodeJS.Timeout | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+  #resizing: NodeJS.Timeout | undefined;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  readonly #floor = new Floor();
+  #isPaused = true;
+  #keymap: Keymap;
+
+  constructor(options: ScreenOptions) {
+    this.#options = options;
+    this.#look = options.look;
+    this.#keymap = options.keymap;
+    this.input = new InputLine(options);
+    const { terminal } = options;
+    this.#reflow = options.reflow;
+    this.#renderer = new Renderer({
+      write: (text) => terminal.write(text),
+      look: () => this.#look,
+      reflow: () => this.#reflow,
+      rows: terminal.size.rows,
+    });
+  }
+
+  get session(): CodingSession | undefined {
+    return this.#session;
+  }
+
+  get look(): Look {
+    return this.#look;
+  }
+
+  get context(): ViewContext {
+    const { terminal, clock } = this.#options;
+    return {
+      width: Math.max(2, terminal.size.columns),
+      marks: marksOf(this.#look),
+      now: clock.now(),
+      details: false,
+      highlight: this.#highlight,
+    };
+  }
+
+  /** True when something stands in the place of the input. */
+  get hasPanel(): boolean {
+    return this.#panels.length > 0 || this.#question !== undefined;
+  }
+
+  /** Shows a session; the one before is no longer listened to. */
+  attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
+    this.detach();
+    this.#session = session;
+    this.#scroll = new Scroll();
+    this.#scroll.print(this.#options.header?.(session, this.context, isResumed) ?? []);
+    if (isResumed) this.#scroll.open(session.view.items);
+    this.#detach = [
+      session.onChange(({ reset }) => {
+        if (reset === true) this.#scroll.restart(session.view.items);
+        this.#syncQuestion();
+        this.later();
+      }),
+      session.onQuestion(() => {
+        this.#syncQuestion();
+        this.draw();
+      }),
+    ];
+    this.#syncQuestion();
+    this.#loadColours();
+    this.draw();
+  }
+
+  detach(): void {
+    for (const end of this.#detach) end();
+    this.#detach = [];
+    this.#session = undefined;
+    this.#question = undefined;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.draw();
+  }
+
+  /** Leaves the terminal to somebody else: what may still change is taken away, the cursor where it began. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stopTimers();
+    this.#floor.reset();
+    this.#renderer.erase();
+    this.#renderer.forget();
+  }
+
+  /** The last frame: everything of the conversation as it stands, without input and status. */
+  finish(lines: readonly Line[]): void {
+    if (this.#isPaused) return;
+    const items = this.#session?.view.items ?? [];
+    const { final, live } = this.#scroll.advance(items, this.context, () => true);
+    this.#renderer.draw({ final: [...final, ...live, ...lines], live: [], caret: { row: 0, column: 0 } });
+    this.#isPaused = true;
+    this.#stopTimers();
+  }
+
+  /** Prints lines above the input, for good. */
+  print(lines: readonly Line[]): void {
+    this.#scroll.print(lines);
+    this.draw();
+  }
+
+  /** Says something above the status for a moment. */
+  hint(text: string, role: Role = "warning"): void {
+    this.#hint.say(text, role);
+    this.draw();
+  }
+
+  clearHint(): void {
+    this.#hint.clear();
+  }
+
+  open(panel: Panel): void {
+    this.#panels.push(panel);
+    this.draw();
+  }
+
+  /** Takes a panel away; without one the newest. */
+  close(panel?: Panel): void {
+    const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
+    if (at >= 0) this.#panels.splice(at, 1);
+    // What was typed for a list is no answer to the question below it.
+    this.#question?.disturb();
+    this.draw();
+  }
+
+  setLook(look: Look): void {
+    this.#look = look;
+    if (this.#isPaused) return;
+    this.#renderer.repaint();
+    this.draw();
+  }
+
+  /** Draws everything again from where it began, with the next frame. */
+  repaint(): void {
+    this.#renderer.repaint();
+  }
+
+  /** The terminal has said what it is. */
+  setReflow(reflow: Reflow): void {
+    this.#reflow = reflow;
+  }
+
+  setKeymap(keymap: Keymap): void {
+    this.#keymap = keymap;
+  }
+
+  resized(size: Size): void {
+    if (this.#isPaused) return;
+    // While a window is dragged its rows move under every frame: what is drawn waits until it rests.
+    clearTimeout(this.#resizing);
+    this.#resizing = setTimeout(() => {
+      this.#resizing = undefined;
+      this.#floor.reset();
+      this.#renderer.resize(size);
+      this.draw();
+    }, REST_MS);
+  }
+
+  /** Draws everything anew on a cleared screen. */
+  redraw(): void {
+    this.#floor.reset();
+    this.#renderer.clearScreen();
+    this.draw();
+  }
+
+  /** The question that is open. */
+  get question(): ReturnType<typeof panelForQuestion> | undefined {
+    return this.#question;
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "reply") return;
+    const panel = this.#panels.at(-1) ?? this.#question;
+    if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
+      this.#act(event.key);
+    else if (panel === undefined) this.#edit(event);
+    // The next letter is not for a panel that the one before closed. Several at once answer no question.
+    else if (event.type === "text" && panel !== this.#question)
+      for (const letter of graphemes(event.text)) this.#letter(letter);
+    else panel.handle(event);
+  }
+
+  #letter(text: string): void {
+    const panel = this.#panels.at(-1) ?? this.#question;
+    if (panel === undefined) this.input.type(text);
+    else panel.handle({ type: "text", text });
+  }
+
+  later(): void {
+    if (this.#timer !== undefined || this.#isPaused) return;
+    const wait = Math.max(0, this.#drawnAt + FRAME_MS - this.#options.clock.elapsed());
+    this.#timer = setTimeout(() => this.draw(), wait);
+  }
+
+  /** Draws now, unless the terminal has not taken the frame before. */
+  draw(): void {
+    if (this.#isPaused || this.#resizing !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#options.terminal.isBusy) {
+      this.#timer = setTimeout(() => this.draw(), FRAME_MS);
+      return;
+    }
+    if (this.#options.terminal.checkSize()) return;
+    this.#drawnAt = this.#options.clock.elapsed();
+    this.input.refresh();
+    this.#renderer.draw(this.#frame());
+    this.#scheduleTick();
+  }
+
+  #frame(): Parameters<Renderer["draw"]>[0] {
+    const { context, session } = this;
+    const rows = this.#scroll.advance(session?.view.items ?? [], context);
+    try {
+      const lower = this.#lower(rows, session?.view, context);
+      this.#floor.settle(lower.live.length, this.hasPanel);
+      return { final: rows.final, ...lower };
+    } catch (error) {
+      const text = `This part of the screen failed and is left out: ${errorMessage(error)}`;
+      return { final: rows.final, live: [line(text, { role: "bad" })], caret: { row: 0, column: 0 } };
+    }
+  }
+
+  #lower(
+    { final, live }: ScrollRows,
+    view: SessionView | undefined,
+    context: ViewContext,
+  ): ReturnType<typeof composeFrame> {
+    const { terminal, clock } = this.#options;
+    const { size } = terminal;
+    const panel = this.#panels.at(-1) ?? this.#question;
+    const bottom = panel === undefined ? this.#input(view, context) : this.#panelRows(panel, context);
+    const popup = panel === undefined ? this.input.popup(context, size.rows - bottom.rows.length - 2) : [];
+    const isPanel = panel !== undefined;
+    const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
+    const [{ marks, width }, place] = [context, this.#options.place()];
+    const notice = this.#hint.rowsAt(clock.elapsed(), width);
+    // Before there is a session a list says all there is to say.
+    const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
+    const least = this.#floor.after(final.length);
+    const parts = { live, least, view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
+    return composeFrame(parts, context);
+  }
+
+  #input(view: SessionView | undefined, context: ViewContext): ReturnType<InputLine["draw"]> {
+    const { rows } = this.#options.terminal.size;
+    const maxRows = Math.max(1, Math.min(12, Math.floor(rows / 2)));
+    return this.input.draw(context, {
+      role: roleOf(view),
+      placeholder: placeholderOf(view, context),
+      maxRows,
+    });
+  }
+
+  #panelRows(panel: Panel, context: ViewContext): Required<PanelRows> {
+    const { rows: all } = this.#options.terminal.size;
+    const isQuestion = panel === this.#question;
+    const draft = isQuestion ? this.input.draft(context, all - 1) : [];
+    const most = isQuestion ? all - 2 - draft.length : Math.min(all - 1, Math.ceil(all * 0.75));
+    const { rows, caret = { row: rows.length - 1, column: 0 } } = panel.draw(context, Math.max(1, most));
+    return { rows: [...rows, ...draft], caret };
+  }
+
+  /** Seconds that are shown go on while something is at work; else nothing is drawn. */
+  #scheduleTick(): void {
+    clearTimeout(this.#ticker);
+    const { clock } = this.#options;
+    const hintLeft = this.#hint.leftAt(clock.elapsed());
+    const isRunning = this.#session?.view.run !== undefined || this.#shells.length > 0;
+    const wait = isRunning ? 1_000 - (clock.now() % 1_000) : hintLeft > 0 ? hintLeft + 1 : undefined;
+    if (wait !== undefined) this.#ticker = setTimeout(() => this.draw(), wait);
+  }
+
+  get #shells(): readonly RunningShell[] {
+    return this.#options.shells?.() ?? [];
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#resizing);
+    this.#resizing = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#ticker);
+    this.#timer = undefined;
+  }
+
+  #syncQuestion(): void {
+    const session = this.#session;
+    const [first] = session?.questions ?? [];
+    if (session === undefined || first === undefined) {
+      this.#question = undefined;
+      return;
+    }
+    if (this.#question?.question.id === first.id) return;
+    const { clock, onAction } = this.#options;
+    const answer = (id: string, reply: QuestionReply): void => {
+      session.answer(id, reply);
+      this.#syncQuestion();
+    };
+    this.#question = panelForQuestion({
+      question: first,
+      answer,
+      onWhole: () => onAction("details", ""),
+      onTyped: (event) => this.#edit(event),
+      onStop: () => onAction("escape", ""),
+      onMode: () => onAction("mode", ""),
+      more: () => Math.max(0, session.questions.length - 1),
+      now: () => clock.elapsed(),
+    });
+  }
+
+  #edit(event: TerminalEvent): void {
+    if (event.type === "text") this.input.type(event.text);
+    else if (event.type === "paste") this.input.paste(event.text);
+    else if (event.type === "key") this.#act(event.key);
+  }
+
+  #act(key: string): void {
+    const action = this.#keymap.actionOf.get(key);
+    if (action === undefined) {
+      if (key.startsWith("alt+") && /^[1-9]$/.test(key.slice(4))) this.#options.onAction("take-back", key);
+      return;
+    }
+    if (isEditCommand(action)) this.input.edit(action);
+    else this.#options.onAction(action, key);
+  }
+
+  /** Code is coloured once the colours are loaded; nobody waits for them. */
+  #loadColours(): void {
+    if (this.#highlight !== undefined) return;
+    void import("./markdown/highlight.ts").then(
+      ({ highlighterFor }) => {
+        this.#highlight = highlighterFor;
+      },
+      () => undefined,
+    );
+  }
+}
+
+/** The screen for commands and keys: one that is drawn in place, or one of lines only. */
+export type ScreenFace = Pick<Screen, keyof Screen>;
+
+/** Keys that work whatever has the others. */
+const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);

@@ -1,0 +1,83 @@
+import { basename } from "node:path";
+import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import { type Environment, variable } from "../../../system/env.ts";
+
+/** Whoever pressed no key for so long looks at something else. */
+const AWAY_MS = 10_000;
+
+/** Options of an {@link Attention}. */
+export interface AttentionOptions {
+  readonly terminal: { readonly write: (text: string) => void; readonly setTitle: (title: string) => void };
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly elapsed: () => number;
+  /** Nothing but text and the bell is written. */
+  readonly isPlain?: boolean;
+}
+
+/** The parts of a session that an {@link Attention} looks at. */
+type WatchedSession = Pick<CodingSession, "onChange"> & {
+  readonly view: Pick<CodingSession["view"], "state">;
+};
+
+/** Tells in the window's title what goes on; calls a person away at questions and when a run ends. */
+export class Attention {
+  readonly #options: AttentionOptions;
+  #keyAt: number;
+  #state = "";
+  #title = "";
+  #isSilent = false;
+  #end: (() => void) | undefined;
+
+  constructor(options: AttentionOptions) {
+    this.#options = options;
+    this.#keyAt = options.elapsed();
+  }
+
+  keyPressed(): void {
+    this.#keyAt = this.#options.elapsed();
+  }
+
+  silence(): void {
+    this.#isSilent = true;
+  }
+
+  watch(session: WatchedSession): void {
+    this.#end?.();
+    this.#state = "";
+    this.#end = session.onChange(({ rest }) => {
+      if (rest) this.#show(session.view.state);
+    });
+    this.#show(session.view.state);
+  }
+
+  #show(state: CodingSession["view"]["state"]): void {
+    if (state === this.#state) return;
+    const before = this.#state;
+    this.#state = state;
+    const { terminal, cwd, elapsed } = this.#options;
+    const title = `${TITLES[state]}nano-agent - ${basename(cwd)}`;
+    if (title !== this.#title) terminal.setTitle(title);
+    this.#title = title;
+    const calls = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
+    if (calls && !this.#isSilent && elapsed() - this.#keyAt >= AWAY_MS) terminal.write(this.#call(state));
+  }
+
+  #call(state: string): string {
+    const { environment, isPlain = false } = this.#options;
+    const program = variable(environment, "TERM_PROGRAM") ?? "";
+    const text = state === "waiting" ? "nano-agent asks something" : "nano-agent has ended its run";
+    return NOTIFYING.has(program) && !isPlain ? `\u001B]9;${text}\u0007` : "\u0007";
+  }
+}
+
+const TITLES: { readonly [state in CodingSession["view"]["state"]]: string } = {
+  idle: "",
+  running: "* ",
+  waiting: "? ",
+  stopping: "* ",
+  closed: "",
+};
+
+/** Terminals that show such a text as a notification. */
+const NOTIFYING: ReadonlySet<string> = new Set(["iTerm.app", "ghostty", "WezTerm", "kitty"]);

@@ -1,0 +1,240 @@
+import { columnsOf } from "../../text/columns.ts";
+import { type Line, lineColumns, type Span } from "../paint/line.ts";
+import { paintLine } from "../paint/paint-line.ts";
+import type { Look, Style } from "../paint/theme.ts";
+import type { Size } from "./key.ts";
+
+/** The contents of the screen now: lines that are final, and the rows below them that may still change. */
+export interface Frame {
+  /** Lines that are printed once and never touched again. */
+  readonly final: readonly Line[];
+  /** Rows that are drawn anew in place: at most as many as the terminal has. */
+  readonly live: readonly Line[];
+  /** Where the terminal's cursor stands, in `live`. */
+  readonly caret: { readonly row: number; readonly column: number };
+}
+
+/** The parts a {@link Renderer} draws with. */
+export interface RendererOptions {
+  readonly write: (text: string) => void;
+  readonly look: () => Look;
+  /** The terminal's way with its lines when it becomes narrower. */
+  readonly reflow: () => Reflow;
+  readonly rows: number;
+}
+
+/**
+ * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
+ * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
+ * came to be, those behind it too.
+ */
+export type Reflow = "none" | "exact" | "counting";
+
+/**
+ * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn
+ * in place, and only what changed of them is written. It asks the terminal nothing and knows no position on
+ * it but that of its own rows.
+ */
+export class Renderer {
+  readonly #options: RendererOptions;
+  #shown: readonly Line[] = [];
+  #rows: number;
+  #caret = { row: 0, column: 0 };
+  #out = "";
+  #row = 0;
+  #column = 0;
+  /** True when text that is wider than the window is cut there, in the frame so far. */
+  #cuts = false;
+
+  constructor(options: RendererOptions) {
+    this.#options = options;
+    this.#rows = options.rows;
+  }
+
+  /** Draws a frame. Writes nothing where nothing changed. */
+  draw({ final, live, caret }: Frame): void {
+    const rows = final.length === 0 ? live : [...final, ...live];
+    this.#out = "";
+    this.#cuts = false;
+    this.#row = this.#caret.row;
+    this.#column = this.#caret.column;
+    for (const [index, row] of rows.entries())
+      if (index < final.length) this.#printRow(index, row);
+      else this.#drawRow(index, row);
+    if (rows.length < this.#shown.length) {
+      this.#moveTo(rows.length, 0);
+      this.#out += ERASE_BELOW;
+    }
+    this.#shown = rows.slice(final.length);
+    const drew = this.#out !== "";
+    this.#moveTo(final.length + caret.row, caret.column);
+    this.#caret = caret;
+    if (this.#out === "") return;
+    const wrapping = this.#cuts ? WRAP_ON : "";
+    this.#options.write(drew ? `${BEGIN}${this.#out}${wrapping}${END}` : this.#out);
+  }
+
+  /**
+   * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows,
+   * wherever they are now, and over nothing else.
+   */
+  resize({ columns, rows }: Size): void {
+    const how = this.#options.reflow();
+    // A terminal that becomes lower gives up rows behind the cursor first.
+    const gone = Math.max(0, this.#rows - rows);
+    this.#rows = rows;
+    const heights = this.#shown.map((row) =>
+      how === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
+    );
+    const above = heights.slice(0, this.#caret.row).reduce((sum, height) => sum + height, 0);
+    const left = Math.max(this.#caret.row + 1, heights.length - gone);
+    const behind = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
+    this.#wipe(how === "counting" ? above + behind : above);
+  }
+
+  /** Draws all live rows anew with the next frame: the colours changed. */
+  repaint(): void {
+    this.#wipe(this.#caret.row);
+  }
+
+  /** Draws all anew with the next frame, on a cleared screen: what stood there scrolls away, not lost. */
+  clearScreen(): void {
+    this.#wipe(this.#caret.row);
+    this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
+  }
+
+  /** Takes the live rows away; the cursor stands where they began, and the next frame begins there. */
+  erase(): void {
+    this.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
+  }
+
+  /** The cursor stands at the beginning of a line that is ours, and nothing of ours is on the screen. */
+  forget(): void {
+    this.#shown = [];
+    this.#caret = { row: 0, column: 0 };
+  }
+
+  #wipe(above: number): void {
+    this.#options.write(`${above > 0 ? `\u001B[${above}A` : ""}${ERASE_BELOW}`);
+    this.forget();
+  }
+
+  /**
+   * A final row is written whole and ended by a line feed, as are the rows below it, whatever of it stands
+   * there already: where what stands there is not what we think it is, because the window has changed
+   * meanwhile, nothing is written over it.
+   */
+  #printRow(index: number, row: Line): void {
+    this.#moveTo(index, 0);
+    this.#paint(row, 0);
+    const old = this.#shown[index];
+    if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
+  }
+
+  #drawRow(index: number, row: Line): void {
+    const old = this.#shown[index];
+    if (old === undefined) {
+      this.#moveTo(index, 0);
+      this.#paint(row, 0);
+      return;
+    }
+    if (old === row) return;
+    const kept = sameStart(old, row);
+    if (kept === undefined) return;
+    this.#moveTo(index, kept.columns);
+    this.#paint(row, kept.chars);
+    if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
+  }
+
+  /**
+   * A text whose width is in doubt stays on its row (DECAWM). One that is not may break: in a window that has
+   * become narrower while the frame was on its way it takes as many rows as a later {@link resize} counts for
+   * it, and nothing above is taken for ours.
+   */
+  #cutWhere(isDoubtful: boolean): void {
+    if (isDoubtful === this.#cuts) return;
+    this.#cuts = isDoubtful;
+    this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
+  }
+
+  /** Down by line feeds: at the lower edge they scroll, where a movement would stay on the row. */
+  #moveTo(row: number, column: number): void {
+    if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
+    else if (row > this.#row) {
+      this.#out += "\r\n".repeat(row - this.#row);
+      this.#column = 0;
+    }
+    this.#row = row;
+    if (column !== this.#column) this.#out += column === 0 ? "\r" : `\u001B[${column + 1}G`;
+    this.#column = column;
+  }
+
+  #paint(row: Line, fromChar: number): void {
+    const text = row
+      .map((each) => each.text)
+      .join("")
+      .slice(fromChar);
+    this.#cutWhere(!isMeasured(text));
+    this.#out += paintLine(row, this.#options.look(), fromChar);
+    this.#column += columnsOf(text);
+  }
+}
+
+/** One update: the terminal shows it whole (DEC 2026). */
+const BEGIN = "\u001B[?2026h";
+const END = "\u001B[?2026l";
+/** From the cursor's row down, but not from column one: tmux would move a first row to its scrollback. */
+const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
+const WRAP_OFF = "\u001B[?7l";
+const WRAP_ON = "\u001B[?7h";
+
+interface Start {
+  readonly chars: number;
+  readonly columns: number;
+}
+
+/** How much two lines share from the beginning, cut between graphemes; undefined when they are equal. */
+function sameStart(old: Line, row: Line): Start | undefined {
+  let chars = 0;
+  const before = cellsOf(old);
+  for (const now of cellsOf(row)) {
+    const was = before.next().value;
+    if (was?.text !== now.text || !sameStyle(was.style, now.style)) break;
+    chars += now.text.length;
+  }
+  const text = row.map((each) => each.text).join("");
+  if (chars === text.length && before.next().done === true) return undefined;
+  let at = chars;
+  // A joiner, mark or half a pair belongs to what precedes it; behind one the same text may look otherwise.
+  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
+    at--;
+  return { chars: at, columns: columnsOf(text.slice(0, at)) };
+}
+
+/** True when every terminal gives a text the width that it has here. */
+function isMeasured(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
+  return true;
+}
+
+function isAlone(code: number): boolean {
+  return (
+    (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
+  );
+}
+
+function sameStyle(left: Style, right: Style): boolean {
+  return (
+    left === right ||
+    (left.role === right.role &&
+      left.link === right.link &&
+      left.bold === right.bold &&
+      left.italic === right.italic &&
+      left.strike === right.strike)
+  );
+}
+
+/** The characters of a line, each with its style. */
+function* cellsOf(row: Line): Generator<Span, undefined> {
+  for (const { text, style } of row) for (const char of text) yield { text: char, style };
+}

@@ -1,0 +1,313 @@
+import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
+import type { Question } from "../../../view/question.ts";
+import { questionKind, questionSubject } from "../../../view/question-kind.ts";
+import { choiceText, questionHeading, questionNotes } from "../../../view/question-text.ts";
+import { mostColumnsOf } from "../../text/columns.ts";
+import { editsText } from "../../text/edit-text.ts";
+import {
+  cutLine,
+  fitLine,
+  type Line,
+  line,
+  lineColumns,
+  type Span,
+  span,
+  textLines,
+  wrapLine,
+} from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
+import { diffLines } from "./diff-lines.ts";
+import { keysLine } from "./list-lines.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** An answer below a question. */
+export interface QuestionOption {
+  readonly label: string;
+  /** True when it adds a rule, which must be read whole. */
+  readonly hasRule: boolean;
+}
+
+/** The answers of a question, in the order of their numbers. Stopping is a key of its own. */
+export function questionOptions(question: Question): readonly QuestionOption[] {
+  const plain = (label: string): QuestionOption => ({ label, hasRule: false });
+  if (question.type === "choice")
+    return [...(question.options ?? []).map(({ label }) => plain(label)), plain("None of these")];
+  return question.choices
+    .filter(({ choice }) => choice !== "stop")
+    .map((each) => ({ label: choiceText(each, question), hasRule: each.rule !== undefined }));
+}
+
+/** How a question stands on the screen. */
+export interface QuestionState {
+  /** The option that is marked; undefined as long as no arrow was pressed. */
+  readonly marked: number | undefined;
+  /** Rows there are for all of it. */
+  readonly maxRows: number;
+  /** Further questions that wait. */
+  readonly more: number;
+  /** The rows of a reason that is written, in place of the last option. */
+  readonly reason?: readonly Line[];
+}
+
+/** The rows of a question, and what of its answers cannot be read in them. */
+export interface QuestionRows {
+  readonly rows: readonly Line[];
+  /** Answers whose rule a larger window would show, by their places: nobody can say yes to them. */
+  readonly cut: ReadonlySet<number>;
+  /** The row that the written reason begins in. */
+  readonly reasonRow: number;
+}
+
+/** In a smaller window nobody can say yes. */
+const LEAST_ROWS = 8;
+
+/**
+ * A question with its answers; of something long the beginning and the end, never less than the end. Where
+ * rows are scarce blank rows go first, then the keys, then the notes, then the middle of what is asked.
+ * Undefined where there is no room: nobody can say yes to what they do not see.
+ */
+export function questionLines(
+  question: Question,
+  state: QuestionState,
+  context: ViewContext,
+): QuestionRows | undefined {
+  const { maxRows } = state;
+  const head = headLines(question, state.more, context);
+  const subject = subjectLines(question, context);
+  const notes = noteLines(question, context);
+  const { rows: answers, cut } = answerLines(question, state, context);
+  const least = head.length + Math.min(subject.length, 2) + answers.length;
+  if (maxRows < LEAST_ROWS || least > maxRows) return undefined;
+  let room = maxRows - least;
+  const take = (rows: readonly Line[], isWanted = true): readonly Line[] => {
+    if (!isWanted || rows.length > room) return [];
+    room -= rows.length;
+    return rows;
+  };
+  const shownNotes = take(notes.slice(0, Math.max(0, room)));
+  const rest = subject.length - Math.min(subject.length, 2);
+  const keys = (isCut: boolean): Line => keyRow(question, { state, context, isCut });
+  // The key row goes before what is asked does.
+  const isCut = rest > room || shownNotes.length < notes.length;
+  const keyRows = take([keys(isCut)], question.choices.length > 0 || question.type === "choice");
+  const gaps = Math.max(0, Math.min(3, room - rest));
+  const shown = shortened(subject, Math.min(subject.length, 2) + room - gaps, context);
+  const gap = (wanted: number): readonly Line[] => (gaps >= wanted ? [[]] : []);
+  const above = [...head, ...(question.diff === undefined ? gap(3) : []), ...shown, ...shownNotes, ...gap(1)];
+  const rows = [...above, ...answers, ...gap(2), ...keyRows];
+  const reasonRow = above.length + answers.length - (state.reason?.length ?? 0);
+  return { rows, cut, reasonRow };
+}
+
+/** The lines in the place of a question that a window has no room for. */
+export function tooSmallLines(question: Question, { width, marks }: ViewContext): readonly Line[] {
+  const { title } = questionHeading(question);
+  const text = `${marks.ask} ${withHiddenShown(title)}: Window too small to answer. v shows all, esc stops.`;
+  return wrapLine(line(text, { role: "warning" }), { width });
+}
+
+/** All of what is asked and what can be answered, for reading. */
+export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
+  const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
+  const options = questionOptions(question).flatMap((each, index) =>
+    optionLines(each, index, { state, context }),
+  );
+  const gap: readonly Line[] = options.length === 0 ? [] : [[]];
+  return [
+    ...headLines(question, 0, context),
+    ...subjectLines(question, context),
+    ...noteLines(question, context),
+    ...gap,
+    ...options,
+  ];
+}
+
+/** A title in a rule across the window. `rule`: of a list or page, which asks nothing. */
+export interface RuleTitle {
+  readonly title: Line;
+  /** At the right end of the rule. */
+  readonly right?: string;
+  readonly role: Role;
+}
+
+/** The rows of a title: one, unless it is longer than the window is wide. */
+export function titleRule(
+  { title, right = "", role }: RuleTitle,
+  { width, marks }: ViewContext,
+): readonly Line[] {
+  const mark = role === "rule" ? "" : `${role === "bad" ? marks.alert : marks.ask} `;
+  const first: Line = [span(`${marks.rule}${marks.rule} ${mark}`, { role })];
+  const used = lineColumns(first) + title.reduce((sum, each) => sum + mostColumnsOf(each.text), 0);
+  const tail: Line =
+    right === "" ? [] : [span(` ${right} `, { role: "muted" }), span(`${marks.rule}${marks.rule}`, { role })];
+  const fill = width - used - lineColumns(tail) - 1;
+  if (fill < 1) return unclipped(wrapLine(title, { width, first, rest: line("   ") }), width);
+  return [[...first, ...title, span(` ${marks.rule.repeat(fill)}`, { role }), ...tail]];
+}
+
+function headLines(question: Question, more: number, context: ViewContext): readonly Line[] {
+  const role = "warning";
+  const { title, target, note } = questionHeading(question);
+  const { diff } = question;
+  const { minus } = context.marks;
+  const counts = [
+    ...(diff === undefined || diff.added === 0 ? [] : [span(` +${diff.added}`, { role: "added" })]),
+    ...(diff === undefined || diff.removed === 0
+      ? []
+      : [span(` ${minus}${diff.removed}`, { role: "removed" })]),
+  ];
+  const text: Line = [
+    span(withHiddenShown(title), { role, bold: true }),
+    span(target === undefined ? "" : ` ${withHiddenShown(target)}`, { bold: true }),
+    ...(counts.length === 0 ? [] : [span(" "), ...counts]),
+  ];
+  const right = more > 0 ? `1 of ${more + 1}` : (note ?? "");
+  return titleRule({ title: text, right, role }, context);
+}
+
+/** Rows that stay whole on a terminal which draws some of their letters wider than others do. */
+function unclipped(rows: readonly Line[], width: number): readonly Line[] {
+  return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
+}
+
+/** Where text of the call begins: left of it stand our own words alone. */
+const SUBJECT_INDENT = 4;
+
+function subjectLines(question: Question, context: ViewContext): readonly Line[] {
+  const { diff } = question;
+  if (diff !== undefined) {
+    const inner = { ...context, width: Math.max(8, context.width - 2), isAsked: true };
+    return unclipped(diffLines(diff, inner), inner.width).map((row) => [span("  "), ...row]);
+  }
+  const text = subjectOf(question);
+  if (text === "") return [];
+  const isCommand = question.tool === "bash";
+  const width = Math.max(8, context.width - SUBJECT_INDENT);
+  return textRows(text, width).map((row, index): Line => {
+    const isPrompt = isCommand && index === 0;
+    return [span(isPrompt ? "  $ " : " ".repeat(SUBJECT_INDENT), { role: "muted" }), ...row];
+  });
+}
+
+/** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
+function textRows(text: string, width: number): readonly Line[] {
+  return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
+}
+
+function subjectOf(question: Question): string {
+  const { type, tool, input = {}, reason } = question;
+  if (type !== "permission") return reason;
+  const subject = questionSubject(question);
+  if (subject === undefined) return JSON.stringify(input, undefined, 1);
+  const { others } = subject;
+  // The heading names it, unless it is the call itself.
+  const isNamed = questionKind(question) !== "call" && tool !== "bash";
+  const main = isNamed ? [] : [subject.main];
+  const { edits, ...more } = others;
+  // Edits that cannot be shown in their file, because what they replace is not there.
+  const edited = tool === "edit" && Object.keys(more).length === 0 ? editsText(edits) : undefined;
+  const rest = Object.keys(others).length === 0 ? [] : [edited ?? JSON.stringify(others, undefined, 1)];
+  return [...main, ...rest].join("\n");
+}
+
+function noteLines(question: Question, { width }: ViewContext): readonly Line[] {
+  const texts = [
+    questionHeading(question).target ?? "",
+    subjectOf(question),
+    ...question.choices.map(({ rule }) => rule ?? ""),
+  ];
+  const hides = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
+  const warning = "It has characters that do not show; they stand here as their numbers.";
+  const note = (text: Span): readonly Line[] =>
+    unclipped(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
+  return [
+    ...(hides && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
+    ...questionNotes(question).flatMap((text) =>
+      note(span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "muted" })),
+    ),
+  ];
+}
+
+/** Beginning and end of rows, at least one row. */
+function shortened(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
+  if (rows.length <= most) return rows;
+  const tail = Math.max(1, Math.floor((most - 1) / 2));
+  const head = Math.max(0, most - 1 - tail);
+  const { marks, width } = context;
+  const left = `  ${marks.more} ${rows.length - head - tail} more lines ${marks.dot} v`;
+  return [...rows.slice(0, head), fitLine(line(left, { role: "bad" }), width), ...rows.slice(-tail)];
+}
+
+interface OptionLook {
+  readonly state: QuestionState;
+  readonly context: ViewContext;
+}
+
+/** The answers, each in as many rows as it needs; in a small window in one, and without those it cuts. */
+function answerLines(
+  question: Question,
+  state: QuestionState,
+  context: ViewContext,
+): { readonly rows: readonly Line[]; readonly cut: ReadonlySet<number> } {
+  const options = questionOptions(question);
+  const look = { state, context };
+  const isWritten = state.reason !== undefined;
+  const shown = isWritten ? options.slice(0, -1) : options;
+  const wrapped = shown.flatMap((each, index) => optionLines(each, index, look));
+  const reason = state.reason ?? [];
+  if (wrapped.length + reason.length <= Math.max(options.length, state.maxRows / 2))
+    return { rows: [...wrapped, ...reason], cut: new Set() };
+  const cut = new Set<number>();
+  const rows = shown.map((each, index): Line => {
+    const [row = [], ...more] = optionLines(each, index, look);
+    if (more.length === 0) return row;
+    if (each.hasRule) cut.add(index);
+    const text = each.hasRule ? "in a larger window" : withHiddenShown(each.label);
+    return fitLine([numberOf(index, look), span(text, { role: "muted" })], context.width);
+  });
+  return { rows: [...rows, ...reason], cut };
+}
+
+/** Short answers that add no rule, each after its number. */
+export function choiceRows(
+  labels: readonly string[],
+  {
+    marked,
+    role,
+    context,
+  }: { readonly marked: number | undefined; readonly role: Role; readonly context: ViewContext },
+): readonly Line[] {
+  const { width, marks } = context;
+  return labels.flatMap((label, index) => {
+    const isMarked = marked === index;
+    const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
+    return wrapLine(line(label, isMarked ? { bold: true } : {}), { width, first, rest: line("     ") });
+  });
+}
+
+function optionLines({ label }: QuestionOption, index: number, look: OptionLook): readonly Line[] {
+  const { width } = look.context;
+  const style = look.state.reason === undefined ? {} : ({ role: "muted" } as const);
+  const isMarked = look.state.marked === index;
+  const text = span(withHiddenShown(label), isMarked ? { bold: true } : style);
+  const first = [numberOf(index, look)];
+  return unclipped(wrapLine([text], { width, first, rest: line("     ") }), width);
+}
+
+function numberOf(index: number, { state, context }: OptionLook): Span {
+  const mark = state.marked === index ? context.marks.chosen : " ";
+  return span(`${mark} ${index + 1}  `, { role: state.reason === undefined ? "warning" : "muted" });
+}
+
+function keyRow(
+  question: Question,
+  { state, context, isCut }: OptionLook & { readonly isCut: boolean },
+): Line {
+  const { marks, width } = context;
+  if (state.reason !== undefined) return keysLine(["enter say no", "esc back"], context);
+  const count = questionOptions(question).length;
+  const whole = question.diff !== undefined ? ["v whole change"] : isCut ? ["v whole call"] : [];
+  const long = [`${marks.up}${marks.down} enter choose`, ...whole, "esc stop"];
+  const fits = long.join(" . ").length + 2 <= width;
+  return keysLine(fits ? long : [`1-${count}`, ...(whole.length > 0 ? ["v all"] : []), "esc stop"], context);
+}

@@ -1,0 +1,97 @@
+import type { ErrorCode } from "../core/base/errors.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
+import type { BudgetLimit } from "../core/model/budget.ts";
+
+/** The exit codes of the program, by meaning. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  credentials: 41,
+  configuration: 52,
+  turnLimit: 53,
+  budget: 55,
+  loop: 56,
+  session: 60,
+  wallTime: 124,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** The meaning of each code, for the help. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.done, "done"],
+  [EXIT.failed, "the run failed (provider or task)"],
+  [EXIT.usage, "wrong use of the command"],
+  [EXIT.refused, "a tool call was refused"],
+  [EXIT.credentials, "no credentials, or refused ones"],
+  [EXIT.configuration, "a configuration file is not usable"],
+  [EXIT.turnLimit, "turn limit reached"],
+  [EXIT.budget, "budget used up"],
+  [EXIT.loop, "the model kept repeating itself"],
+  [EXIT.session, "the session cannot be opened or written"],
+  [EXIT.wallTime, "time limit reached"],
+  [EXIT.hangup, "the terminal was closed (SIGHUP)"],
+  [EXIT.interrupted, "interrupted (SIGINT)"],
+  [EXIT.terminated, "terminated (SIGTERM)"],
+];
+
+/** Signals that end a run, and their exit codes. */
+export const SIGNAL_EXITS: { readonly [S in EndingSignal]: number } = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hangup,
+};
+
+/** A signal that ends a run. */
+export type EndingSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+const ERROR_EXITS: { readonly [C in ErrorCode]?: number } = {
+  invalid_argument: EXIT.usage,
+  unknown_provider: EXIT.usage,
+  unknown_model: EXIT.usage,
+  missing_credentials: EXIT.credentials,
+  authentication: EXIT.credentials,
+  invalid_config: EXIT.configuration,
+  max_iterations: EXIT.turnLimit,
+  journal: EXIT.session,
+};
+
+/** The exit code for an error that ended the program or a run. */
+export function exitCodeOfError(code: ErrorCode): number {
+  return ERROR_EXITS[code] ?? EXIT.failed;
+}
+
+const STOP_EXITS: { readonly [S in StopReason]?: number } = {
+  completed: EXIT.done,
+  finish_tool: EXIT.done,
+  structured_output: EXIT.done,
+  denied: EXIT.refused,
+  awaiting_approval: EXIT.refused,
+  max_iterations: EXIT.turnLimit,
+  budget: EXIT.budget,
+  loop_detected: EXIT.loop,
+};
+
+/** How a run ended, as far as its exit code depends on it. */
+export interface RunEnding {
+  readonly stopReason: StopReason;
+  readonly limit?: BudgetLimit | undefined;
+  readonly errorCode?: ErrorCode | undefined;
+  readonly denials: number;
+  /** True when a value for a schema was asked for and did not come. */
+  readonly missesOutput: boolean;
+}
+
+/** The exit code of a run. Only a finished run without a refused call is 0. */
+export function exitCodeOfRun(ending: RunEnding): number {
+  const { stopReason, limit, errorCode, denials, missesOutput } = ending;
+  if (limit === "wall_time" && stopReason === "budget") return EXIT.wallTime;
+  if (errorCode !== undefined && stopReason === "error") return exitCodeOfError(errorCode);
+  const code = STOP_EXITS[stopReason] ?? EXIT.failed;
+  if (code !== EXIT.done) return code;
+  if (denials > 0) return EXIT.refused;
+  return missesOutput ? EXIT.failed : EXIT.done;
+}

@@ -1,0 +1,290 @@
+import type {
+  AgentEvent,
+  AssistantEntry,
+  HistoryEntry,
+  ToolResultEntry,
+  ToolUpdateEvent,
+  UserEntry,
+} from "../core/agent/entries.ts";
+import { defined } from "../core/base/defined.ts";
+import { GrowingText } from "../core/base/growing-text.ts";
+import type { ToolUseBlock } from "../core/message/block.ts";
+import { type AssistantMessage, textOf } from "../core/message/message.ts";
+import { briefResult, callTitle } from "./call-text.ts";
+import { parseUnifiedDiff } from "./file-diff.ts";
+import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type ViewItem } from "./view.ts";
+
+type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
+
+interface WrittenBlock {
+  /** Position that its deltas bear. */
+  readonly index: number;
+  readonly type: "answer" | "thinking" | "tool";
+  readonly place: number;
+  readonly text: GrowingText;
+}
+
+/**
+ * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
+ * it speaks of and no other, whatever the length of the conversation.
+ */
+export class ItemFold {
+  readonly list: ItemList;
+  /** Places of calls that have no result yet, by call id. */
+  readonly #calls = new Map<string, number>();
+  #writing: WrittenBlock[] = [];
+  #now = 0;
+
+  constructor(items?: ViewItem[]) {
+    this.list = new ItemList(items);
+  }
+
+  placeOf(callId: string): number | undefined {
+    return this.#calls.get(callId);
+  }
+
+  asks(callId: string): void {
+    const place = this.#calls.get(callId);
+    if (place !== undefined && this.list.call(place)?.state === "writing")
+      this.list.change<ToolItem>(place, { state: "asking" });
+  }
+
+  /** The question about a call is closed. With a yes it has yet to begin: others are asked about first. */
+  answered(callId: string): void {
+    const place = this.#calls.get(callId);
+    if (place !== undefined && this.list.call(place)?.state === "asking")
+      this.list.change<ToolItem>(place, { state: "writing" });
+  }
+
+  apply(event: AgentEvent): void {
+    if ("time" in event) this.#now = event.time;
+    switch (event.type) {
+      case "text_delta":
+        return this.#write("answer", event.index, event.text);
+      case "thinking_delta":
+        return this.#write("thinking", event.index, event.text);
+      case "tool_call_start":
+        return this.#begin(event.index, { callId: event.id, name: event.name, state: "writing" });
+      case "retry":
+        return this.#void();
+      case "user_message":
+        return this.user(event);
+      case "assistant_message":
+        return this.#answer(event);
+      case "history":
+        return this.#history(event);
+      case "tool_intent":
+        return this.#call(event, { state: "running", startedAt: event.time });
+      case "approval_request":
+        return this.#call(event, { state: "asking" });
+      case "permission_decision":
+        return event.action === "deny" ? this.#call(event, { state: "denied" }) : undefined;
+      case "tool_update":
+        return this.#update(event);
+      case "tool_result":
+        return this.#result(event);
+      default:
+        return;
+    }
+  }
+
+  /** Ends what a run has left open: calls without a result, and text that nobody goes on writing. */
+  close(): void {
+    this.#void();
+    for (const place of this.#calls.values()) this.list.change<ToolItem>(place, { state: "aborted" });
+    this.#calls.clear();
+  }
+
+  /** A message of the user, unless the loop or a memory wrote it. */
+  user({ id, time, message, source }: Pick<UserEntry, "id" | "time" | "message" | "source">): void {
+    if (source === "system" || source === "memory") return;
+    const { content } = message;
+    const text = textOf(content);
+    const images = content.filter(({ type }) => type === "image").length;
+    if (text === "" && images === 0) return;
+    const shown = source === "steering" ? "steering" : "input";
+    this.list.add({ id, time, type: "user", text, images, source: shown });
+  }
+
+  #write(type: "answer" | "thinking", index: number, piece: string): void {
+    const block = this.#writing.find((each) => each.index === index && each.type === type);
+    if (block !== undefined) return this.list.change(block.place, { text: block.text.grow(piece) });
+    const text = new GrowingText();
+    const fields = { time: this.#now, text: text.grow(piece), state: "streaming" as const };
+    const place = this.list.add({ id: this.#newId(type), type, ...fields });
+    this.#writing.push({ index, type, place, text });
+  }
+
+  #begin(index: number, call: Pick<ToolItem, "callId" | "name" | "state">): void {
+    const fields = { id: call.callId, time: this.#now, ...call, input: {}, title: "" };
+    const place = this.list.add({ type: "tool", ...fields });
+    this.#calls.set(call.callId, place);
+    this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
+  }
+
+  /** Discards the text so far: the next attempt writes it anew, behind it. */
+  #void(): void {
+    for (const { type, place } of this.#writing) {
+      const item = this.list.items[place];
+      if (item?.type === "tool") this.#calls.delete(item.callId);
+      if (type === "tool") this.list.change<ToolItem>(place, { state: "aborted", isVoid: true });
+      else this.list.change(place, { text: "", state: "done", isVoid: true });
+    }
+    this.#writing = [];
+  }
+
+  #answer({ message, interrupted, time }: AssistantEntry): void {
+    const written = this.#writing;
+    this.#writing = [];
+    const take = (type: WrittenBlock["type"], callId?: string): number | undefined => {
+      const at = written.findIndex(
+        (block) =>
+          block.type === type && (callId === undefined || this.list.call(block.place)?.callId === callId),
+      );
+      return at === -1 ? undefined : written.splice(at, 1)[0]?.place;
+    };
+    this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time }, take);
+    this.#writing = written;
+    this.#void();
+  }
+
+  /** The blocks of an answer are complete; `take` finds where one of them was written. */
+  #finish(
+    { content }: Pick<AssistantMessage, "content">,
+    { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
+    take: (type: WrittenBlock["type"], callId?: string) => number | undefined = () => undefined,
+  ): void {
+    // An answer may hold several texts; only the last of them broke off.
+    const last = content.findLast(({ type }) => type === "text");
+    for (const block of content) {
+      if (block.type === "text")
+        this.#put(
+          "answer",
+          { text: block.text, state: block === last ? state : "done", time },
+          take("answer"),
+        );
+      else if (block.type === "thinking")
+        this.#put("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
+      else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);
+    }
+  }
+
+  #put(
+    type: "answer" | "thinking",
+    fields: Pick<AnswerItem, "text" | "state" | "time">,
+    place: number | undefined,
+  ): void {
+    if (place !== undefined) this.list.change(place, fields);
+    else if (fields.text !== "") this.list.add({ id: this.#newId(type), type, ...fields } as never);
+  }
+
+  #written({ id, name, input }: ToolUseBlock, place: number | undefined, time: number): void {
+    const fields = { id, time, callId: id, name, input, title: callTitle(input), state: "writing" as const };
+    if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
+    else this.list.change<ToolItem>(place, fields);
+  }
+
+  /** A conversation from elsewhere, or the answer of a run that was worked out in nested runs. */
+  #history({ id, time, messages }: HistoryEntry): void {
+    messages.forEach((message, at) => {
+      if (message.role === "assistant") return this.#finish(message, { state: "done", time });
+      this.user({ id: `${id}/${at}`, time, message, source: "input" });
+      for (const block of message.content) {
+        const place = block.type === "tool_result" ? this.#calls.get(block.tool_use_id) : undefined;
+        if (block.type !== "tool_result" || place === undefined) continue;
+        const status = block.is_error === true ? "error" : "ok";
+        this.#calls.delete(block.tool_use_id);
+        this.list.change<ToolItem>(place, { state: status, ...resultFields({ status, result: block }) });
+      }
+    });
+  }
+
+  /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
+  #call(call: ShownCall, fields: Partial<ToolItem>): void {
+    const { callId, name, input, time, parentCallId } = call;
+    const shown = { input, title: callTitle(input), ...fields };
+    const place = this.#calls.get(callId);
+    if (place !== undefined) return this.list.change<ToolItem>(place, shown);
+    const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
+    this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
+  }
+
+  #update({ callId, text = "" }: ToolUpdateEvent): void {
+    const place = this.#calls.get(callId);
+    const item = place === undefined ? undefined : this.list.call(place);
+    if (place === undefined || item === undefined || text === "") return;
+    this.list.change<ToolItem>(place, { tail: ((item.tail ?? "") + text).slice(-MAX_TAIL_CHARS) });
+  }
+
+  #result(entry: ToolResultEntry): void {
+    const { callId, status, durationMs, metadata = {} } = entry;
+    if (!this.#calls.has(callId)) this.#call({ ...entry, input: {} }, {});
+    const place = this.#calls.get(callId) ?? 0;
+    this.#calls.delete(callId);
+    const { diff: text, created, path: changed } = metadata;
+    const path = this.list.call(place)?.input["path"];
+    const shownPath = typeof path === "string" ? path : String(changed ?? "");
+    const diff = typeof text === "string" ? parseUnifiedDiff(shownPath, text, created === true) : undefined;
+    const fields = { state: status, durationMs, ...resultFields(entry), ...defined({ diff }) };
+    this.list.change<ToolItem>(place, fields);
+  }
+
+  #newId(type: "answer" | "thinking"): string {
+    return `${type}_${this.list.items.length}`;
+  }
+}
+
+function resultFields(
+  entry: Pick<ToolResultEntry, "title" | "status" | "result">,
+): Pick<ToolItem, "brief" | "tail"> {
+  return {
+    brief: briefResult(entry),
+    tail: textOf(entry.result.content, "\n").slice(-MAX_TAIL_CHARS),
+  };
+}
+
+/** An item before the list gave it its version. */
+export type NewItem = ViewItem extends infer I ? (I extends ViewItem ? Omit<I, "version"> : never) : never;
+
+/** Items of a view: appended and replaced in place, with a note of which have changed. */
+export class ItemList {
+  readonly items: ViewItem[];
+  #changed = new Set<number>();
+
+  /** `items`: the list to fill. Default: a new one. */
+  constructor(items: ViewItem[] = []) {
+    this.items = items;
+  }
+
+  add(item: NewItem): number {
+    const at = this.items.push({ ...item, version: 1 }) - 1;
+    this.#changed.add(at);
+    return at;
+  }
+
+  /** The call at a place that {@link add} returned, if it is one. */
+  call(place: number): ToolItem | undefined {
+    const item = this.items[place];
+    return item?.type === "tool" ? item : undefined;
+  }
+
+  change<I extends ViewItem = AnswerItem | ThinkingItem>(
+    place: number,
+    fields: Partial<Omit<I, "version">>,
+  ): void {
+    const item = this.items[place];
+    if (item === undefined) return;
+    this.items[place] = { ...item, ...fields, version: item.version + 1 };
+    this.#changed.add(place);
+  }
+
+  /** The places that are new or changed since the last look, in order. */
+  take(): readonly number[] {
+    if (this.#changed.size === 0) return NONE;
+    const changed = [...this.#changed].sort((left, right) => left - right);
+    this.#changed = new Set();
+    return changed;
+  }
+}
+
+const NONE: readonly number[] = [];

@@ -1,0 +1,37 @@
+import type { ImageBlock } from "../core/message/block.ts";
+
+/** A message that waits. */
+export interface QueuedMessage {
+  readonly id: string;
+  readonly text: string;
+  /** Images that go with the text; absent where there are none. */
+  readonly images?: readonly ImageBlock[];
+}
+
+/**
+ * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
+ * them is a command (it begins with `/` and names one): that goes by itself, in its place. Every change is
+ * told by `onChange` of the session. What waits when a session is closed is held when it is opened again.
+ */
+export interface MessageQueue {
+  readonly items: readonly QueuedMessage[];
+  /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
+  readonly held: boolean;
+  /** Adds a message at the end and returns its id. It goes out at once when nothing runs or is held. */
+  add(text: string, images?: readonly ImageBlock[]): string;
+  /** Throws `invalid_argument` for an id that does not wait, here and below. The images stay. */
+  edit(id: string, text: string): void;
+  /** Moves a message to a place, from 0. */
+  move(id: string, index: number): void;
+  /** Takes a message back and returns its text. */
+  remove(id: string): string;
+  hold(): void;
+  release(): void;
+  /** Sends one message now: to the run at work as steering, else as the input of a run. */
+  sendNow(id: string): void;
+  /**
+   * Resolves when what waits is stored, for the next time; false: it ends with this process, as when the
+   * session is not kept or the disk is full.
+   */
+  isStored(): Promise<boolean>;
+}

@@ -1,0 +1,32 @@
+import { PERMISSION_MODES, type PermissionMode } from "../permission/permission-mode.ts";
+
+/** The modes that a mode key goes through, in its order. The one that asks nothing has no key. */
+export const KEY_MODES: readonly PermissionMode[] = ["auto", "default", "plan"];
+
+/** The modes that can be chosen from a list without a confirmation. */
+export const LISTED_MODES: readonly PermissionMode[] = [...KEY_MODES, "acceptEdits", "dontAsk"];
+
+const NAMES: { readonly [mode in PermissionMode]?: string } = { default: "ask", bypassPermissions: "bypass" };
+
+/** The name of a mode as people read it. */
+export function modeName(mode: PermissionMode): string {
+  return NAMES[mode] ?? mode;
+}
+
+/** The mode of a name, as people or the settings write it; `undefined` for another text. */
+export function modeNamed(name: string): PermissionMode | undefined {
+  const wanted = name.trim().toLowerCase();
+  return PERMISSION_MODES.find((mode) =>
+    [mode, modeName(mode)].some((each) => each.toLowerCase() === wanted),
+  );
+}
+
+/** The effect of each mode, in one sentence. */
+export const MODE_EFFECTS: { readonly [mode in PermissionMode]: string } = {
+  auto: "Works freely in this folder, in a sandbox. Asks before leaving the folder or using the network.",
+  default: "Asks before every change.",
+  plan: "Reads only, then proposes a plan for you to approve.",
+  acceptEdits: "Edits files in this folder without asking. Asks for commands.",
+  dontAsk: "Refuses whatever would be asked.",
+  bypassPermissions: "Asks nothing and has no sandbox.",
+};

@@ -1,0 +1,60 @@
+import type { RepairReport } from "../session/repair-report.ts";
+import type { ModelReason, Notice } from "./notice.ts";
+import { leftOutText } from "./untrusted-text.ts";
+
+/** A notice in one line for people, not yet made safe for a terminal. */
+export function noticeText(notice: Notice): string {
+  switch (notice.code) {
+    case "model_chosen":
+      return `model ${notice.model}, because ${notice.source === undefined ? REASONS[notice.why] : `of ${notice.source}`}`;
+    case "untrusted":
+      return leftOutText(notice.items);
+    case "wide_folder":
+      return `${notice.folder} is your home folder or holds it: the agent may look at everything in it, and undo covers only its outer folders. Start it in the folder of a project, or name one with --cwd.`;
+    case "repaired":
+      return repairText(notice.repairs, notice.path);
+    default:
+      return notice.message;
+  }
+}
+
+const REASONS: { readonly [W in ModelReason]: string } = {
+  flag: "it was asked for",
+  environment: "of NANO_AGENT_MODEL",
+  config: "of the configuration",
+  key: "of the key that is set",
+  local: "of a local server",
+  resumed: "the session was working with it",
+};
+
+/** The repairs made to go on with the session, in one line for a person. */
+export function repairText({ damaged, droppedResults, interrupted }: RepairReport, path: string): string {
+  const parts = [
+    list(
+      damaged,
+      (count) =>
+        `${count} damaged ${count === 1 ? "place" : "places"}, left as ${count === 1 ? "it is" : "they are"}`,
+      ({ line, reason }) => `line ${line}: ${reason}`,
+    ),
+    list(
+      droppedResults,
+      (count) => `${count} tool ${count === 1 ? "result" : "results"} left out, whose call is gone`,
+      (id) => id,
+    ),
+    list(
+      interrupted,
+      (count) => `${count} tool ${count === 1 ? "call was" : "calls were"} interrupted`,
+      ({ name, outcome }) => (outcome === "unknown" ? `${name}, outcome unknown` : `${name}, never ran`),
+    ),
+  ].filter((part) => part !== "");
+  return `The session was repaired to go on (${path}): ${parts.join("; ")}.`;
+}
+
+const SHOWN = 5;
+
+function list<T>(items: readonly T[], head: (count: number) => string, show: (item: T) => string): string {
+  if (items.length === 0) return "";
+  const shown = items.slice(0, SHOWN).map(show);
+  if (items.length > SHOWN) shown.push("…");
+  return `${head(items.length)} (${shown.join(", ")})`;
+}

@@ -1,0 +1,64 @@
+import type { TrustItem } from "../permission/trust/trust-item.ts";
+import type { RepairReport } from "../session/repair-report.ts";
+
+/** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */
+export type LeftOut = TrustItem;
+
+/** Why a model was chosen. */
+export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";
+
+/** The subject of a notice, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
+export type Notice = { readonly level: "info" | "warning" | "error" } & (
+  | {
+      /** The model of the session and why. `source`: the file, variable or server that speaks for it. */
+      readonly code: "model_chosen";
+      readonly model: string;
+      readonly why: ModelReason;
+      readonly source?: string;
+    }
+  | {
+      /** Parts of the project in `folder` are left out, because it is not trusted. */
+      readonly code: "untrusted";
+      readonly folder: string;
+      readonly items: readonly LeftOut[];
+    }
+  | {
+      /** Something had to be put right to go on with the session kept at `path`. */
+      readonly code: "repaired";
+      readonly path: string;
+      readonly repairs: RepairReport;
+    }
+  | {
+      /** The working folder holds all of the user's, not one project; undo covers its outer part only. */
+      readonly code: "wide_folder";
+      readonly folder: string;
+    }
+  | {
+      /** A setting that does not count, or counts otherwise than it says. */
+      readonly code: "setting";
+      readonly message: string;
+      readonly file?: string;
+    }
+  | { readonly code: NoticeTopic; readonly message: string }
+);
+
+/** The part of a session that a notice with a plain message comes from. */
+export type NoticeTopic =
+  | "undo"
+  | "memory"
+  | "sandbox"
+  | "instructions"
+  | "extension"
+  | "hook"
+  | "mcp"
+  | "permission"
+  | "plugin"
+  | "other";
+
+/** Takes a notice. */
+export type OnNotice = (notice: Notice) => void;
+
+/** Makes warnings about a topic from messages. */
+export function about(code: NoticeTopic | "setting", onNotice: OnNotice): (message: string) => void {
+  return (message) => onNotice({ level: "warning", code, message });
+}

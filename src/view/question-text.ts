@@ -1,0 +1,94 @@
+import { homedir } from "node:os";
+import type { OfferedChoice, Question } from "./question.ts";
+import { type QuestionKind, questionKind } from "./question-kind.ts";
+import { pathLine } from "./safe-text.ts";
+
+/** The heading of a question, without the size of its change. */
+export interface QuestionHeading {
+  /** The special thing about the call: `Run with network`. */
+  readonly title: string;
+  /** The file, address or tool it is about; absent when the call itself follows. */
+  readonly target?: string;
+  /** A fact about it: `in the sandbox`. */
+  readonly note?: string;
+}
+
+const TITLES: { readonly [kind in QuestionKind]: string } = {
+  run: "Run",
+  network: "Run with network",
+  unsandboxed: "Run without sandbox",
+  write: "Write",
+  edit: "Edit",
+  read: "Read",
+  search: "Search",
+  write_outside: "Write outside the folder",
+  read_outside: "Read outside the folder",
+  fetch: "Fetch",
+  call: "Call",
+  value: "Question",
+};
+
+/** Their heading is their title: the call stands below it. */
+const UNTARGETED: ReadonlySet<QuestionKind> = new Set(["run", "network", "unsandboxed", "value"]);
+
+/** The heading of a question. Nothing in it is made safe for a terminal. */
+export function questionHeading(question: Question): QuestionHeading {
+  const { tool = "", input = {}, agent, outside, runs, diff } = question;
+  const kind = questionKind(question);
+  const title = `${agent === undefined ? "" : `${agent}: `}${TITLES[kind]}`;
+  if (kind === "run" && runs === "inside") return { title, note: "in the sandbox" };
+  if (UNTARGETED.has(kind)) return { title };
+  if (kind === "call") return { title, target: tool };
+  const named = kind === "fetch" ? input["url"] : (diff?.path ?? input["path"]);
+  const target = outside === undefined ? named : tilde(outside);
+  return typeof target === "string" ? { title, target: pathLine(target) } : { title };
+}
+
+/** The facts a person needs besides the call: what it reaches, why the model wants it, why it is asked. */
+export function questionNotes(question: Question): readonly string[] {
+  const { tool, input = {}, reason, type } = question;
+  if (type !== "permission") return [];
+  const { reason: wanted } = input;
+  const reached = REACHED[questionKind(question)];
+  return [
+    ...(reached === undefined ? [] : [reached]),
+    ...(tool === "bash" && typeof wanted === "string" && wanted.trim() !== ""
+      ? [`Reason given: ${wanted}`]
+      : []),
+    ...(reason === "" ? [] : [reason]),
+  ];
+}
+
+const REACHED: { readonly [kind in QuestionKind]?: string } = {
+  network: "Reaches the network. Its files stay in the sandbox.",
+  unsandboxed: "Runs outside the sandbox, with everything that you can reach.",
+};
+
+/** The words of an answer. */
+export function choiceText({ choice, rule }: OfferedChoice, question: Question): string {
+  const isCommand = question.tool === "bash";
+  switch (choice) {
+    case "once":
+      return isCommand ? "Run once" : "Allow once";
+    case "edits":
+      return "Allow all edits in this session";
+    case "always":
+      return alwaysText(rule ?? "");
+    case "no":
+      return "No, and say why";
+    case "stop":
+      return "No, and stop";
+  }
+}
+
+function alwaysText(rule: string): string {
+  const [, tool = "", pattern] = /^([^(]+)\(([\s\S]*)\)$/.exec(rule) ?? [];
+  const verb = { bash: "run", write: "write", edit: "edit", read: "read" }[tool];
+  if (verb === undefined || pattern === undefined) return `Always allow ${rule} here`;
+  return `Always ${verb} ${tool === "bash" ? pattern : tilde(pattern)} here`;
+}
+
+function tilde(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,109 @@
+import { defined } from "../core/base/defined.ts";
+import type { Json } from "../core/base/errors.ts";
+import { type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
+
+/** A value that a field offers. */
+export interface ValueOption {
+  readonly value: Json;
+  /** Its name for people. */
+  readonly label: string;
+}
+
+/** A part of a value that a person fills in. */
+export interface ValueField {
+  /** Its property; `undefined`: the value itself, which is no object. */
+  readonly name: string | undefined;
+  readonly label: string;
+  /** Said beside the label. */
+  readonly note: string | undefined;
+  /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
+  readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
+  readonly options: readonly ValueOption[];
+  readonly isRequired: boolean;
+  /** Taken where nothing is filled in. */
+  readonly initial: Json | undefined;
+  readonly schema: JsonSchema;
+}
+
+/**
+ * The fields of a value of this schema: those of an object, else the value itself. Knows the forms in which
+ * MCP servers ask (elicitation, version 2025-11-25, and `enumNames` of the one before).
+ */
+export function valueFields(schema: JsonSchema): readonly ValueField[] {
+  const { type, properties, required } = schema;
+  if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) =>
+    fieldOf(name, within(schema, isRecord(property) ? property : {}), needed.includes(name)),
+  );
+}
+
+/** The schema of a property by itself: what it refers to in the whole comes with it. */
+function within({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema): JsonSchema {
+  const [, place, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
+  const named = place === "$defs" ? $defs : definitions;
+  const target = name === undefined || !isRecord(named) ? undefined : ownValue(named, name);
+  const kept = isRecord(target) ? target : defined({ $ref });
+  return { ...defined({ $defs, definitions }), ...kept, ...own };
+}
+
+function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boolean): ValueField {
+  const { title, description, format, default: initial } = schema;
+  const notes = [description, format].filter((each) => typeof each === "string" && each !== "");
+  const isNamed = typeof title === "string" && title !== "";
+  return {
+    name,
+    label: isNamed ? title : (name ?? "Value"),
+    note: notes.length === 0 ? undefined : notes.join(", "),
+    ...choiceOf(schema),
+    isRequired,
+    initial,
+    schema,
+  };
+}
+
+function choiceOf(schema: JsonSchema): Pick<ValueField, "kind" | "options"> {
+  const { type, items } = schema;
+  const one = optionsOf(schema);
+  if (one.length > 0) return { kind: "one", options: one };
+  const several = type === "array" && isRecord(items) ? optionsOf(items) : [];
+  if (several.length > 0) return { kind: "several", options: several };
+  return { kind: KINDS.get(type) ?? "json", options: [] };
+}
+
+const KINDS: ReadonlyMap<unknown, ValueField["kind"]> = new Map([
+  ["string", "text"],
+  [undefined, "text"],
+  ["number", "number"],
+  ["integer", "number"],
+  ["boolean", "boolean"],
+]);
+
+function optionsOf({ enum: values, enumNames, oneOf, anyOf }: Fields): readonly ValueOption[] {
+  const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
+  if (Array.isArray(values))
+    return (values as readonly Json[]).map((value, index) => ({
+      value,
+      label: labelOf(names[index], value),
+    }));
+  const branches = [oneOf, anyOf].find(Array.isArray) as readonly unknown[] | undefined;
+  const options = (branches ?? []).map((each) => {
+    const { const: value, title } = isRecord(each) ? each : {};
+    return value === undefined ? undefined : { value: value as Json, label: labelOf(title, value) };
+  });
+  return options.every((each) => each !== undefined) ? options : [];
+}
+
+function labelOf(name: unknown, value: unknown): string {
+  if (typeof name === "string" && name !== "") return name;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The number that a text spells; `undefined` for none, and for a whole one that would lose digits. */
+export function numberOf(text: string): number | undefined {
+  const value = Number(text);
+  if (!Number.isFinite(value)) return undefined;
+  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
+  return whole === undefined || BigInt(whole) === BigInt(value) ? value : undefined;
+}

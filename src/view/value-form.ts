@@ -1,0 +1,155 @@
+import { compileSchema } from "../core/base/compile-schema.ts";
+import type { Json } from "../core/base/errors.ts";
+import { safeParse } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
+import { numberOf, type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
+
+interface Fault {
+  /** A sentence about what is wrong. */
+  readonly fault: string;
+}
+
+/** Takes a value that fits a schema, field by field, each as the text that a person writes. */
+export class ValueForm {
+  readonly fields: readonly ValueField[];
+  readonly #schema: JsonSchema;
+  readonly #values: (Json | undefined)[] = [];
+
+  constructor(schema: JsonSchema) {
+    this.#schema = schema;
+    this.fields = valueFields(schema);
+  }
+
+  /** The place in {@link fields} of the one that is due. */
+  get at(): number {
+    return this.#values.length;
+  }
+
+  /** The field that is due; `undefined` where there is none to fill in, and any text says yes. */
+  get field(): ValueField | undefined {
+    return this.fields[this.at];
+  }
+
+  /**
+   * Takes the text of the field that is due. Gives the value once it is whole, `undefined` while more is due.
+   * A field with a fault stays due; a whole value that does not fit begins anew.
+   */
+  take(text: string): Fault | { readonly value: Json } | undefined {
+    const { field } = this;
+    if (field !== undefined) {
+      const read = readField(field, text.trim());
+      if ("fault" in read) return read;
+      this.#values.push(read.value);
+    }
+    if (this.at < this.fields.length) return undefined;
+    const fitted = fittedTo(this.#schema, this.#whole());
+    if ("fault" in fitted) this.#values.length = 0;
+    return fitted;
+  }
+
+  /** Makes the field before due again, if there is one. */
+  back(): void {
+    this.#values.pop();
+  }
+
+  #whole(): Json {
+    const [first] = this.fields;
+    if (first !== undefined && first.name === undefined) return this.#values[0] ?? null;
+    const named = this.fields.map(({ name = "" }, index) => [name, this.#values[index]] as const);
+    return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json;
+  }
+}
+
+/** A value as its schema takes it, which mends what can only have been meant so; or why it does not. */
+export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | Fault {
+  const checked = compileSchema(schema).validate(value);
+  if (checked instanceof Promise) return { value };
+  if (checked.ok) return { value: checked.value as Json };
+  const faults = checked.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return { fault: faults.join("; ") };
+}
+
+function readField(field: ValueField, text: string): Fault | { readonly value: Json | undefined } {
+  const { initial, isRequired } = field;
+  if (text === "" && (initial !== undefined || !isRequired)) return { value: initial };
+  if (text === "") return { fault: "A value is needed here." };
+  const read = READERS[field.kind](text, field);
+  if ("fault" in read) return read;
+  const fitted = fittedTo(field.schema, read.value);
+  return "fault" in fitted ? { fault: `This does not fit: ${fitted.fault}.` } : read;
+}
+
+type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
+
+const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
+  text: (value) => ({ value }),
+  number: (text, { schema }) => {
+    if (schema["type"] === "integer" && !Number.isInteger(Number(text)))
+      return { fault: "Write a whole number." };
+    const value = numberOf(text);
+    if (value !== undefined) return { value };
+    return { fault: Number.isFinite(Number(text)) ? "This number has too many digits." : "Write a number." };
+  },
+  boolean: (text) =>
+    /^(?:y|yes|true|n|no|false)$/i.test(text)
+      ? { value: /^[yt]/i.test(text) }
+      : { fault: "Write yes or no." },
+  one: (text, field) => {
+    const found = optionOf(text, field);
+    return found === undefined ? { fault: `Write one of: ${labelsOf(field)}.` } : { value: found.value };
+  },
+  several: (text, field) => {
+    const texts = optionOf(text, field) === undefined ? text.split(",") : [text];
+    const found = texts.map((each) => optionOf(each.trim(), field));
+    return found.every((each) => each !== undefined)
+      ? { value: found.map(({ value }) => value) }
+      : { fault: `Write some of these, with commas between them: ${labelsOf(field)}.` };
+  },
+  json: (text) => {
+    const parsed = safeParse(text);
+    return parsed.ok ? { value: parsed.value as Json } : { fault: "Write JSON." };
+  },
+};
+
+function optionOf(text: string, { options }: ValueField): ValueOption | undefined {
+  const wanted = text.toLowerCase();
+  return (
+    options.find(({ label }) => label === text) ??
+    options.find(({ value }) => value === text) ??
+    options.find(({ label }) => label.toLowerCase() === wanted) ??
+    (isNumbered(options) ? options[Number(text) - 1] : undefined)
+  );
+}
+
+function labelsOf({ options }: ValueField): string {
+  if (isNumbered(options)) return options.map(({ label }, index) => `${index + 1} ${label}`).join("; ");
+  return options.map(({ label }) => label).join(", ");
+}
+
+/** True for options that commas do not tell apart: these can be chosen by number. */
+function isNumbered(options: readonly ValueOption[]): boolean {
+  return options.some(({ label }) => label.includes(","));
+}
+
+/** The texts that a field takes, in words; `undefined` where any will do. */
+export function fieldHint(field: ValueField): string | undefined {
+  const { kind, initial, isRequired } = field;
+  const empty =
+    initial !== undefined
+      ? `empty: ${shownValue(field, initial)}`
+      : isRequired
+        ? undefined
+        : "empty: leave it out";
+  const what = { ...HINTS, one: `one of: ${labelsOf(field)}`, several: `some of: ${labelsOf(field)}` };
+  const parts = [what[kind], empty].filter((each) => each !== undefined);
+  return parts.length === 0 ? undefined : parts.join("; ");
+}
+
+const HINTS = { text: undefined, number: "a number", boolean: "yes or no", json: "JSON" } as const;
+
+function shownValue({ options }: ValueField, value: Json): string {
+  const shown = (each: Json): string =>
+    options.find((option) => option.value === each)?.label ??
+    (typeof each === "string" ? each : JSON.stringify(each));
+  return Array.isArray(value) ? value.map(shown).join(", ") : shown(value);
+}

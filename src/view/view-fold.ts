@@ -1,0 +1,333 @@
+import type {
+  AgentEvent,
+  CompactionEntry,
+  NoteEntry,
+  RunEndEntry,
+  RunResumeEntry,
+  RunStartEntry,
+  ToolResultEntry,
+  UserEntry,
+} from "../core/agent/entries.ts";
+import { addSpending, NO_SPENDING } from "../core/agent/state.ts";
+import { defined } from "../core/base/defined.ts";
+import { textOf } from "../core/message/message.ts";
+import type { Usage } from "../core/message/usage.ts";
+import { estimateTokens } from "../core/model/estimate.ts";
+import type { TodoItem } from "../tools/todo-tool.ts";
+import { ItemFold } from "./fold-items.ts";
+import type { Notice } from "./notice.ts";
+import type { Outcome } from "./outcome.ts";
+import { parseShellNote, sharedText } from "./shell-note.ts";
+import { innermost, SubagentFolds } from "./subagent-folds.ts";
+import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
+
+type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+};
+
+/** The part of a view that no entry says. */
+export type HostView = Pick<
+  SessionView,
+  "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
+> & {
+  readonly effort: SessionView["effort"] | undefined;
+  readonly windowTokens: number | undefined;
+  /** Exit codes of the jobs of this process that ended by themselves: no entry says so. */
+  readonly endedJobs: ReadonlyMap<string, number | null>;
+};
+
+/**
+ * The fold from events to what a screen shows: the same for events as they come and for the entries of a
+ * session that is resumed, but for what only the moment knows. Feed it every event once, in order.
+ */
+export class ViewFold {
+  readonly #main: ItemFold;
+  readonly #subagents: SubagentFolds;
+  #host: HostView;
+  #run: RunView | undefined;
+  #lastRun: RunView | undefined;
+  /** When the newest run was heard of. */
+  #lastTime = 0;
+  /** Tokens of the answers of the run that are complete. */
+  #answeredTokens = 0;
+  #todo: readonly TodoItem[] = [];
+  #jobs: readonly JobView[] = [];
+  /** When something was last said of each job. */
+  readonly #heardOf = new Map<string, number>();
+  #context: SessionView["context"];
+  #spent = NO_SPENDING;
+  #spentBefore = NO_SPENDING;
+  /** Texts for the model about commands that were shown already. */
+  readonly #told = new Set<string>();
+  #view: SessionView | undefined;
+  #restChanged = false;
+
+  /** `items`: the list that the items are put into. Default: a new one. */
+  constructor(host: HostView, items?: ViewItem[]) {
+    this.#host = host;
+    this.#main = new ItemFold(items);
+    this.#subagents = new SubagentFolds(this.#main);
+    this.#context = contextOf(0, host.windowTokens);
+  }
+
+  get view(): SessionView {
+    return (this.#view ??= this.#build());
+  }
+
+  take(): ViewChange {
+    const items = this.#main.list.take();
+    const rest = this.#restChanged;
+    this.#restChanged = false;
+    return { items, rest };
+  }
+
+  host(host: HostView): void {
+    if (host.windowTokens !== this.#host.windowTokens)
+      this.#context = contextOf(this.#context.usedTokens, host.windowTokens);
+    const open = new Set(host.questions.map(({ callId }) => callId));
+    const closed = this.#host.questions.filter(({ callId }) => !open.has(callId));
+    this.#host = host;
+    for (const { callId } of host.questions) if (callId !== undefined) this.#main.asks(callId);
+    // A run that has ended to wait for an answer leaves its calls as they are.
+    if (this.#run !== undefined)
+      for (const { callId } of closed) if (callId !== undefined) this.#main.answered(callId);
+    this.#changed();
+  }
+
+  notice(notice: Notice): void {
+    if (notice.code === "model_chosen") return;
+    this.#notice(`notice_${this.#main.list.items.length}`, Date.now(), notice);
+  }
+
+  apply(event: AgentEvent): void {
+    this.#view = undefined;
+    if (event.type === "subagent") {
+      this.#spend(innermost(event));
+      this.#subagents.apply(event);
+    } else if ("scope" in event && event.scope !== undefined && this.#subagents.takes(event))
+      this.#spend(event);
+    else this.#own(event);
+  }
+
+  #own(event: AgentEvent): void {
+    this.#spend(event);
+    this.#progress(event);
+    if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
+      this.#lastTime = event.time;
+    switch (event.type) {
+      case "run_start":
+      case "run_resume":
+        return this.#begin(event);
+      case "user_message":
+        return this.#wasShown(event) ? undefined : this.#main.apply(event);
+      case "tool_result":
+        this.#main.apply(event);
+        return this.#facts(event);
+      case "run_end":
+        return this.#end(event);
+      case "compaction":
+        return this.#compaction(event);
+      case "note":
+        return this.#note(event);
+      case "warning":
+        return this.notice({ level: "warning", code: "other", message: event.message });
+      case "rollback_end":
+      case "compaction_undone":
+        return this.#notice(event.id, event.time, REMARKS[event.type]);
+      default:
+        this.#main.apply(event);
+    }
+  }
+
+  /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
+  #wasShown({ source, message, scope }: UserEntry): boolean {
+    if (scope !== undefined) return true;
+    return source === "observed" && this.#told.delete(textOf(message.content));
+  }
+
+  #compaction({ id, time, tokensBefore, tokensAfter, method }: CompactionEntry): void {
+    this.#main.list.add({ id, time, type: "compaction", before: tokensBefore, after: tokensAfter, method });
+    this.#context = contextOf(tokensAfter, this.#host.windowTokens);
+    this.#changed();
+  }
+
+  #note(entry: NoteEntry): void {
+    const note = parseShellNote(entry);
+    if (note === undefined) return;
+    this.#main.list.add({ id: entry.id, time: entry.time, type: "shell", ...note });
+    if (note.shared) this.#told.add(sharedText(note));
+  }
+
+  /** A run that goes on has its turns, tokens, cost and the time it was at work behind it. */
+  #begin({ type, time, scope }: RunStartEntry | RunResumeEntry): void {
+    if (scope !== undefined) return;
+    const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
+    const workedMs = before === undefined ? 0 : Math.max(0, this.#lastTime - before.startedAt);
+    const { turn = 0, outputTokens = 0 } = before ?? {};
+    this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
+    this.#answeredTokens = outputTokens;
+    if (before === undefined) this.#spentBefore = this.#spent;
+    this.#changed();
+  }
+
+  /** The run at work ended without an entry that says so. */
+  fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
+    // Nothing was to be done: a command, or a message that was refused.
+    if (error === undefined && this.#run === undefined) return;
+    const id = `failed_${this.#main.list.items.length}`;
+    this.#end({ id, time: Date.now(), stopReason, error });
+  }
+
+  /** The run has no end in the journal, and nobody is at work on it: its process is gone. */
+  leaveRun(): void {
+    if (this.#run === undefined) return;
+    const id = `left_${this.#main.list.items.length}`;
+    this.#end({ id, time: this.#lastTime, stopReason: "aborted" });
+  }
+
+  #end({ id, time, scope, stopReason, limit, error }: RunFacts): void {
+    if (scope !== undefined) return;
+    if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();
+    const { costUsd } = this.#spent;
+    const before = this.#spentBefore.costUsd;
+    this.#main.list.add({
+      id,
+      time,
+      type: "run_end",
+      stopReason,
+      ...defined({ limit, error: error && { code: error.code, message: error.message } }),
+      durationMs: time - (this.#run?.startedAt ?? time),
+      costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
+    });
+    this.#lastRun = this.#run;
+    this.#run = undefined;
+    this.#changed();
+  }
+
+  #progress(event: AgentEvent): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    switch (event.type) {
+      case "turn_start":
+        return this.#runs({ ...run, turn: event.iteration, phase: "waiting" });
+      case "thinking_delta":
+        return this.#writes(run, "thinking", event.text);
+      case "text_delta":
+        return this.#writes(run, "answering", event.text);
+      case "tool_call_delta":
+        return this.#writes(run, "answering", event.json);
+      case "retry": {
+        const { attempt, delayMs, error } = event;
+        const retry = { attempt, until: event.time + delayMs, reason: error.message };
+        return this.#runs({ ...run, retry, phase: "waiting", outputTokens: this.#answeredTokens });
+      }
+      case "compaction_start":
+        return this.#runs({ ...run, phase: "compacting" });
+      case "assistant_message": {
+        this.#answeredTokens += event.usage.outputTokens;
+        const { retry: _over, ...rest } = run;
+        this.#run = { ...rest, outputTokens: this.#answeredTokens, phase: "tools" };
+        if (event.scope === undefined) this.#measure(event.usage);
+        return this.#changed();
+      }
+      default:
+        return;
+    }
+  }
+
+  #writes({ retry: _over, ...run }: RunView, phase: RunView["phase"], text: string): void {
+    this.#runs({ ...run, phase, outputTokens: run.outputTokens + estimateTokens(text) });
+  }
+
+  #runs(run: RunView): void {
+    this.#run = run;
+    this.#changed();
+  }
+
+  #measure({ inputTokens, outputTokens }: Usage): void {
+    if (inputTokens > 0) this.#context = contextOf(inputTokens + outputTokens, this.#host.windowTokens);
+  }
+
+  #spend(event: AgentEvent): void {
+    if (event.type !== "assistant_message" && event.type !== "model_usage") return;
+    this.#spent = addSpending(this.#spent, event);
+    this.#changed();
+  }
+
+  #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
+    const { todos, jobId } = metadata;
+    if (name === "todo" && Array.isArray(todos)) {
+      this.#todo = todos;
+      this.#changed();
+    }
+    if (typeof jobId !== "string") return;
+    this.#heardOf.set(jobId, time);
+    this.#job(jobId, metadata, callId);
+  }
+
+  /** Takes jobs as ended that were last heard of before a moment. */
+  endJobs(before: number): void {
+    this.#jobs = this.#jobs.map((job) =>
+      job.state === "running" && (this.#heardOf.get(job.id) ?? 0) < before
+        ? { ...job, state: "ended", exitCode: null }
+        : job,
+    );
+    this.#changed();
+  }
+
+  #job(id: string, { processes, exitCode }: NonNullable<ToolResultEntry["metadata"]>, callId: string): void {
+    const known = this.#jobs.find((job) => job.id === id);
+    const isEnded = exitCode !== undefined && Array.isArray(processes) && processes.length === 0;
+    const command = this.#commandOf(callId) || (known?.command ?? "");
+    const job: JobView = isEnded
+      ? { id, command, state: "ended", exitCode: typeof exitCode === "number" ? exitCode : null }
+      : { id, command, state: "running" };
+    this.#jobs =
+      known === undefined ? [...this.#jobs, job] : this.#jobs.map((each) => (each === known ? job : each));
+    this.#changed();
+  }
+
+  /** The command of the newest call: its result has just come. */
+  #commandOf(callId: string): string {
+    const { items } = this.#main.list;
+    const item = items.findLast((each): each is ToolItem => each.type === "tool" && each.callId === callId);
+    const command = item?.input["command"];
+    return typeof command === "string" ? command : "";
+  }
+
+  #notice(id: string, time: number, notice: Notice): void {
+    this.#main.list.add({ id, time, type: "notice", notice });
+    this.#view = undefined;
+  }
+
+  #changed(): void {
+    this.#restChanged = true;
+    this.#view = undefined;
+  }
+
+  #build(): SessionView {
+    const { windowTokens: _window, endedJobs, effort, ...host } = this.#host;
+    return {
+      ...host,
+      ...defined({ effort, run: this.#run }),
+      items: this.#main.list.items,
+      todo: this.#todo,
+      jobs: this.#jobs.map((job) => {
+        const exitCode = job.state === "running" ? endedJobs.get(job.id) : undefined;
+        return exitCode === undefined ? job : { ...job, state: "ended", exitCode };
+      }),
+      context: this.#context,
+      usage: this.#spent.usage,
+      costUsd: this.#spent.costUsd,
+    };
+  }
+}
+
+const REMARKS: { readonly [T in "rollback_end" | "compaction_undone"]: Notice } = {
+  rollback_end: { level: "info", code: "undo", message: "Files were put back." },
+  compaction_undone: { level: "info", code: "other", message: "The newest compaction was taken back." },
+};
+
+function contextOf(usedTokens: number, windowTokens: number | undefined): SessionView["context"] {
+  return { usedTokens, ...defined({ windowTokens }) };
+}
