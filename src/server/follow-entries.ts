@@ -15,7 +15,7 @@ export interface FollowEntriesOptions {
   /** Id of the entry to go on behind. Default: from the first. */
   readonly after: string | undefined;
   readonly signal: AbortSignal;
-  /** Each batch of what is there already is read in one of them. */
+  /** Each batch of stored entries, and what the session waits for, is read in a turn of its own. */
   readonly turns: LoopTurns;
 }
 
@@ -50,6 +50,7 @@ export async function* followEntries(
     }
     waiting.readOn();
     isLive = true;
+    await turns.next();
     for (const passing of await source.current()) waiting.add({ type: "passing", passing });
     waiting.add({ type: "passing", passing: { type: "ready" } });
     while (!signal.aborted && !waiting.isOver) {
