@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { saysNoImprovement } from "./improvement-verdict.ts";
+import { saysNoImprovement } from "./reflection-agent.ts";
 
 test.each([
   "无需改进",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parsePlan } from "./parse-plan.ts";
+import { parsePlan } from "./plan-and-solve-agent.ts";
 
 /** Steps without line breaks that could not be taken for a marker of a list. */
 const step = fc

@@ -6,11 +6,12 @@ import type { Run } from "../core/agent/run.ts";
 import { assertChoice, assertType } from "../core/base/check-option.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
-import type { CompiledSchema } from "../core/base/schema.ts";
+import { isRecord } from "../core/base/json.ts";
+import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
 import { assertToolName, defineTool, type Tool } from "../core/tool/tool.ts";
+import { FINISH_TOOL, finishTool } from "../hooks/finish-tool.ts";
 import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
-import { answerTool, extendedFinishTool } from "./finish.ts";
 
 /** Name of the tool of {@link ReActAgentOptions.thoughtTool}. */
 const THOUGHT = "Thought";
@@ -139,4 +140,52 @@ function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit
       return [{ type: "text_delta", text: answer }];
     return [];
   });
+}
+
+const ANSWER = { type: "string", minLength: 1, description: "The final answer." } as const;
+
+/** The tool that ends a run with an answer in words. Its argument is `answer`. */
+function answerTool(name: string): Tool {
+  return defineTool({
+    name,
+    description: "Gives the final answer and ends the task.",
+    parameters: { type: "object", properties: { answer: ANSWER }, required: ["answer"] },
+    readOnly: true,
+    execute: ({ answer }) => ({ content: answer, finish: { text: answer } }),
+  });
+}
+
+/**
+ * The tool that ends a run with a value of `schema` and, if the model likes, an `answer` in words beside it;
+ * without one the text of the answer is the value as JSON. A schema that has an `answer` of its own, or is no
+ * object schema, is left as it is.
+ */
+function extendedFinishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
+  const value = finishTool(schema, name);
+  const { jsonSchema, validate } = schema;
+  const properties = jsonSchema["properties"];
+  if (jsonSchema["type"] !== "object" || (isRecord(properties) && "answer" in properties)) return value;
+  const extended: JsonSchema = {
+    ...jsonSchema,
+    properties: {
+      answer: { type: "string", description: "The answer in words." },
+      ...(properties as JsonSchema | undefined),
+    },
+  };
+  return {
+    ...value,
+    schema: {
+      jsonSchema: extended,
+      validate: async (input) => {
+        if (!isRecord(input)) return validate(input);
+        const { answer, ...rest } = input;
+        const checked = await validate(rest);
+        return checked.ok ? { ok: true, value: { answer, value: checked.value } } : checked;
+      },
+    },
+    execute: ({ answer, value: output }: { readonly answer: unknown; readonly value: unknown }) => {
+      const text = typeof answer === "string" && answer !== "" ? answer : JSON.stringify(output);
+      return { content: text, finish: { text, output } };
+    },
+  };
 }

@@ -1,15 +1,140 @@
 import type { Clock } from "../core/base/clock.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { backoffDelayMs } from "../core/base/retry.ts";
+import type { ContentBlock, ImageBlock, TextBlock } from "../core/message/block.ts";
+import type { Message } from "../core/message/message.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
-import type { ModelInfo, ModelRequest, RetryPart } from "../core/model/model.ts";
+import type { ModelInfo, ModelRequest, RetryPart, ToolSpec } from "../core/model/model.ts";
 import type { LearnedModel } from "./learned-model.ts";
 import type { NetworkSettings } from "./network.ts";
 import { asTooLong, changedError, type FailureReason } from "./provider-errors.ts";
-import { RefusedImages } from "./refused-images.ts";
-import { RefusedTools } from "./refused-tools.ts";
 import type { SealedBlocks } from "./sealed-blocks.ts";
 import { limitIn } from "./too-long.ts";
+
+/**
+ * The tools whose definitions one provider refuses: each request with one of them would fail, so requests go
+ * on without it. Which tool is meant follows from its name in the refusal, or its place in the list.
+ */
+export class RefusedTools {
+  readonly #refused = new Set<ToolSpec>();
+  /** The same list each time: encoders keep the text of lists they know. */
+  #lists = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
+
+  /** The request as it can be sent. */
+  without(request: ModelRequest): ModelRequest {
+    const { tools } = request;
+    if (this.#refused.size === 0 || tools === undefined) return request;
+    const left = this.#lists.get(tools) ?? tools.filter((tool) => !this.#refused.has(tool));
+    this.#lists.set(tools, left);
+    if (left.length > 0) return left.length === tools.length ? request : { ...request, tools: left };
+    const { tools: _tools, toolChoice: _choice, ...rest } = request;
+    return rest;
+  }
+
+  /** Learns from a failed request: the name of the tool that the next goes without, if that is the cause. */
+  learn({ tools = [], toolChoice }: ModelRequest, error: NanoAgentError): string | undefined {
+    if (error.code !== "bad_request") return undefined;
+    const param = error.details["param"];
+    const tool = toolIn(`${typeof param === "string" ? param : ""} ${error.message}`, tools);
+    const isForced = typeof toolChoice === "object" && toolChoice.name === tool?.name;
+    if (tool === undefined || isForced) return undefined;
+    this.#refused.add(tool);
+    this.#lists = new WeakMap();
+    return tool.name;
+  }
+}
+
+/** A place in the list of tools, as the vendors write it: `tools[3].function`, `tools.3.custom`, … */
+const PLACE = /\b(?:tools|function_?declarations)[[.](\d+)\b(?!\]?\.function_?declarations)/i;
+/** Words about what a tool takes. Without them its name may stand in a complaint about a message. */
+const SCHEMA_WORDS = /schema|parameters|function_?declaration/i;
+
+function toolIn(text: string, tools: readonly ToolSpec[]): ToolSpec | undefined {
+  const [, place] = PLACE.exec(text) ?? [];
+  if (place !== undefined) return tools[Number(place)];
+  if (!SCHEMA_WORDS.test(text)) return undefined;
+  const words = new Set(text.match(/['"`][\w-]+['"`]/g)?.map((word) => word.slice(1, -1)));
+  return tools.find(({ name }) => words.has(name));
+}
+
+/**
+ * The images one model does not take. A refused image would end every later request of its conversation too,
+ * so requests go on without it: a note in its place tells the model.
+ */
+export class RefusedImages {
+  readonly #takesNone: boolean;
+  readonly #refused = new WeakSet<ImageBlock>();
+  /** The same object each time: encoders keep the text of messages they know. */
+  #noted = new WeakMap<Message, Message>();
+  #isEmpty = true;
+
+  /** `takesNone`: the model is known to take no images at all. */
+  constructor(takesNone: boolean) {
+    this.#takesNone = takesNone;
+  }
+
+  /** The request as it can be sent. */
+  without(request: ModelRequest): ModelRequest {
+    if (this.#isEmpty && !this.#takesNone) return request;
+    const messages = request.messages.map((message) => this.#messageWithout(message));
+    return { ...request, messages };
+  }
+
+  /** Learns from a failed request. True when `error` is about its images: the next goes without them. */
+  learn(sent: ModelRequest, error: NanoAgentError): boolean {
+    if (!isAboutImages(error)) return false;
+    const { messages } = sent;
+    const answered = messages.findLastIndex(({ role }) => role === "assistant");
+    const fresh = messages.slice(answered + 1).flatMap(imagesIn);
+    const images = fresh.length > 0 ? fresh : messages.flatMap(imagesIn);
+    for (const image of images) this.#refused.add(image);
+    this.#noted = new WeakMap();
+    this.#isEmpty &&= images.length === 0;
+    return images.length > 0;
+  }
+
+  #messageWithout(message: Message): Message {
+    const known = this.#noted.get(message);
+    if (known !== undefined) return known;
+    const noted = imagesIn(message).some((image) => this.#isLeftOut(image))
+      ? ({ ...message, content: this.#blocksWithout(message.content) } as Message)
+      : message;
+    this.#noted.set(message, noted);
+    return noted;
+  }
+
+  #blocksWithout(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+    return blocks.map((block) => {
+      if (block.type === "image") return this.#isLeftOut(block) ? NOTE : block;
+      if (block.type !== "tool_result" || typeof block.content === "string") return block;
+      return { ...block, content: this.#blocksWithout(block.content) as typeof block.content };
+    });
+  }
+
+  #isLeftOut(image: ImageBlock): boolean {
+    return this.#takesNone || this.#refused.has(image);
+  }
+}
+
+const NOTE: TextBlock = { type: "text", text: "[An image was left out here: this model does not take it.]" };
+
+function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] {
+  return (content as readonly ContentBlock[]).flatMap((block) => {
+    if (block.type === "image") return [block];
+    return block.type === "tool_result" && typeof block.content !== "string" ? imagesIn(block as never) : [];
+  });
+}
+
+/** Vendors have no code for this. Their words name the image, the content, or what the model lacks. */
+const IMAGE_WORDS =
+  /\bimages?\b|image_url|input_image|\bvision\b|multi-?modal|modalit|mmproj|content must be a string|unknown variant/i;
+
+function isAboutImages({ code, message }: NanoAgentError): boolean {
+  return (
+    (code === "bad_request" || code === "provider_error" || code === "unknown_model") &&
+    IMAGE_WORDS.test(message)
+  );
+}
 
 /** Shared by all requests of one model. */
 export interface RecoveryOptions {

@@ -3,7 +3,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import type { ImageBlock } from "../core/message/block.ts";
 import { assistantMessage, type Message, userMessage } from "../core/message/message.ts";
 import { reportedError } from "./provider-errors.ts";
-import { RefusedImages } from "./refused-images.ts";
+import { RefusedImages } from "./recovery.ts";
 
 const image = (data: string): ImageBlock => ({
   type: "image",

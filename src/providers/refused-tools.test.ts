@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../core/model/model.ts";
 import { reportedError } from "./provider-errors.ts";
-import { RefusedTools } from "./refused-tools.ts";
+import { RefusedTools } from "./recovery.ts";
 
 const tools = ["read", "mcp__s__bad", "mcp__s__bad_too"].map((name) => ({
   name,

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { eventBody } from "./event-body.ts";
+import { eventBody } from "./create-handler.ts";
 import type { StreamItem } from "./server-api.ts";
 
 const entry = (id: string): StreamItem => ({

@@ -1,7 +1,21 @@
-import type { Tool } from "../core/tool/tool.ts";
-import { createBashTool, runCommand } from "./bash-tool.ts";
+import { existsSync } from "node:fs";
+import { assertEngine } from "../core/base/assert-engine.ts";
+import { defined } from "../core/base/defined.ts";
+import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import type { FromJsonSchema } from "../core/base/schema.ts";
+import { counted } from "../core/base/text.ts";
+import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
+import { errorResult } from "../core/tool/tool-output.ts";
+import { systemCode } from "../system/system-error.ts";
+import { redactedInput } from "./files/file-error.ts";
 import { createJobTool } from "./job-tool.ts";
-import { type ShellOptions, ShellSession } from "./shell/shell-session.ts";
+import { LiveUpdate } from "./shell/live-update.ts";
+import type { OutputText } from "./shell/output-buffer.ts";
+import type { ProcessInfo } from "./shell/process-table.ts";
+import { describeDuration, describeExit, listProcesses, outputLines } from "./shell/report.ts";
+import { runInPort } from "./shell/run-in-port.ts";
+import type { RunningCommand } from "./shell/running-command.ts";
+import { type CommandPlace, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
 /** `bash` and `job` of one session, and the end of everything they started. */
 export interface BashTools {
@@ -50,5 +64,255 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
     dispose: () => session.dispose(),
     [Symbol.asyncDispose]: () => session.dispose(),
     killNow: () => session.killNow(),
+  };
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** Longer than the longest time between TERM and KILL, so that an aborted call can say how it ended. */
+const ABORT_GRACE_MS = 7000;
+
+type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
+
+/**
+ * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it
+ * means. `metadata` holds `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the
+ * `processes` left running, as far as they apply.
+ */
+function createBashTool(session: ShellSession): Tool {
+  assertEngine();
+  return defineTool({
+    name: "bash",
+    description:
+      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it. For files use read, edit, write, grep and glob.",
+    parameters: PARAMETERS,
+    access: "exclusive",
+    timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
+    execute: (input, context) => runBash(session, input, context),
+  });
+}
+
+const PARAMETERS = {
+  type: "object",
+  properties: {
+    command: { type: "string" },
+    timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
+    background: { type: "boolean", description: "Return at once with a job id" },
+    access: {
+      type: "string",
+      description: '"network", or "full": outside the sandbox. Asks the user; only when needed',
+    },
+    reason: { type: "string", description: "Why access is needed, for the user" },
+  },
+  required: ["command"],
+} as const;
+
+const ACCESS = ["network", "full"];
+
+type BashInput = FromJsonSchema<typeof PARAMETERS>;
+
+async function runBash(session: ShellSession, input: BashInput, context: ToolContext): Promise<ToolResult> {
+  const problem = inputProblem(input);
+  if (problem !== undefined) return errorResult(problem);
+  if (context.signal.aborted) return errorResult("The command was not started: the run was aborted.");
+  let place: CommandPlace;
+  try {
+    place = await session.placeOf(input);
+  } catch (error) {
+    return errorResult(errorMessage(error));
+  }
+  const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
+  const { port } = session;
+  if (port !== undefined && place.runs === "outside" && input.background !== true)
+    return runInPort(session, { port, input, env: place.env, timeoutMs }, context);
+  const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
+  const full = Promise.withResolvers<void>();
+  let running: RunningCommand;
+  try {
+    running = await session.start({
+      command: input.command,
+      cwd: context.cwd,
+      place,
+      signal: context.signal,
+      onText: (text) => live?.push(text),
+      onFull: full.resolve,
+    });
+  } catch (error) {
+    return errorResult(startProblem(error, input.command, context.cwd));
+  }
+  if (live === undefined) return backgroundResult(session, running);
+  try {
+    const ending = await waitForEnd(running, { timeoutMs, signal: context.signal, full: full.promise });
+    return ending === "exited"
+      ? await exitResult(session, running)
+      : await stopResult(session, running, ending);
+  } finally {
+    live.stop();
+  }
+}
+
+/** Longest time that a timer can wait. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
+async function runCommand(
+  session: ShellSession,
+  { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
+): Promise<{ readonly output: string; readonly exitCode: number | null }> {
+  const full = Promise.withResolvers<void>();
+  const running = await session.start({ command, cwd, onFull: full.resolve });
+  const conditions = { timeoutMs: NO_TIMEOUT_MS, signal, full: full.promise };
+  const ending = await waitForEnd(running, conditions);
+  const left = ending === "exited" ? await running.process.running() : [];
+  if (ending !== "exited") await running.process.end(session.graceMs);
+  if (left.length > 0) session.adopt(running, { isLeftover: true });
+  else await session.finish(running);
+  const { text } = await running.look();
+  return { output: text, exitCode: ending === "exited" ? (running.exit?.code ?? null) : null };
+}
+
+function inputProblem({ command, timeout_ms, access, reason }: BashInput): string | undefined {
+  if (typeof command !== "string") return `command is ${typeof command}; pass the shell command as a string.`;
+  if (command.trim() === "") return "command is empty; pass a shell command.";
+  const redacted = redactedInput("command", command);
+  if (redacted !== undefined) return redacted;
+  if (command.includes("\0")) return "command contains a NUL character, which no command can; leave it out.";
+  if (timeout_ms !== undefined && !(timeout_ms > 0)) {
+    return `timeout_ms is ${timeout_ms}; pass milliseconds from 1 to ${MAX_TIMEOUT_MS}, or leave it out.`;
+  }
+  if (access === undefined) return undefined;
+  if (!ACCESS.includes(access))
+    return `access is ${JSON.stringify(access)}; pass "network" (inside the sandbox, with the network) or "full" (outside of it), or leave it out.`;
+  if (typeof reason !== "string" || reason.trim() === "")
+    return `access "${access}" needs a reason: say in one sentence why, for the user who decides. Nothing was run.`;
+  return undefined;
+}
+
+function startProblem(error: unknown, command: string, cwd: string): string {
+  if (isNanoAgentError(error)) return error.message;
+  const code = systemCode(error);
+  if (cwd !== "" && !existsSync(cwd))
+    return `The working folder ${cwd} does not exist any more; nothing was run.`;
+  if (code === "E2BIG") {
+    const bytes = new TextEncoder().encode(command).length;
+    return `The command is too long for the system (${bytes} bytes); write it to a file and run the file.`;
+  }
+  if (code === "EAGAIN" || code === "ENOMEM" || code === "EMFILE" || code === "ENFILE") {
+    return `The system cannot start another process now (${code}); end some that are running, then try again.`;
+  }
+  if (code === "EACCES" || code === "ENOTDIR") {
+    return `The command cannot be started in ${cwd} (${code}); check that it is a folder you may enter.`;
+  }
+  return `The command cannot be started: ${errorMessage(error)}.`;
+}
+
+interface EndConditions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly full: Promise<void>;
+}
+
+function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise<Ending> {
+  const { timeoutMs, signal, full } = conditions;
+  return new Promise((resolve) => {
+    const settle = (ending: Ending): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      resolve(ending);
+    };
+    const onAbort = (): void => settle("aborted");
+    const timer = setTimeout(() => settle("timed_out"), timeoutMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    void full.then(() => settle("too_much_output"));
+    // A shell that has ended is only drained; its time is up no more.
+    void running.process.exited.then(() => clearTimeout(timer));
+    void running.process.settled().then(() => settle("exited"));
+  });
+}
+
+async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
+  const left = await running.process.running();
+  if (left.length === 0) await session.finish(running);
+  const output = await running.look();
+  const exit = running.exit ?? { code: null, signal: null };
+  const ended = describeExit(exit);
+  const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
+  lines.push(...(await session.notes(running, output.text)));
+  const job = left.length === 0 ? undefined : session.adopt(running, { isLeftover: true });
+  if (job !== undefined) lines.push(leftoverLines(left, job.id));
+  return {
+    content: outputLines(output) + lines.join("\n"),
+    isError: exit.code !== 0,
+    title: ended,
+    essence: essence(ended, output),
+    metadata: {
+      ...facts(running, output),
+      ...(job !== undefined && {
+        jobId: job.id,
+        processes: left.map(({ pid, command }) => ({ pid, command })),
+      }),
+    },
+  };
+}
+
+/** Output and ending without what differs each time: how long it took, the name of a file. */
+function essence(ended: string, { text, path }: OutputText): string {
+  return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
+}
+
+function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
+  const what = counted(left.length, "process", "processes");
+  return `[${what} of this command still running as ${jobId}, until the session ends:]\n${listProcesses(left)}`;
+}
+
+async function stopResult(
+  session: ShellSession,
+  running: RunningCommand,
+  ending: Exclude<Ending, "exited">,
+): Promise<ToolResult> {
+  const ranMs = running.durationMs;
+  const left = await running.process.end(session.graceMs);
+  await session.finish(running);
+  const output = await running.look();
+  const lines = [`[${stopReason(ending, ranMs, session)}]`];
+  lines.push(...(await session.notes(running, output.text)));
+  if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
+  return {
+    content: outputLines(output) + lines.join("\n"),
+    isError: true,
+    title: ending.replaceAll("_", " "),
+    essence: essence(ending, output),
+    metadata: { ...facts(running, output), ended: ending },
+  };
+}
+
+function stopReason(ending: Exclude<Ending, "exited">, ranMs: number, session: ShellSession): string {
+  const after = `after ${describeDuration(ranMs)}; the command and all it started were ended`;
+  if (ending === "aborted") return `aborted ${after}`;
+  if (ending === "timed_out") {
+    return `timed out ${after}. Pass a longer timeout_ms (milliseconds), or background: true`;
+  }
+  return `stopped ${after}: it wrote more than ${session.limits.fileBytes} bytes. Filter the output, or write it to a file`;
+}
+
+function backgroundResult(session: ShellSession, running: RunningCommand): ToolResult {
+  const { id } = session.adopt(running, { isLeftover: false });
+  const { pid } = running.process;
+  return {
+    content: `Started as ${id} (pid ${pid}). It ends with the session; the job tool shows its output and ends it earlier.`,
+    title: id,
+    metadata: { jobId: id, pid },
+  };
+}
+
+function facts(running: RunningCommand, output: OutputText): NonNullable<ToolResult["metadata"]> {
+  const { exit } = running;
+  return {
+    ...defined({ exitCode: exit?.code, signal: exit?.signal }),
+    durationMs: Math.round(running.durationMs),
+    outputBytes: output.totalBytes,
+    ...defined({ outputPath: output.path }),
   };
 }

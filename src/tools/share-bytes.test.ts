@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shareBytes } from "./share-bytes.ts";
+import { shareBytes } from "./batch-tool.ts";
 
 const size = (text: string): number => Buffer.byteLength(text);
 

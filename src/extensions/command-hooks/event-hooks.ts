@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
 import { systemClock } from "../../core/base/clock.ts";
+import { errorMessage } from "../../core/base/errors.ts";
 import { inTime } from "../../core/base/in-time.ts";
+import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
+import { truncateMiddle } from "../../core/base/text.ts";
+import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
-import { type HookAnswer, readAnswer, readReturned } from "./read-answer.ts";
 import { meantName } from "./read-hooks.ts";
-import { type HookPlace, runHook } from "./run-hook.ts";
 
 /** Options of {@link EventHooks}. */
 export interface EventHooksOptions {
@@ -90,4 +93,238 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
     if (stop !== undefined) verdict.stop ??= stop;
   }
   return { ...strictest, ...verdict };
+}
+
+/** The answer of one hook. */
+type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
+
+const NOTHING: HookAnswer = { context: [], problems: [] };
+
+/**
+ * The answer that the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard
+ * error as the reason, anything else is told and blocks nothing.
+ */
+function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
+  const { code, stdout, stderr, failure, isCut } = end;
+  const name = hookName(hook);
+  if (failure !== undefined) return { ...NOTHING, problems: [`the hook ${name} failed: ${failure}`] };
+  if (code === 2) return blocked(hook, stderr);
+  if (code !== 0) {
+    const said = stderr === "" ? "" : `: ${stderr.slice(0, 500)}`;
+    return {
+      ...NOTHING,
+      problems: [`the hook ${name} ended with ${code}, which blocks nothing (2 does)${said}`],
+    };
+  }
+  if (!stdout.startsWith("{")) return plainText(hook, stdout);
+  if (isCut) return { ...NOTHING, problems: [`the hook ${name} answered more than ${MAX_OUTPUT >> 10} KB`] };
+  const parsed = safeParse(stdout);
+  if (!parsed.ok || !isRecord(parsed.value))
+    return { ...NOTHING, problems: [`the hook ${name} answered what is not JSON: ${stdout.slice(0, 200)}`] };
+  return decided(name, parsed.value);
+}
+
+/** A hook in messages: its command, and where it is written down. */
+function hookName({ command, source }: HookCommand): string {
+  return `${JSON.stringify(command.length > 120 ? `${command.slice(0, 119)}…` : command)} of ${source}`;
+}
+
+function blocked(hook: HookCommand, stderr: string): HookAnswer {
+  const name = hookName(hook);
+  const reason = stderr === "" ? `the hook ${name} blocked it` : forModel(stderr);
+  // Interpreters end with 2 as well when the script is not there: a person has to know why all is blocked.
+  const isMissing = /can't open file|No such file or directory|not found/i.test(stderr);
+  const problems = isMissing
+    ? [
+        `the hook ${name} ended with 2, which blocks. Its own script seems to be missing: ${stderr.slice(0, 300)}`,
+      ]
+    : [];
+  return { decision: "deny", reason, by: name, context: [], problems };
+}
+
+/** Plain output is text for the model where something begins, and nobody's business elsewhere. */
+function plainText({ event }: HookCommand, stdout: string): HookAnswer {
+  const counts = (event === "UserPromptSubmit" || event === "SessionStart") && stdout !== "";
+  return counts ? { ...NOTHING, context: [forModel(stdout)] } : NOTHING;
+}
+
+const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined } = {
+  allow: "allow",
+  approve: "allow",
+  ask: "ask",
+  deny: "deny",
+  block: "deny",
+};
+
+/** The answer that the value of a handler means; `name` is its extension. */
+function readReturned(name: string, value: unknown): HookAnswer {
+  if (value === undefined || value === null) return NOTHING;
+  if (isRecord(value)) return decided(name, value);
+  return { ...NOTHING, problems: [`the hook of ${name} returned ${typeof value}, which is not an object`] };
+}
+
+function decided(name: string, answer: Fields): HookAnswer {
+  const specific = isRecord(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
+  // Answers to a permission request stand one level deeper.
+  const request = isRecord(specific["decision"]) ? specific["decision"] : {};
+  const said: HookAnswer = { context: [], problems: [] };
+  const problems: string[] = [];
+  const word = specific["permissionDecision"] ?? request["behavior"] ?? answer["decision"];
+  const decision = ownValue(DECISIONS, word);
+  if (decision !== undefined) {
+    const reason = firstText(specific["permissionDecisionReason"], request["message"], answer["reason"]);
+    Object.assign(said, { decision, by: name }, reason === undefined ? {} : { reason });
+  } else if (word !== undefined)
+    problems.push(`the hook ${name} decided ${JSON.stringify(word)}; only allow, ask and deny count`);
+  const updated = specific["updatedInput"] ?? request["updatedInput"];
+  if (isRecord(updated)) {
+    said.updatedInput = updated as NonNullable<HookVerdict["updatedInput"]>;
+    said.updatedBy = name;
+  } else if (updated !== undefined)
+    problems.push(`the hook ${name} gave an updatedInput that is not an object`);
+  if (answer["continue"] === false)
+    said.stop = firstText(answer["stopReason"]) ?? `the hook ${name} ended the run`;
+  const context = texts(specific["additionalContext"], answer["additionalContext"]).slice(0, 1);
+  return { ...said, context, problems: [...problems, ...texts(answer["systemMessage"])] };
+}
+
+function firstText(...values: readonly unknown[]): string | undefined {
+  return texts(...values)[0];
+}
+
+/** The values that are texts with something in them. */
+function texts(...values: readonly unknown[]): readonly string[] {
+  return values
+    .filter((value): value is string => typeof value === "string" && value.trim() !== "")
+    .map(forModel);
+}
+
+/** Bytes of one text of a hook that the model reads, as of the result of a tool. */
+const MAX_TEXT_BYTES = 50_000;
+
+function forModel(text: string): string {
+  return truncateMiddle(text, { maxBytes: MAX_TEXT_BYTES });
+}
+
+/** Bytes of each output that are looked at; a hook that writes more is heard no further. */
+const MAX_OUTPUT = 262_144;
+
+/** How long the pipes of a hook that has ended are read when something it started holds them open. */
+const DRAIN_MS = 250;
+
+/** A shell between us and the hook: whoever kills its parent ends itself and nobody else. */
+const SHELL: readonly string[] = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "hook"];
+
+/** How a hook ended. `code` is null where it did not end by itself. */
+interface HookEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** It printed more than {@link MAX_OUTPUT}. */
+  readonly isCut: boolean;
+  /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
+  readonly failure?: string | undefined;
+}
+
+/** Where hooks run. */
+interface HookPlace {
+  readonly cwd: string;
+  /** Their environment: never credentials. */
+  readonly env: { readonly [name: string]: string };
+  readonly signal: AbortSignal;
+  /** Ends the group of the hook when this process is killed. */
+  readonly watcher?: ProcessWatcher | undefined;
+}
+
+/**
+ * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the
+ * whole group with it: what it left running does not hold the run. Waits for its exit, not for the end of its
+ * pipes. Never rejects.
+ */
+function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
+  return new Promise((resolve) => {
+    const group = process.platform !== "win32";
+    const [program, ...words] = group ? [...SHELL, hook.command] : [hook.command];
+    const child = spawn(program ?? "", words, {
+      shell: !group,
+      cwd: place.cwd,
+      env: place.env,
+      detached: group,
+      windowsHide: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const { pid } = child;
+    if (pid !== undefined) place.watcher?.add(pid);
+    const outputs = { stdout: new BoundedBytes(), stderr: new BoundedBytes() };
+    const endGroup = (): void => kill(pid, group);
+    let failure: string | undefined;
+    const give = (why: string): void => {
+      failure ??= why;
+      endGroup();
+    };
+    const timer = setTimeout(() => give(`it took longer than ${hook.timeoutMs / 1_000} s`), hook.timeoutMs);
+    const onAbort = (): void => give("the run was stopped");
+    place.signal.addEventListener("abort", onAbort, { once: true });
+    let drain: NodeJS.Timeout | undefined;
+    let ended: number | null = null;
+    let isOver = false;
+    const finish = (): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      clearTimeout(drain);
+      place.signal.removeEventListener("abort", onAbort);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const { stdout, stderr } = outputs;
+      const texts = { stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
+      resolve({ code: ended, ...texts, failure });
+    };
+    child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
+    child.stderr.on("data", (bytes: Buffer) => outputs.stderr.add(bytes));
+    // A hook need not read its input.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(`${JSON.stringify(input)}\n`);
+    child.on("error", (error) => {
+      failure ??= `it could not be started: ${errorMessage(error)}`;
+      finish();
+    });
+    child.on("exit", (code, signal) => {
+      ended = code;
+      if (signal !== null) failure ??= `it was ended by ${signal}`;
+      // Without the rest of its group nobody writes any more, unless a process left the group.
+      endGroup();
+      if (pid !== undefined) place.watcher?.remove(pid);
+      drain = setTimeout(finish, DRAIN_MS);
+    });
+    child.on("close", finish);
+    if (place.signal.aborted) onAbort();
+  });
+}
+
+function kill(pid: number | undefined, group: boolean): void {
+  try {
+    if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** Bytes up to a bound. */
+class BoundedBytes {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  isCut = false;
+
+  add(bytes: Buffer): void {
+    const room = MAX_OUTPUT - this.#length;
+    this.isCut ||= bytes.length > room;
+    if (room <= 0) return;
+    this.#chunks.push(bytes.subarray(0, room));
+    this.#length += Math.min(room, bytes.length);
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString("utf8").trim();
+  }
 }

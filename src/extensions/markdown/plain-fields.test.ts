@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { plainFields } from "./plain-fields.ts";
+import { plainFields } from "./front-matter.ts";
 import { readYamlFields } from "./yaml-fields.ts";
 
 test("simple heads are read, everything else is left to the YAML reader", () => {

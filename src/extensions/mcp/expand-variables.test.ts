@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { expandVariables } from "./expand-variables.ts";
+import { expandVariables } from "./server-definition.ts";
 
 test.each([
   ["${A}", { text: "one" }],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { afterEvent, type Lifecycle, type LifecycleEvent, MAX_ATTEMPTS } from "./lifecycle.ts";
+import { afterEvent, type Lifecycle, type LifecycleEvent, MAX_ATTEMPTS } from "./mcp-server.ts";
 
 const EVENTS: readonly LifecycleEvent[] = [
   { type: "wanted" },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { normaliseSchema, originalNames } from "./normalise-schema.ts";
+import { normaliseSchema, originalNames } from "./mcp-tools.ts";
 
 const schemaOf = (schema: unknown): unknown => normaliseSchema(schema)?.schema;
 const TEXT = { type: "string" };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readStream } from "./http-transport.ts";
 import { readMessages } from "./read-message.ts";
-import { readStream } from "./read-stream.ts";
 
 test("null is absent in the protocol, and a value in data of the server", () => {
   const result = {

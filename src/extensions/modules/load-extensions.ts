@@ -1,4 +1,7 @@
-import { pathToFileURL } from "node:url";
+import { existsSync, readFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { basename, dirname, join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { assertIs } from "../../core/base/check-option.ts";
 import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
@@ -7,12 +10,11 @@ import { inTime } from "../../core/base/in-time.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/block.ts";
 import { assertTool, defineTool, type Tool, type ToolDefinition } from "../../core/tool/tool.ts";
+import { realPath } from "../../system/real-path.ts";
 import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
 import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
-import { lendOwnPackage } from "./own-package.ts";
-import { isThrownBy } from "./thrown-by.ts";
 
 /** One extension that was loaded. */
 export interface LoadedExtension extends ExtensionFile {
@@ -175,4 +177,111 @@ function checkedProvider(provider: ExtensionProvider): UsedProvider {
       `the provider ${name} needs a wire (${wires.join(", ")}) and a baseUrl that begins with http:// or https://`,
     );
   return { ...provider, wire };
+}
+
+const OWN = /^nano-agent(\/|$)/;
+
+/**
+ * Has extensions that import or require `nano-agent`, or an entry of it, get this one where it is not
+ * installed beside them: the command is mostly installed elsewhere than they lie. That holds for all below
+ * their folders and for packages beside them, at once or later, until the signal is aborted. Node also has
+ * no need to guess then, and to warn of it, which system of modules a file of theirs is for.
+ */
+export function lendOwnPackage(files: readonly Pick<ExtensionFile, "path">[], until?: AbortSignal): void {
+  const paths = files.map(({ path }) => realPath(path));
+  const folders = new Set(paths.flatMap((path) => [dirname(path) + sep, ...packageFolders(path)]));
+  const isOfExtension = (path: string): boolean => [...folders].some((folder) => path.startsWith(folder));
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) => {
+      const from = pathOf(context.parentURL);
+      if (OWN.test(specifier) && isOfExtension(from) && !isInstalledFor(from)) {
+        try {
+          // A package may import itself by its name.
+          return next(specifier, context);
+        } catch (error) {
+          return { url: ownEntry(specifier, error), shortCircuit: true };
+        }
+      }
+      const found = next(specifier, context);
+      if (found.format !== null || !isOfExtension(pathOf(found.url))) return found;
+      return { ...found, format: formatOf(pathOf(found.url)) };
+    },
+  });
+  until?.addEventListener("abort", () => hooks.deregister(), { once: true });
+}
+
+function pathOf(url = ""): string {
+  return url.startsWith("file:") ? fileURLToPath(url) : "";
+}
+
+/** True where there is one, also one without the entry that is asked for. */
+function isInstalledFor(path: string): boolean {
+  return packageFolders(path).some((folder) => existsSync(join(folder, "nano-agent")));
+}
+
+function ownEntry(specifier: string, error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw error;
+  try {
+    return import.meta.resolve(specifier);
+  } catch {
+    throw misuse(`nano-agent has no entry "${specifier}".`);
+  }
+}
+
+/** The format of a file that no package.json tells the system of modules of; `null` leaves it to Node. */
+function formatOf(path: string): string | null {
+  // Of packages Node does not warn, and texts in code may look like code.
+  if (path.includes(`${sep}node_modules${sep}`)) return null;
+  const code = readFileSync(path, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
+  if (
+    /\bexports\b|\brequire\s*\(|\bmodule\.|\b__dirname\b/.test(code) ||
+    !/^[ \t]*(?:export|import)\b\s*[\w$"'{*]/m.test(code)
+  )
+    return null;
+  return path.endsWith(".ts") ? "module-typescript" : "module";
+}
+
+/**
+ * True when the code of an extension threw an error, in a timer or a promise of its own. Of the calls in its
+ * stack that are not Node's the outermost is in the extension's file or own folder; or the innermost, not
+ * counting packages installed beside it: a promise that is rejected before it waits has our call around it.
+ */
+export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "path">): boolean {
+  // Stacks name files by where links lead.
+  const path = realPath(file.path);
+  const root = rootOf(file.name, path);
+  const isOwn = isIn([root], root.endsWith(sep) ? "" : ":");
+  const isPackage = isIn(packageFolders(path));
+  const calls = callsOf(error);
+  const ends = [calls.at(-1), calls.find((call) => isOwn(call) || !isPackage(call))];
+  return ends.some((call) => call !== undefined && isOwn(call));
+}
+
+/** Tells of a line of a stack whether it names one of these places, with `end` behind it. */
+function isIn(places: readonly string[], end = ""): (call: string) => boolean {
+  const written = places.flatMap((place) => [place, pathToFileURL(place).href]).map((place) => place + end);
+  return (call) => written.some((place) => call.includes(place));
+}
+
+/** The lines of a stack that name a place of a program. */
+function callsOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error) || typeof error.stack !== "string") return [];
+  return error.stack
+    .split("\n")
+    .filter((line) => /^\s+at .*[/\\].*:\d+:\d+\)?$/.test(line) && !line.includes("node:"));
+}
+
+/** The file, or a folder with a separator behind it: that of an `index`, or of a package. */
+function rootOf(name: string, path: string): string {
+  const inPackage = `${sep}node_modules${sep}${name.replaceAll("/", sep)}${sep}`;
+  const at = path.lastIndexOf(inPackage);
+  if (at !== -1) return path.slice(0, at + inPackage.length);
+  return basename(path).startsWith("index.") ? dirname(path) + sep : path;
+}
+
+/** The folders in which a file finds packages, the nearest first, each with a separator behind it. */
+function packageFolders(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [join(folder, "node_modules", sep), ...packageFolders(folder)];
 }

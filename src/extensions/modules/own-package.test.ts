@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { lendOwnPackage } from "./own-package.ts";
+import { lendOwnPackage } from "./load-extensions.ts";
 
 test("only extensions get the package of their own, and only as long as they are used", () => {
   const folder = tempFolder({ "extensions/a.mjs": "", "else/b.mjs": "" });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isThrownBy } from "./thrown-by.ts";
+import { isThrownBy } from "./load-extensions.ts";
 
 const FOLDER = "/home/eve/.config/nano-agent";
 const file = { name: "poll.ts", path: `${FOLDER}/extensions/poll.ts` };

@@ -1,10 +1,12 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { keptMessages } from "../../coding/session/kept-queue.ts";
 import { openQuestions } from "../../coding/session/left-questions.ts";
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import type { UserPaths } from "../../coding/settings/paths.ts";
 import { checkpointsFolder } from "../../coding/setup/checkpoints.ts";
 import { withRollbackPlace } from "../../coding/setup/undo-place.ts";
+import type { FileVersion, JournalEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
 import { defined } from "../../core/base/defined.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
@@ -22,14 +24,16 @@ import type {
   UndoResult,
   WaitingMessage,
 } from "../../server/server-api.ts";
-import { filesAt, isOfFile, kindOf, shownPath } from "../../server/session-changes.ts";
+import { changesIn, filesAt, isOfFile, kindOf, shownPath } from "../../server/session-changes.ts";
 import type { EntryTail, HostedSession } from "../../server/session-host.ts";
 import { JournalTail } from "../../session/journal-tail.ts";
 import { readSession, type SessionContent } from "../../session/read-session.ts";
-import type { SessionFile } from "../../session/session-store.ts";
+import { type SessionFile, workspaceSlug } from "../../session/session-store.ts";
+import { CheckpointStore } from "../../session/undo/checkpoint-store.ts";
 import { type RollbackReport, redo, undo } from "../../session/undo/rollback.ts";
+import { diffFile } from "../../tools/files/file-under-change.ts";
+import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 import type { Question } from "../../view/question.ts";
-import { keptChanges, keptText } from "./kept-changes.ts";
 import type { KeptSessions } from "./kept-sessions.ts";
 import { FITS_IDLE, type ServedSession } from "./served-session.ts";
 import type { SessionChannel } from "./session-channel.ts";
@@ -246,4 +250,102 @@ export class KeptSession implements HostedSession {
 /** The mode that was chosen last in a session; the one it began with is not among its entries. */
 function modeIn(entries: SessionContent["entries"]): string | undefined {
   return entries.findLast((entry) => entry.type === "mode_change")?.mode;
+}
+
+/** The entries of a session, and where it worked. */
+interface WorkOfSession {
+  readonly entries: readonly JournalEntry[];
+  readonly cwd: string;
+  /** Where the contents of files are kept for undo. */
+  readonly folder: string;
+}
+
+/**
+ * The changes that calls of a session made to files, as diffs where the contents are kept. They are diffs of
+ * texts without secrets: the lines of a key, each by itself, are none to a redaction.
+ */
+async function keptChanges(
+  { entries, cwd, folder }: WorkOfSession,
+  redaction: Redaction | undefined,
+): Promise<readonly SessionChange[]> {
+  using contents = new KeptContents(folder);
+  const changes: SessionChange[] = [];
+  for (const { root, before, after, change } of changesIn(entries, cwd)) {
+    const [old, now] = [before, after].map((version) => {
+      const text = version === null ? "" : contents.text(root, version);
+      return text && (redaction?.text(text) ?? text);
+    });
+    changes.push(await withDiff(change, old, now));
+    await setImmediate();
+  }
+  return changes;
+}
+
+/** The text of a file as it was right after an entry; `undefined` where it was gone, or no text is kept. */
+function keptText(
+  { entries, cwd, folder }: WorkOfSession,
+  path: string,
+  at: string | undefined,
+): string | undefined {
+  const file = filesAt(entries, cwd, at).get(path);
+  if (file === undefined || file.version === null) return undefined;
+  using contents = new KeptContents(folder);
+  return contents.text(file.root, file.version);
+}
+
+/** A file longer than this is told as changed, without how. */
+const MAX_BYTES = 1_000_000;
+
+async function withDiff(
+  change: SessionChange,
+  old: string | undefined,
+  now: string | undefined,
+): Promise<SessionChange> {
+  if (old === undefined || now === undefined) return { ...change, binary: true };
+  const diff = await diffOf(change, old, now);
+  return diff === undefined ? change : { ...change, diff, added: diff.added, removed: diff.removed };
+}
+
+async function diffOf(
+  { path, kind }: SessionChange,
+  before: string,
+  after: string,
+): Promise<FileDiff | undefined> {
+  const { diff } = await diffFile(path, before, after);
+  return diff === undefined ? undefined : parseUnifiedDiff(path, diff, kind === "created");
+}
+
+/** The contents of files that are kept for undo. */
+class KeptContents {
+  readonly #folder: string;
+  readonly #stores = new Map<string, CheckpointStore>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The text of a version; `undefined` where it is not kept or is not text. */
+  text(root: string, version: FileVersion): string | undefined {
+    if (version.type === "link") return version.target;
+    if (version.type !== "file" || version.size > MAX_BYTES) return undefined;
+    const bytes = this.#storeOf(root).get(version.hash);
+    if (bytes === undefined || bytes.includes(0)) return undefined;
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      // Not UTF-8: nothing a person could read.
+      return undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const store of this.#stores.values()) store.close();
+  }
+
+  #storeOf(root: string): CheckpointStore {
+    let store = this.#stores.get(root);
+    if (store === undefined)
+      this.#stores.set(root, (store = new CheckpointStore(join(this.#folder, workspaceSlug(root)))));
+    return store;
+  }
 }

@@ -1,16 +1,18 @@
 import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import { hostname } from "node:os";
+import { extname, join } from "node:path";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
 import { redactionFor } from "../../coding/setup/secrets.ts";
 import { systemClock } from "../../core/base/clock.ts";
 import { createHandler } from "../../server/create-handler.ts";
+import type { WebAsset } from "../../server/handler-options.ts";
 import { fetchListener } from "../../system/fetch-listener.ts";
 import { listen } from "../../system/listen.ts";
 import { CodingHost } from "./coding-host.ts";
-import { webAssets } from "./web-assets.ts";
 
 /** Options of {@link serveSessions}. */
 export interface ServeOptions {
@@ -103,4 +105,51 @@ export function isLoopback(host: string): boolean {
 function namesOf(host: string): readonly string[] {
   const own = isIP(host) === 6 ? `[${host}]` : host;
   return isLoopback(host) ? [own] : [own, "ip", hostname()];
+}
+
+const TYPES: { readonly [ending: string]: string } = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".json": "application/json",
+  ".woff2": "font/woff2",
+};
+
+/** The files of a page in a folder, by their paths: those that were there at the first request, no other. */
+function webAssets(folder: string): (path: string) => Promise<WebAsset | undefined> {
+  let names: ReadonlySet<string> | undefined;
+  const assets = new Map<string, WebAsset>();
+  return async (path) => {
+    const name = path === "/" ? "index.html" : path.slice(1);
+    names ??= namesIn(folder);
+    if (!names.has(name)) return undefined;
+    let asset = assets.get(name);
+    if (asset === undefined) {
+      const type = TYPES[extname(name)] ?? "application/octet-stream";
+      // What the page itself names has a name that changes with it.
+      const isImmutable = /[-.][\w-]{8,}\.\w+$/.test(name) && extname(name) !== ".html";
+      assets.set(name, (asset = { bytes: readFileSync(join(folder, name)), type, isImmutable }));
+    }
+    return asset;
+  };
+}
+
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    return new Set(
+      entries
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) =>
+          join(parentPath, name)
+            .slice(folder.length + 1)
+            .replaceAll("\\", "/"),
+        ),
+    );
+  } catch {
+    // Run from its sources, before a page was built.
+    return new Set();
+  }
 }

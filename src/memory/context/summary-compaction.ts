@@ -1,7 +1,6 @@
 import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
-import { type ContextLimits, contextLimits } from "./context-limits.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import { cutResults } from "./cut-messages.ts";
 import { noteMessage } from "./note.ts";
@@ -265,4 +264,33 @@ function assertFigure(
   { isRight, form }: { readonly isRight: boolean; readonly form: string },
 ): void {
   if (!isRight) throw misuse(`compaction.${name} is ${String(value)}; it must be ${form}.`);
+}
+
+/** Fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room. */
+interface RoomOptions {
+  readonly at?: number;
+  readonly window?: number;
+  readonly reserve?: number;
+}
+
+/** How much room there is, in tokens. */
+interface ContextLimits {
+  /** The tokens a request and its answer may have together; `undefined` when nobody knows. */
+  readonly window: number | undefined;
+  /** Held free for the answer. */
+  readonly reserve: number;
+  /** Largest request that is made without a compaction; `undefined` with an unknown window. */
+  readonly limit: number | undefined;
+}
+
+/** Most room held free for an answer by default: what a model could write is rarely what it writes. */
+const MAX_RESERVE = 32_000;
+
+/** The room for a conversation. Never less than half of the window is left for the request. */
+function contextLimits({ info, request }: ContextView, options: RoomOptions): ContextLimits {
+  const window = options.window ?? info?.contextWindow;
+  if (window === undefined) return { window, reserve: options.reserve ?? 0, limit: undefined };
+  const usual = Math.min(info?.maxOutputTokens ?? window * 0.1, MAX_RESERVE, window / 4);
+  const reserve = Math.min(options.reserve ?? request.maxOutputTokens ?? usual, window / 2);
+  return { window, reserve, limit: Math.floor(Math.min((options.at ?? 0.8) * window, window - reserve)) };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { loadTextEstimator, mostTokens } from "./token-estimate.ts";
+import { loadTextEstimator, mostTokens } from "./context-meter.ts";
 
 const CASES: readonly (readonly [what: string, text: string, least: number, most: number])[] = [
   ["English", "The quick brown fox jumps over the lazy dog. ".repeat(100), 800, 1_300],

@@ -1,10 +1,19 @@
 import { type Json, type JsonObject, misuse } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
+import type {
+  AssistantBlock,
+  ImageBlock,
+  TextBlock,
+  ToolResultBlock,
+  UserBlock,
+} from "../../core/message/block.ts";
+import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { serialiseOnce } from "../serialise-once.ts";
+import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { sentToolName } from "../tool-call-names.ts";
 import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
-import { beginningWithUser, continuationToken, createContentsWriter } from "./contents.ts";
+import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
 import { toOpenApiSchema } from "./google-schema.ts";
 import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./model-traits.ts";
 
@@ -131,3 +140,175 @@ function takesNothing(schema: JsonSchema): boolean {
     return ["type", "title", "description", "$schema"].includes(key);
   });
 }
+
+/** How contents are written. `withIds`: whether calls and responses carry their ids. */
+interface ContentsOptions {
+  readonly traits: GoogleModelTraits;
+  readonly withIds: boolean;
+}
+
+/** Writes the items of `contents` without brackets, each message once; `preamble` is text before all. */
+function createContentsWriter(
+  options: ContentsOptions,
+): (messages: readonly Message[], preamble?: string) => string {
+  const transcript = createListSerialiser<Message, WrittenContents>(
+    {
+      initial: { role: undefined, calls: undefined },
+      append: (text, message, state) => append(text, message, { state, options }),
+    },
+    0,
+  );
+  return (messages, preamble = "") => {
+    const { text } = transcript(withoutPaused(messages));
+    const contents = text === "" ? "" : `${text}]}`;
+    if (preamble === "") return contents;
+    const first = `${USER}${JSON.stringify({ text: preamble })}`;
+    if (contents.startsWith(USER)) return `${first},${contents.slice(USER.length)}`;
+    return contents === "" ? `${first}]}` : `${first}]},${contents}`;
+  };
+}
+
+/** Contents that begin with an answer, a greeting say, get a word of the user in front. */
+function beginningWithUser(contents: string): string {
+  if (!contents.startsWith(MODEL)) return contents;
+  return `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`;
+}
+
+/** The token of the answer at the end that the provider paused; `undefined` when there is none. */
+function continuationToken(messages: readonly Message[]): string | undefined {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
+}
+
+const USER = '{"role":"user","parts":[';
+const MODEL = '{"role":"model","parts":[';
+
+/** State after some messages: whose parts are open at the end, and the answers, the last one first. */
+interface WrittenContents {
+  readonly role: Message["role"] | undefined;
+  readonly calls: Answers | undefined;
+}
+
+interface Answers {
+  readonly blocks: readonly AssistantBlock[];
+  readonly before: Answers | undefined;
+}
+
+function append(
+  before: string,
+  message: Message,
+  { state, options }: { readonly state: WrittenContents; readonly options: ContentsOptions },
+): { readonly text: string; readonly state: WrittenContents } {
+  const { role } = message;
+  const calls = role === "assistant" ? { blocks: message.content, before: state.calls } : state.calls;
+  const list =
+    role === "user" ? userParts(message.content, calls, options) : modelParts(message.content, options);
+  if (list.length === 0) return { text: before, state: { role: state.role, calls } };
+  const parts = list.map((part) => JSON.stringify(part)).join(",");
+  if (role === state.role) return { text: `${before},${parts}`, state: { role, calls } };
+  const opened = `${role === "user" ? USER : MODEL}${parts}`;
+  return { text: state.role === undefined ? opened : `${before}]},${opened}`, state: { role, calls } };
+}
+
+/** An answer that is being continued is not sent: its token stands for it. */
+function withoutPaused(messages: readonly Message[]): readonly Message[] {
+  if (continuationToken(messages) === undefined) return messages;
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+}
+
+function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {
+  return block?.provider_data?.["google"];
+}
+
+function userParts(
+  blocks: readonly UserBlock[],
+  calls: Answers | undefined,
+  options: ContentsOptions,
+): readonly GooglePart[] {
+  const responses: GooglePart[] = [];
+  const promoted: GooglePart[] = [];
+  const rest: GooglePart[] = [];
+  for (const block of blocks) {
+    if (block.type === "tool_result") {
+      const { response, images } = functionResponse(block, callName(block.tool_use_id, calls), options);
+      responses.push(response);
+      promoted.push(...images);
+    } else if (block.type === "image") rest.push(mediaPart(block));
+    else if (block.text !== "") rest.push({ text: block.text });
+  }
+  return [...responses, ...promoted, ...rest];
+}
+
+/** The response, and the images that have to follow it because the model takes none inside. */
+function functionResponse(
+  { tool_use_id: id, content, is_error }: ToolResultBlock,
+  name: string,
+  { traits, withIds }: ContentsOptions,
+): { readonly response: GooglePart; readonly images: readonly GooglePart[] } {
+  const items = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const images = items.filter((item): item is ImageBlock => item.type === "image").map(mediaPart);
+  const texts = items.filter((item): item is TextBlock => item.type === "text").map((item) => item.text);
+  const inside = traits.functionResponseParts && images.length > 0;
+  const output = texts.length === 0 && images.length > 0 ? "See the image." : texts.join("\n");
+  const response = {
+    functionResponse: {
+      ...(withIds ? { id } : {}),
+      name,
+      response: is_error === true ? { error: output } : { output },
+      ...(inside ? { parts: images } : {}),
+    },
+  };
+  return {
+    response,
+    images: inside || images.length === 0 ? [] : [{ text: `Result of ${name}:` }, ...images],
+  };
+}
+
+/** The name of the call a result belongs to: nearly always in the last answer. */
+function callName(id: string, calls: Answers | undefined): string {
+  for (let answer = calls; answer !== undefined; answer = answer.before) {
+    for (const block of answer.blocks)
+      if (block.type === "tool_use" && block.id === id) return sentToolName(block.name);
+  }
+  return "unknown_tool";
+}
+
+function mediaPart({ source }: ImageBlock): GoogleMediaPart {
+  if (source.type === "base64") return { inlineData: { mimeType: source.media_type, data: source.data } };
+  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(source.url);
+  if (inline !== null) return { inlineData: { mimeType: inline[1] ?? "", data: inline[2] ?? "" } };
+  const extension = /\.(png|jpe?g|webp|gif|heic|heif)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase();
+  const mimeType =
+    extension === undefined ? {} : { mimeType: `image/${extension === "jpg" ? "jpeg" : extension}` };
+  return { fileData: { ...mimeType, fileUri: source.url } };
+}
+
+function modelParts(
+  blocks: readonly AssistantBlock[],
+  { traits, withIds }: ContentsOptions,
+): readonly GooglePart[] {
+  const parts: GooglePart[] = [];
+  const firstCall = blocks.find(({ type }) => type === "tool_use");
+  for (const block of blocks) {
+    const { thoughtSignature, thought, part } = googleData(block) ?? {};
+    const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
+    if (block.type === "tool_use") {
+      const functionCall = {
+        ...(withIds ? { id: block.id } : {}),
+        name: sentToolName(block.name),
+        args: block.input,
+      };
+      const needed = traits.needsSignature && block === firstCall ? { thoughtSignature: SKIP } : {};
+      parts.push({ functionCall, ...needed, ...signed });
+    } else if (part !== undefined) parts.push(part);
+    else if (block.type === "text") {
+      if (block.text !== "" || thoughtSignature !== undefined) parts.push({ text: block.text, ...signed });
+    } else if (thoughtSignature !== undefined) {
+      parts.push({ text: block.thinking, ...(thought === true ? { thought } : {}), ...signed });
+    }
+  }
+  return parts;
+}
+
+/** For a signature nobody had: https://ai.google.dev/gemini-api/docs/thought-signatures. */
+const SKIP = "skip_thought_signature_validator";

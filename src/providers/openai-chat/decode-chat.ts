@@ -1,6 +1,7 @@
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import type { StreamPart } from "../../core/model/model.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { parseEventObject } from "../sse.ts";
@@ -14,8 +15,6 @@ import type {
   ChatUsage,
   ToolCallFragment,
 } from "./chat-json.ts";
-import { chatUsage, reportedCost } from "./chat-usage.ts";
-import { finishReason } from "./finish-reason.ts";
 import { quirksOf } from "./quirks.ts";
 import { ReasoningCollector } from "./reasoning.ts";
 import { type TextParts, ThinkTag } from "./think-tag.ts";
@@ -211,4 +210,91 @@ function fragmentsOf(delta: ChatDelta): readonly ToolCallFragment[] {
   if (isRecord(calls)) return [calls];
   const legacy = delta.function_call;
   return legacy === undefined || legacy === null ? [] : [{ index: "function_call", function: legacy }];
+}
+
+/** Usage in the spelling of any vendor. {@link NO_USAGE} where none was reported. */
+function chatUsage(raw: ChatUsage | undefined): Usage {
+  if (raw === undefined) return NO_USAGE;
+  const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
+  const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
+  const write =
+    raw.prompt_tokens_details?.cache_write_tokens ??
+    raw.prompt_tokens_details?.cache_creation_input_tokens ??
+    raw.cache_creation_input_tokens;
+  const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
+  const reasoned = tokenCount(reasoning);
+  // xAI counts reasoning beside the completion, everybody else within it; the total tells.
+  const apart = reasoned > 0 && tokenCount(raw.total_tokens) === prompt + completion + reasoned;
+  return {
+    inputTokens: prompt,
+    outputTokens: completion + (apart ? reasoned : 0),
+    ...usageParts({ cacheReadTokens: cacheRead(raw), cacheWriteTokens: write, reasoningTokens: reasoning }),
+    raw,
+  };
+}
+
+/**
+ * US dollars a provider says it charged. OpenRouter's `cost` is its own charge: with a key of one's own for
+ * the maker that is the fee, and the maker's charge is a field of its own.
+ */
+function reportedCost(raw: ChatUsage | undefined): number | undefined {
+  const { cost, is_byok, cost_details } = raw ?? {};
+  if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0) return undefined;
+  const upstream = is_byok === true ? cost_details?.upstream_inference_cost : undefined;
+  return cost + (typeof upstream === "number" && upstream > 0 ? upstream : 0);
+}
+
+function cacheRead(raw: ChatUsage): number | null | undefined {
+  return (
+    raw.prompt_tokens_details?.cached_tokens ??
+    raw.prompt_cache_hit_tokens ??
+    raw.cached_tokens ??
+    raw.cache_read_input_tokens
+  );
+}
+
+/** Facts known about an answer beside the provider's word. */
+interface FinishFacts {
+  readonly hasCalls: boolean;
+  /** Text came in the field for refusals. */
+  readonly refused: boolean;
+}
+
+/** The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. */
+function finishReason(raw: string, facts: FinishFacts): FinishReason {
+  const unified = WORDS.get(raw.toLowerCase()) ?? "other";
+  if (facts.refused && unified === "stop") return { unified: "refusal", raw };
+  if (facts.hasCalls && (unified === "stop" || unified === "other")) return { unified: "tool_use", raw };
+  return { unified: unified === "tool_use" && !facts.hasCalls ? "stop" : unified, raw };
+}
+
+const WORDS: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ...words("stop", [
+    "",
+    "stop",
+    "end_turn",
+    "eos",
+    "eos_token",
+    "end",
+    "stop_sequence",
+    "complete",
+    "completed",
+  ]),
+  ...words("tool_use", ["tool_calls", "tool_call", "function_call", "tool_use"]),
+  ...words("length", [
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_length",
+    "model_context_window_exceeded",
+  ]),
+  ...words("refusal", ["content_filter", "sensitive", "refusal", "safety", "recitation", "blocked"]),
+  ...words("error", ["insufficient_system_resource", "network_error", "error", "abort"]),
+]);
+
+function words(
+  unified: FinishReason["unified"],
+  raws: readonly string[],
+): readonly (readonly [string, FinishReason["unified"]])[] {
+  return raws.map((raw) => [raw, unified] as const);
 }

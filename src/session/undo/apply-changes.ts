@@ -15,11 +15,11 @@ import {
 } from "node:fs";
 import type { FileChange, FileVersion } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { systemReason } from "../session-error.ts";
-import { type AnchoredFolder, anchorFolder } from "./anchored-folder.ts";
-import { bytesOfKey, type PathKey, parentKey, partsOf } from "./path-key.ts";
+import { bytesOfKey, nativePath, type PathKey, parentKey, partsOf } from "./path-key.ts";
 
 /** Options of {@link applyChanges}. */
 export interface ApplyOptions {
@@ -175,4 +175,31 @@ function reasonOf(error: unknown): string {
   return systemCode(error) === "ENOTEMPTY"
     ? "it still holds files that were not made by a call"
     : systemReason(error);
+}
+
+/** A folder that cannot be exchanged for a link while it is in use. */
+interface AnchoredFolder {
+  /** The path of an entry for the file system. */
+  readonly entry: (name: PathKey) => Buffer;
+  readonly close: () => void;
+}
+
+/**
+ * Opens a folder below a root, itself without links. Where the system has a path for what is open its entries
+ * are reached by that, wherever the folder's own path leads meanwhile. Throws for a link on the way, and what
+ * the file system says.
+ */
+export function anchorFolder(root: string, key: PathKey): AnchoredFolder {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+  const path = nativePath(root, key);
+  const descriptor = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!isAtPlace(descriptor, path)) {
+    closeSync(descriptor);
+    throw new Error("a link took the place of one of its folders");
+  }
+  const base = Buffer.from(pathOfOpen(descriptor) ?? path);
+  return {
+    entry: (name) => Buffer.concat([base, Buffer.from("/"), bytesOfKey(name)]),
+    close: () => closeSync(descriptor),
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OmissionReason } from "../../core/agent/entries.ts";
-import { gapNotices, isGap } from "./gap-notices.ts";
+import { gapNotices, isGap } from "./session-checkpoints.ts";
 
 function noticesOf(...places: readonly (readonly [path: string, reason: OmissionReason])[]) {
   const gaps = places.map(([path, reason]) => ({ path, reason })).filter(isGap);

@@ -10,7 +10,6 @@ import { workspaceSlug } from "../session-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./call-changes.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-limits.ts";
 import { collectUnused } from "./collect-unused.ts";
-import { gapNotices, isGap } from "./gap-notices.ts";
 import { keyWithin } from "./path-key.ts";
 import type { RollbackPlace } from "./rollback.ts";
 import { type Observation, type Patience, Workspace, type WorkspaceOptions } from "./workspace.ts";
@@ -328,4 +327,33 @@ export function openWorkspace(
 function outermost(roots: readonly string[]): readonly string[] {
   const isBelow = (path: string, other: string): boolean => path !== other && isWithin(path, other);
   return [...new Set(roots)].filter((root) => !roots.some((other) => isBelow(root, other)));
+}
+
+/** True for a place that stays out of what is kept, however often it is looked at, and is worth a word. */
+export function isGap({ path, reason }: Omission): boolean {
+  return reason === "too_many_files" || reason === "mount" || (path === "" && reason === "unreadable");
+}
+
+/** Says which places below a root are not kept: those at its top one by one, deeper ones in one sentence. */
+export function gapNotices(root: string, gaps: readonly Omission[]): readonly string[] {
+  const top = gaps.filter(({ path }) => !path.includes("/"));
+  const nested = gaps.filter(({ path }) => path.includes("/"));
+  const [first, second] = nested;
+  if (first === undefined) return top.map((gap) => oneGap(root, gap));
+  if (second === undefined) return [...top, first].map((gap) => oneGap(root, gap));
+  const reasons = [...new Set(nested.map(({ reason }) => MANY[reason] ?? "cannot be read"))].join(" or ");
+  return [
+    ...top.map((gap) => oneGap(root, gap)),
+    `undo: ${counted(nested.length, "folder")} below ${root}, among them ${first.path}, ${reasons}; ${NOT_KEPT}`,
+  ];
+}
+
+const NOT_KEPT = "what commands change there is not kept.";
+type Words = { readonly [R in Omission["reason"]]?: string };
+const ONE: Words = { too_many_files: "has too many files", mount: "is another file system" };
+const MANY: Words = { too_many_files: "have too many files", mount: "are other file systems" };
+
+function oneGap(root: string, { path, reason }: Omission): string {
+  const shown = path === "" ? root : `${root}/${path}`;
+  return `undo: ${shown} ${ONE[reason] ?? "cannot be read"}; ${NOT_KEPT}`;
 }

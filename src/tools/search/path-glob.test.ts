@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { expandBraces } from "./glob-braces.ts";
-import { lastNamesOf, pathGlob } from "./path-glob.ts";
+import { expandBraces, lastNamesOf, pathGlob } from "./path-glob.ts";
 
 test.each<readonly [string, string, boolean]>([
   ["*.ts", "a.ts", true],

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { lookingEnvironment } from "./looking-environment.ts";
+import { lookingEnvironment } from "./shell-session.ts";
 
 test("git runs no watcher, hook, pager or external diff of a repository for what only looks", () => {
   const cwd = tempFolder({ a: "1\n", "evil.sh": "#!/bin/sh\ntouch ran\n" });

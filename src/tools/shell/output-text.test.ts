@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { TerminalText } from "./output-text.ts";
+import { TerminalText } from "./output-buffer.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
