@@ -181,7 +181,8 @@ function bound(inLines: boolean): TransformStream<Uint8Array, Uint8Array> {
 export function readStream(openId: RequestId | undefined): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
-  let rest = "";
+  /** The line that has not ended; joined once it has, for a line may be as long as a whole message. */
+  let open: string[] = [];
   let data: string[] = [];
   const passed = (line: string): string => {
     if (line.startsWith("data:")) {
@@ -196,15 +197,18 @@ export function readStream(openId: RequestId | undefined): TransformStream<Uint8
     return events.join("");
   };
   const take = (text: string): string => {
+    const isHalfEnd = open.at(-1)?.endsWith("\r") === true;
+    open.push(text);
+    if (!isHalfEnd && !/[\r\n]/.test(text)) return "";
     // A carriage return at the end may be the first half of a line's end.
-    const lines = `${rest}${text}`.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? "";
+    const lines = open.join("").split(/\r\n|\n|\r(?!$)/);
+    open = [lines.pop() ?? ""];
     return lines.map(passed).join("");
   };
   return new TransformStream({
     transform: (chunk, controller) =>
       controller.enqueue(encoder.encode(take(decoder.decode(chunk, { stream: true })))),
-    flush: (controller) => controller.enqueue(encoder.encode(take(`${decoder.decode()}\n`) + rest)),
+    flush: (controller) => controller.enqueue(encoder.encode(take(`${decoder.decode()}\n`) + open.join(""))),
   });
 }
 
