@@ -8,6 +8,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
   ["core/model", 11],
   ["core/tool", 12],
   ["core/agent", 20],
+  ["journal", 24],
   ["system", 25],
   ["hooks", 29],
   ["adapters", 30],

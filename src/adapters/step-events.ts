@@ -1,6 +1,5 @@
 import {
   type AgentEvent,
-  OpenSubagents,
   type RunEndEntry,
   type SubagentEvent,
   type UserEntry,
@@ -10,6 +9,7 @@ import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
+import { OpenSubagents } from "../journal/scopes.ts";
 
 /** The data of each of the nine step events. */
 export interface StepEventData {

@@ -6,6 +6,7 @@ import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
+import { CallOrder } from "../journal/call-order.ts";
 import type { RunOptions } from "./options.ts";
 
 /** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
@@ -46,40 +47,30 @@ export function callbackOptions({
  * the run failed. Nothing in them says whose a result is, so those of one answer come in call order.
  */
 function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
-  /** Calls of the newest answer whose result was not told yet. */
-  let open: string[] = [];
-  const held = new Map<string, CallbackEvent>();
-  const tellHeld = (mayStop: boolean): void => {
-    for (const id of open.slice()) {
-      const result = held.get(id);
-      if (result === undefined && mayStop) return;
-      open.shift();
-      held.delete(id);
-      if (result !== undefined) tell(result);
-    }
-  };
+  const order = new CallOrder<CallbackEvent>();
   return (event) => {
     switch (event.type) {
       case "assistant_message": {
-        tellHeld(false);
+        order.rest().forEach(tell);
         const content = textOf(event.message.content);
         if (content !== "") tell({ type: "text", content });
         const calls = toolCallsOf(event.message);
-        open = calls.map(({ id }) => id);
+        order.begin(calls.map(({ id }) => id));
         for (const { name, input } of calls) tell({ type: "tool_use", toolName: name, toolInput: input });
         break;
       }
       case "tool_result": {
         if (event.parentCallId !== undefined) break;
         const { callId, name: toolName, status, result } = event;
-        if (!open.includes(callId)) open.unshift(callId);
-        held.set(callId, { type: "tool_result", toolName, toolResult: textOf(result.content, "\n"), status });
-        tellHeld(true);
+        const toolResult = textOf(result.content, "\n");
+        const told = { type: "tool_result", toolName, toolResult, status } as const;
+        // A call of an earlier run, which this one has resumed, waits for no other.
+        (order.has(callId) ? order.add(callId, told) : [told]).forEach(tell);
         break;
       }
       case "done": {
         // A call that waits for somebody has no result, those behind it may have one.
-        tellHeld(false);
+        order.rest().forEach(tell);
         const { error } = event.result;
         if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
         tell({ type: "done" });

@@ -1,5 +1,5 @@
 import { sessionStore } from "../coding/setup/open-session.ts";
-import { addSpending, isSpending, NO_SPENDING } from "../core/agent/state.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
 import { readSession } from "../session/read-session.ts";
 import type { ResultsFolder } from "./results-folder.ts";
 
@@ -14,9 +14,7 @@ export function spentByInterrupted(
   const left = sessionStore({ historyFolder })
     .list()
     .filter(({ sessionId }) => !known.has(sessionId));
-  let spending = NO_SPENDING;
-  for (const { path } of left)
-    for (const entry of readSession(path).entries)
-      if (isSpending(entry)) spending = addSpending(spending, entry);
-  return spending.costUsd;
+  const spent = new SpendingTally();
+  for (const { path } of left) readSession(path).entries.forEach((entry) => spent.add(entry));
+  return spent.total.costUsd;
 }

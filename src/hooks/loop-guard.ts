@@ -4,6 +4,7 @@ import type { LoopCircle } from "../core/agent/result.ts";
 import { equalJson } from "../core/base/json.ts";
 import type { ToolUseBlock } from "../core/message/block.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
+import { CallOrder } from "../journal/call-order.ts";
 
 /** When a model that repeats itself is warned and stopped. */
 export interface LoopGuardOptions {
@@ -52,11 +53,9 @@ interface SeenCall extends Pick<ToolResultEntry, "status" | "result"> {
  * calls; keeps the newest four, however long the session is.
  */
 export class LoopGuard implements Fold {
-  /** Calls of the newest answer, in call order, and how many of them have counted. */
+  /** Calls of the newest answer. */
   #calls: readonly ToolUseBlock[] = [];
-  #counted = 0;
-  /** Results that came before those of earlier calls. */
-  readonly #early = new Map<string, ToolResultEntry>();
+  readonly #order = new CallOrder<ToolResultEntry>();
   /** The newest calls, newest first. */
   readonly #last: SeenCall[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
@@ -78,20 +77,14 @@ export class LoopGuard implements Fold {
   /** The calls of an answer. Those of the answer before that were never answered do not count. */
   answer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
-    this.#counted = 0;
-    this.#early.clear();
+    this.#order.begin(calls.map(({ id }) => id));
   }
 
   /** The result of one of them, in any order: it counts when those before it are there. */
   result(entry: ToolResultEntry): void {
-    this.#early.set(entry.callId, entry);
-    for (;;) {
-      const due = this.#calls[this.#counted];
-      const result = due === undefined ? undefined : this.#early.get(due.id);
-      if (due === undefined || result === undefined) return;
-      this.#early.delete(due.id);
-      this.#counted++;
-      this.#count(due, result);
+    for (const result of this.#order.add(entry.callId, entry)) {
+      const call = this.#calls.find(({ id }) => id === result.callId);
+      if (call !== undefined) this.#count(call, result);
     }
   }
 

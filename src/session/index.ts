@@ -36,6 +36,7 @@ export type { CheckpointedCall, Checkpointer } from "../core/agent/ports.ts";
 export type { LoopCircle } from "../core/agent/result.ts";
 export type { RecordedError } from "../core/base/errors.ts";
 export type { BudgetLimit } from "../core/model/budget.ts";
+export { type SessionStep, sessionSteps } from "../journal/steps.ts";
 export type { ForeignProgram } from "./import/foreign-session.ts";
 export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";
@@ -55,7 +56,6 @@ export {
   type SessionSearch,
 } from "./search/find-sessions.ts";
 export { isSessionId } from "./session-id.ts";
-export { type SessionStep, sessionSteps } from "./session-steps.ts";
 export { type OpenOptions, type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
 export {
   type CheckpointHistory,

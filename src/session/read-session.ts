@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
 import type { JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
 import { messageText } from "../core/message/message.ts";
+import { stepNumbered } from "../journal/steps.ts";
 import { idOfPath, inspectSession } from "./inspect-session.ts";
 import { isJournalEntry, isStoredEntry, parseRecord, readRecords } from "./read-entries.ts";
 import { type Line, readLines } from "./read-lines.ts";
@@ -9,7 +10,6 @@ import { recordPath } from "./record-path.ts";
 import type { DamagedLine } from "./scan-journal.ts";
 import { sessionError } from "./session-error.ts";
 import { openSessionFile } from "./session-file.ts";
-import { stepNumbered } from "./session-steps.ts";
 import { setAsideSpending } from "./set-aside-spending.ts";
 
 /** A session, read without holding it: another process may go on writing. */

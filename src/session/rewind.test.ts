@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { Agent } from "../agent/agent.ts";
 import { messageText } from "../core/message/message.ts";
+import { sessionSteps } from "../journal/steps.ts";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import { readSession, recordBeforeStep } from "./read-session.ts";
-import { sessionSteps } from "./session-steps.ts";
 import { SessionStore } from "./session-store.ts";
 import { verifySession } from "./verify-session.ts";
 

@@ -2,7 +2,6 @@ import {
   type AgentEvent,
   type AssistantEntry,
   type ModelUsageEntry,
-  OpenSubagents,
   type RunResumeEntry,
   type RunStartEntry,
   type SubagentEvent,
@@ -14,6 +13,7 @@ import { defined } from "../core/base/defined.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
+import { OpenSubagents } from "../journal/scopes.ts";
 import { type Instruments, instruments } from "./instruments.ts";
 import type {
   OpenTelemetryApi,

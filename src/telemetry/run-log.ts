@@ -3,14 +3,14 @@ import {
   type AssistantEntry,
   type CompactionEntry,
   type ModelUsageEntry,
-  OpenSubagents,
   type RunEndEntry,
   type SubagentEvent,
 } from "../core/agent/entries.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../core/agent/state.ts";
 import { clipped, counted } from "../core/base/text.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
+import { OpenSubagents } from "../journal/scopes.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
 
 /** The part of the program a line of the log is about. */
 export type LogService = "run" | "model" | "tool" | "permission" | "context";
@@ -50,7 +50,7 @@ interface LineContext {
 /** Used up by a subagent so far, its own subagents included. */
 interface SubagentUse {
   toolCalls: number;
-  spending: Spending;
+  readonly spending: SpendingTally;
 }
 
 function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | undefined {
@@ -116,26 +116,19 @@ function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink
 function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameters<LogSink> | undefined {
   const { agent, callId, event } = wrapped;
   const { subagents } = context;
-  const used = subagents.of(wrapped, () => ({ toolCalls: 0, spending: NO_SPENDING }));
-  if (used !== undefined) spend(used, event);
+  const used = subagents.of(wrapped, () => ({ toolCalls: 0, spending: new SpendingTally() }));
+  if (event.type === "tool_intent" && used !== undefined) used.toolCalls++;
+  used?.spending.add(event);
   if (event.type === "run_end") {
     subagents.close(wrapped);
     const facts =
       used === undefined
         ? ""
-        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.spending.usage, used.spending.costUsd)}`;
+        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.spending.total.usage, used.spending.total.costUsd)}`;
     return ["run", `${agent} (${callId}) > ${endText(event, context)}${facts}`];
   }
   const line = lineOf(event, context);
   return line === undefined ? undefined : [line[0], `${agent} (${callId}) > ${line[1]}`];
-}
-
-function spend(used: SubagentUse, event: AgentEvent): void {
-  if (event.type === "tool_intent") used.toolCalls++;
-  let inner = event;
-  while (inner.type === "subagent") inner = inner.event;
-  if (inner.type === "assistant_message" || inner.type === "model_usage")
-    used.spending = addSpending(used.spending, inner);
 }
 
 function endText(

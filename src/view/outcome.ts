@@ -1,10 +1,10 @@
 import type { DecisionCode } from "../core/agent/result.ts";
-import type { Spending } from "../core/agent/state.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
+import type { ModelSpending } from "../journal/session-usage.ts";
 
 /** A call that was refused. */
 export interface Denial {
@@ -69,10 +69,4 @@ export interface Outcome {
   readonly goOn?: string;
   /** Absent for a plain success. */
   readonly advice?: Advice;
-}
-
-/** A purpose for which a model was used. */
-export interface ModelSpending extends Spending {
-  /** `provider/id`. */
-  readonly model: string;
 }

@@ -1,13 +1,13 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { DecisionCode, RunResult } from "../core/agent/result.ts";
-import { addSpending, NO_SPENDING, type Spending, type SpendingEntry } from "../core/agent/state.ts";
 import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { GrowingText } from "../core/base/growing-text.ts";
 import { counted, shellArgument } from "../core/base/text.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
-import type { Denial, ModelSpending, Outcome, OutcomeCode } from "./outcome.ts";
+import type { Denial, Outcome, OutcomeCode } from "./outcome.ts";
 
 /** Facts about a run beside its result. */
 export interface OutcomeFacts extends TalliedFacts {
@@ -235,32 +235,13 @@ export type TalliedFacts = Pick<
   readonly lastFailure: string | undefined;
 };
 
-/** Spending by model. */
-export class ModelTally {
-  #total = NO_SPENDING;
-  readonly #models = new Map<string, Spending>();
-
-  get total(): Spending {
-    return this.#total;
-  }
-
-  get models(): readonly ModelSpending[] {
-    return [...this.#models].map(([model, spending]) => ({ model, ...spending }));
-  }
-
-  add(entry: SpendingEntry): void {
-    this.#total = addSpending(this.#total, entry);
-    this.#models.set(entry.model, addSpending(this.#models.get(entry.model) ?? NO_SPENDING, entry));
-  }
-}
-
 /** Characters of an answer from which on no more of it is kept here. */
 const MAX_PARTIAL_CHARS = 200_000;
 
 /** The totals of a run so far; a fold over its events, good at any moment. */
 export class RunTally {
   readonly #denials: Denial[] = [];
-  readonly #spent = new ModelTally();
+  readonly #spent = new SpendingTally();
   #partialText = new GrowingText();
   #partialChars = 0;
   #turns = 0;
@@ -302,7 +283,7 @@ export class RunTally {
   /** Spending and refusals of a subagent count; its turns and words are its own. */
   #count(event: AgentEvent): void {
     if (event.type === "subagent") return this.#count(event.event);
-    if (event.type === "assistant_message" || event.type === "model_usage") this.#spent.add(event);
+    this.#spent.add(event);
     if (event.type !== "permission_decision" || event.action !== "deny") return;
     const { name, callId, input, reason, code, questionCode, suggestion } = event;
     this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode, suggestion }) });

@@ -8,17 +8,19 @@ import type {
   ToolResultEntry,
   UserEntry,
 } from "../core/agent/entries.ts";
-import { addSpending, NO_SPENDING } from "../core/agent/state.ts";
+import { NO_SPENDING } from "../core/agent/state.ts";
 import { defined } from "../core/base/defined.ts";
 import { textOf } from "../core/message/message.ts";
 import type { Usage } from "../core/message/usage.ts";
 import { estimateTokens } from "../core/model/estimate.ts";
+import { Scopes } from "../journal/scopes.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
 import type { TodoItem } from "../tools/todo-tool.ts";
 import { ItemFold } from "./fold-items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
-import { innermost, SubagentFolds } from "./subagent-folds.ts";
+import { SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 
 type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
@@ -55,7 +57,8 @@ export class ViewFold {
   /** When something was last said of each job. */
   readonly #heardOf = new Map<string, number>();
   #context: SessionView["context"];
-  #spent = NO_SPENDING;
+  readonly #scopes = new Scopes();
+  readonly #spent = new SpendingTally();
   #spentBefore = NO_SPENDING;
   /** Texts for the model about commands that were shown already. */
   readonly #told = new Set<string>();
@@ -101,16 +104,15 @@ export class ViewFold {
 
   apply(event: AgentEvent): void {
     this.#view = undefined;
-    if (event.type === "subagent") {
-      this.#spend(innermost(event));
-      this.#subagents.apply(event);
-    } else if ("scope" in event && event.scope !== undefined && this.#subagents.takes(event))
-      this.#spend(event);
-    else this.#own(event);
+    const before = this.#spent.total;
+    this.#spent.add(event);
+    if (this.#spent.total !== before) this.#changed();
+    const published = this.#scopes.published(event);
+    if (published.type === "subagent") this.#subagents.apply(published);
+    else this.#own(published);
   }
 
   #own(event: AgentEvent): void {
-    this.#spend(event);
     this.#progress(event);
     if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
       this.#lastTime = event.time;
@@ -166,7 +168,7 @@ export class ViewFold {
     const { turn = 0, outputTokens = 0 } = before ?? {};
     this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
     this.#answeredTokens = outputTokens;
-    if (before === undefined) this.#spentBefore = this.#spent;
+    if (before === undefined) this.#spentBefore = this.#spent.total;
     this.#changed();
   }
 
@@ -188,7 +190,7 @@ export class ViewFold {
   #end({ id, time, scope, stopReason, limit, error }: RunFacts): void {
     if (scope !== undefined) return;
     if (stopReason !== "awaiting_approval" && stopReason !== "awaiting_external") this.#main.close();
-    const { costUsd } = this.#spent;
+    const { costUsd } = this.#spent.total;
     const before = this.#spentBefore.costUsd;
     this.#main.list.add({
       id,
@@ -246,12 +248,6 @@ export class ViewFold {
 
   #measure({ inputTokens, outputTokens }: Usage): void {
     if (inputTokens > 0) this.#context = contextOf(inputTokens + outputTokens, this.#host.windowTokens);
-  }
-
-  #spend(event: AgentEvent): void {
-    if (event.type !== "assistant_message" && event.type !== "model_usage") return;
-    this.#spent = addSpending(this.#spent, event);
-    this.#changed();
   }
 
   #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
@@ -317,8 +313,8 @@ export class ViewFold {
         return exitCode === undefined ? job : { ...job, state: "ended", exitCode };
       }),
       context: this.#context,
-      usage: this.#spent.usage,
-      costUsd: this.#spent.costUsd,
+      usage: this.#spent.total.usage,
+      costUsd: this.#spent.total.costUsd,
     };
   }
 }

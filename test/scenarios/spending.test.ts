@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sessionUsage } from "../../src/coding/session-page/session-usage.ts";
 import type { AssistantEntry } from "../../src/core/agent/entries.ts";
 import { addSpending, NO_SPENDING, SessionState, type SpendingEntry } from "../../src/core/agent/state.ts";
+import { sessionUsage } from "../../src/journal/session-usage.ts";
 import { RunTally } from "../../src/view/run-outcome.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };

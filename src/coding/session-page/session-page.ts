@@ -10,14 +10,14 @@ import type {
 import { counted } from "../../core/base/text.ts";
 import type { ContentBlock } from "../../core/message/block.ts";
 import type { Message } from "../../core/message/message.ts";
+import { sessionUsage } from "../../journal/session-usage.ts";
+import { sessionSteps } from "../../journal/steps.ts";
 import type { SessionContent } from "../../session/read-session.ts";
-import { sessionSteps } from "../../session/session-steps.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { Html, html } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import { renderBlock } from "./render-blocks.ts";
 import { type CallFacts, renderCall, type ShownCall } from "./render-call.ts";
-import { sessionUsage } from "./session-usage.ts";
 import { timeline } from "./timeline.ts";
 import { type Table, usageTables } from "./usage-tables.ts";
 

@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
-import { sessionSteps } from "../../session/session-steps.ts";
+import { sessionSteps } from "../../journal/steps.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { type Html, html } from "./html.ts";
 

@@ -1,6 +1,6 @@
 import type { Spending } from "../../core/agent/state.ts";
+import type { SessionUsage } from "../../journal/session-usage.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
-import type { SessionUsage } from "./session-usage.ts";
 
 /** Rows below a header. */
 export type Table = readonly (readonly string[])[];

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { entryBefore } from "../../journal/steps.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { entryBefore } from "../../session/session-steps.ts";
 import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";
 import { rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import { checkpointLimits, checkpointsFolder } from "../setup/checkpoints.ts";

@@ -2,8 +2,8 @@ import type { Agent } from "../../agent/agent.ts";
 import { defined } from "../../core/base/defined.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
+import { sessionUsage } from "../../journal/session-usage.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { sessionUsage } from "../session-page/session-usage.ts";
 import type { CommandView, ModelView, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 

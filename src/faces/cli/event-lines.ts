@@ -7,6 +7,7 @@ import type {
 } from "../../core/agent/entries.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { NO_USAGE } from "../../core/message/usage.ts";
+import { CallOrder } from "../../journal/call-order.ts";
 import { lineBlocks, lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 import { PartialEvents } from "./partial-events.ts";
 
@@ -17,9 +18,7 @@ import { PartialEvents } from "./partial-events.ts";
  */
 export class EventLines {
   readonly #partial: PartialEvents | undefined;
-  /** Calls of the last answer whose result has not been written, in call order. */
-  #open: string[] = [];
-  readonly #waiting = new Map<string, ToolResultEntry>();
+  readonly #order = new CallOrder<ToolResultEntry>();
   #model = "";
   /** One for each call that started a subagent. */
   readonly #subagents = new Map<string, EventLines>();
@@ -41,8 +40,7 @@ export class EventLines {
         this.#model = event.model;
         return [];
       case "assistant_message": {
-        this.#open = toolCallsOf(event.message).map((call) => call.id);
-        this.#waiting.clear();
+        this.#order.begin(toolCallsOf(event.message).map(({ id }) => id));
         const content = lineBlocks(event.message.content);
         const [stop_reason, usage] = [stopReasonOf(event.finishReason), lineUsage(event.usage)];
         const id = event.responseId ?? event.id;
@@ -51,7 +49,9 @@ export class EventLines {
       case "tool_intent":
         return event.parentCallId === undefined ? [] : [this.#nestedCall(event, event.parentCallId)];
       case "tool_result":
-        return event.parentCallId === undefined ? this.#results(event) : [resultLine(event)];
+        return event.parentCallId === undefined
+          ? this.#order.add(event.callId, event).map(resultLine)
+          : [resultLine(event)];
       case "compaction":
         return [compactLine(event)];
       case "retry": {
@@ -78,19 +78,6 @@ export class EventLines {
     const content = [{ type: "tool_use", id: callId, name, input }];
     const usage = lineUsage(NO_USAGE);
     return assistantLine({ id, model: this.#model, content, stop_reason: "tool_use", usage }, parent);
-  }
-
-  #results(event: ToolResultEntry): readonly OutputLine[] {
-    this.#waiting.set(event.callId, event);
-    const lines: OutputLine[] = [];
-    for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
-      const ready = this.#waiting.get(next);
-      if (ready === undefined) break;
-      lines.push(resultLine(ready));
-      this.#waiting.delete(next);
-      this.#open.shift();
-    }
-    return lines;
   }
 }
 

@@ -11,7 +11,7 @@ import type {
 } from "../../core/agent/entries.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
-import { subagentEntries } from "../session-steps.ts";
+import { Scopes } from "../../journal/scopes.ts";
 
 /** Record of one tool call. */
 export interface RecordedCall {
@@ -79,8 +79,8 @@ function recordedRun(
   }
   const length = openingLength(inside);
   const opening = inside.slice(0, length);
-  const isOfSubagent = subagentEntries();
-  const delegated = new Set(inside.filter(isOfSubagent));
+  const scopes = new Scopes();
+  const delegated = new Set(inside.filter((entry) => scopes.of(entry) !== undefined));
   const body = inside.slice(length).filter((entry) => !delegated.has(entry));
   const answers = body.filter((entry) => entry.type === "assistant_message");
   return {

@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { sessionSteps, stepNumbered } from "../session-steps.ts";
+import { sessionSteps, stepNumbered } from "../../journal/steps.ts";
 import { compareRun } from "./compare-run.ts";
 import { type RecordedRun, recordedRuns } from "./recorded-run.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";

@@ -15,7 +15,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { LoopGuard } from "../../hooks/loop-guard.ts";
 import { loopGuardPlugin } from "../../hooks/loop-guard-plugin.ts";
-import { sessionSteps, stepNumbered } from "../session-steps.ts";
+import { sessionSteps, stepNumbered } from "../../journal/steps.ts";
 import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
 import { replayContext } from "./replay-context.ts";
 import { ReplayFindings, type ReplayReport } from "./replay-report.ts";

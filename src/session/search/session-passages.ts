@@ -1,11 +1,11 @@
 import { closeSync } from "node:fs";
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { StepCounter } from "../../journal/steps.ts";
 import { inspectSession } from "../inspect-session.ts";
 import { readEntries } from "../read-entries.ts";
 import { recordPath } from "../record-path.ts";
 import { openSessionFile } from "../session-file.ts";
-import { StepCounter } from "../session-steps.ts";
 
 /** A text of a session that can be found. */
 export interface SessionPassage {

@@ -1,5 +1,5 @@
 import type { CheckpointEntry, JournalEntry, RollbackEntry, UserEntry } from "../../core/agent/entries.ts";
-import { subagentEntries } from "../session-steps.ts";
+import { Scopes } from "../../journal/scopes.ts";
 
 /** A place in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */
 export interface TurnPlace {
@@ -54,7 +54,7 @@ class HistoryFold {
   readonly #steps: HistoryStep[] = [];
   readonly #messages: HistoryMessage[] = [];
   readonly #open = new Map<string, string>();
-  readonly #isOfSubagent = subagentEntries();
+  readonly #scopes = new Scopes();
   #inEffect: number[] = [];
   #undone: { readonly entry: RollbackEntry; readonly inEffect: readonly number[] }[] = [];
   #run = 0;
@@ -72,7 +72,7 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
-    if (this.#isOfSubagent(entry) && WITHIN_A_TURN.has(entry.type)) return;
+    if (this.#scopes.of(entry) !== undefined && WITHIN_A_TURN.has(entry.type)) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;

@@ -1,5 +1,5 @@
-import { type SessionUsage, sessionUsage } from "../../../coding/session-page/session-usage.ts";
 import { counted } from "../../../core/base/text.ts";
+import { type SessionUsage, sessionUsage } from "../../../journal/session-usage.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";

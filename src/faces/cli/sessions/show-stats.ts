@@ -1,7 +1,7 @@
-import { type SessionUsage, sessionUsage } from "../../../coding/session-page/session-usage.ts";
 import { hitRate, usageTables } from "../../../coding/session-page/usage-tables.ts";
 import type { Spending } from "../../../core/agent/state.ts";
 import { counted } from "../../../core/base/text.ts";
+import { type SessionUsage, sessionUsage } from "../../../journal/session-usage.ts";
 import { readSession } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";

@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
-import { sessionSteps } from "../../../session/session-steps.ts";
+import { sessionSteps } from "../../../journal/steps.ts";
 import { type SubagentRun, subagentRuns } from "./subagent-runs.ts";
 
 /** A step as people are shown it. */

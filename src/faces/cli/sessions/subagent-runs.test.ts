@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../../agent/agent.ts";
-import { sessionUsage } from "../../../coding/session-page/session-usage.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { MemoryJournal } from "../../../core/agent/journal.ts";
 import { NanoAgentError } from "../../../core/base/errors.ts";
 import { defineTool } from "../../../core/tool/tool.ts";
 import { BUILT_IN_SUBAGENTS } from "../../../extensions/subagents/built-in-subagents.ts";
 import { createTaskTool } from "../../../extensions/subagents/task-tool.ts";
+import { sessionUsage } from "../../../journal/session-usage.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
 import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";

@@ -1,11 +1,8 @@
-import type {
-  JournalEntry,
-  RunEndEntry,
-  RunStartEntry,
-  ToolIntentEntry,
-} from "../../../core/agent/entries.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/state.ts";
+import type { JournalEntry, RunEndEntry, RunStartEntry } from "../../../core/agent/entries.ts";
+import type { Spending } from "../../../core/agent/state.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
+import { Scopes, type SubagentScope } from "../../../journal/scopes.ts";
+import { SpendingTally } from "../../../journal/session-usage.ts";
 
 /** One request of a subagent: what it said and the tools it called. */
 export interface SubagentTurn {
@@ -35,63 +32,64 @@ export interface SubagentRun {
 
 /** The subagents of the conversation and its patterns, in the order in which they began. */
 export function subagentRuns(entries: readonly JournalEntry[]): readonly SubagentRun[] {
-  let open: OpenRun[] = [];
+  const scopes = new Scopes();
+  const runs = new Map<SubagentScope, OpenRun>();
   const outer: OpenRun[] = [];
-  const intents = new Map<string, ToolIntentEntry>();
   entries.forEach((entry, at) => {
-    const { scope } = entry;
-    if (entry.type === "tool_intent")
-      intents.set(`${scope === undefined ? "" : `${scope}/`}${entry.name}/${entry.callId}`, entry);
-    if (scope === undefined) return;
-    const parents = open.filter((run) => scope === run.scope || scope.startsWith(`${run.scope}/`));
-    if (entry.type === "run_start") {
-      // The call that started it: a second subagent of the same call has a number behind it.
-      const intent = intents.get(scope) ?? intents.get(scope.replace(/\/\d+$/, ""));
-      const run = begin(entry, { at, scope, intent });
-      (parents.at(-1)?.subagents ?? outer).push(run);
-      open.push(run);
+    const from = scopes.of(entry);
+    if (from !== undefined && entry.type === "run_start") {
+      const run = new OpenRun(at, from, entry);
+      runs.set(from, run);
+      const around = from.parent && runs.get(from.parent);
+      (around?.subagents ?? outer).push(run);
     }
-    for (const run of parents) add(run, entry);
-    if (entry.type === "run_end") open = open.filter((run) => run.scope !== scope);
+    for (let scope = from; scope !== undefined; scope = scope.parent) runs.get(scope)?.add(entry);
   });
   return outer;
 }
 
-interface OpenRun extends SubagentRun {
-  readonly scope: string;
-  readonly startedAt: number;
-  readonly turns: SubagentTurn[];
-  readonly subagents: OpenRun[];
-  toolCalls: number;
-  failedCalls: number;
-  used: Spending;
-  durationMs: number;
-  end: RunEndEntry | undefined;
-}
-
-interface BeginPlace {
+class OpenRun implements SubagentRun {
   readonly at: number;
-  readonly scope: string;
-  readonly intent: ToolIntentEntry | undefined;
-}
+  readonly callId: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly turns: SubagentTurn[] = [];
+  readonly subagents: OpenRun[] = [];
+  toolCalls = 0;
+  failedCalls = 0;
+  durationMs = 0;
+  end: RunEndEntry | undefined;
+  readonly #scope: string;
+  readonly #startedAt: number;
+  readonly #spent = new SpendingTally();
 
-function begin({ time, agent, model }: RunStartEntry, { at, scope, intent }: BeginPlace): OpenRun {
-  const who = { callId: intent?.callId ?? scope, agent: agent ?? intent?.name ?? "subagent", model };
-  const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0, end: undefined };
-  return { at, scope, startedAt: time, ...who, turns: [], subagents: [], ...nothing };
-}
-
-function add(run: OpenRun, entry: JournalEntry): void {
-  run.durationMs = Math.max(run.durationMs, entry.time - run.startedAt);
-  if (entry.type === "assistant_message" || entry.type === "model_usage")
-    run.used = addSpending(run.used, entry);
-  if (entry.scope !== run.scope) return;
-  if (entry.type === "run_end") run.end = entry;
-  if (entry.type === "assistant_message") {
-    const { message } = entry;
-    run.turns.push({ text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) });
+  constructor(at: number, { scope, callId, agent }: SubagentScope, { time, model }: RunStartEntry) {
+    this.at = at;
+    this.callId = callId;
+    this.agent = agent;
+    this.model = model;
+    this.#scope = scope;
+    this.#startedAt = time;
   }
-  if (entry.type !== "tool_result") return;
-  run.toolCalls++;
-  if (entry.status !== "ok") run.failedCalls++;
+
+  get used(): Spending {
+    return this.#spent.total;
+  }
+
+  add(entry: JournalEntry): void {
+    // What comes after its end is no work of it.
+    if (this.end !== undefined) return;
+    this.durationMs = Math.max(this.durationMs, entry.time - this.#startedAt);
+    this.#spent.add(entry);
+    if (entry.scope !== this.#scope) return;
+    if (entry.type === "run_end") this.end = entry;
+    if (entry.type === "assistant_message") {
+      const { message } = entry;
+      const tools = toolCallsOf(message).map(({ name }) => name);
+      this.turns.push({ text: messageText(message, "\n"), tools });
+    }
+    if (entry.type !== "tool_result") return;
+    this.toolCalls++;
+    if (entry.status !== "ok") this.failedCalls++;
+  }
 }

@@ -1,5 +1,6 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { misuse } from "../core/base/errors.ts";
+import { Scopes } from "./scopes.ts";
 
 /**
  * A step of a session: one request to the model in the conversation, counted from 1 along the entries from
@@ -33,26 +34,10 @@ export function stepNumbered(entries: readonly JournalEntry[], number: number): 
   throw misuse(`Step ${number}: ${has}. nano-agent sessions show prints their numbers.`);
 }
 
-/**
- * Makes a function that tells which entries subagents have written: they bear the scope of a nested
- * `run_start`, or one below it. Phases of a pattern have scopes without a start of their own. It learns from
- * the entries it is given, in their order.
- */
-export function subagentEntries(): (entry: JournalEntry) => boolean {
-  const scopes = new Set<string>();
-  return ({ type, scope }) => {
-    if (scope === undefined) return false;
-    if (type === "run_start") scopes.add(scope);
-    for (let own = scope; own !== ""; own = own.slice(0, Math.max(0, own.lastIndexOf("/"))))
-      if (scopes.has(own)) return true;
-    return false;
-  };
-}
-
 /** Tells the steps of entries that come one after the other, from the first of a session, numbered from 1. */
 export class StepCounter {
   readonly steps: SessionStep[] = [];
-  readonly #isOfSubagent = subagentEntries();
+  readonly #scopes = new Scopes();
   #next = 0;
   #run = 0;
   /** Where the phases of a pattern began that have no answer yet. */
@@ -63,7 +48,7 @@ export class StepCounter {
     const { type, scope } = entry;
     const { steps } = this;
     const answerAt = this.#next++;
-    if (this.#isOfSubagent(entry)) return steps.length;
+    if (this.#scopes.of(entry) !== undefined) return steps.length;
     if (scope !== undefined) {
       if (type !== "tool_intent" && type !== "tool_result") this.#phasesAt ??= answerAt;
       return steps.length + 1;

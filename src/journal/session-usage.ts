@@ -1,6 +1,38 @@
-import type { JournalEntry, ToolResultEntry } from "../../core/agent/entries.ts";
-import { addSpending, isSpending, NO_SPENDING, type Spending } from "../../core/agent/state.ts";
-import { subagentEntries } from "../../session/session-steps.ts";
+import type { AgentEvent, JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../core/agent/state.ts";
+import { innermost, Scopes } from "./scopes.ts";
+
+/** Tokens and cost of the requests to one model. */
+export interface ModelSpending extends Spending {
+  /** `provider/id`. */
+  readonly model: string;
+}
+
+/** Tokens and cost of model requests, those of subagents included. */
+export class SpendingTally {
+  #total = NO_SPENDING;
+  readonly #byModel = new Map<string, Spending>();
+
+  get total(): Spending {
+    return this.#total;
+  }
+
+  get byModel(): ReadonlyMap<string, Spending> {
+    return this.#byModel;
+  }
+
+  get models(): readonly ModelSpending[] {
+    return [...this.#byModel].map(([model, spending]) => ({ model, ...spending }));
+  }
+
+  add(event: AgentEvent): void {
+    const request = innermost(event);
+    if (request.type !== "assistant_message" && request.type !== "model_usage") return;
+    this.#total = addSpending(this.#total, request);
+    const { model } = request;
+    this.#byModel.set(model, addSpending(this.#byModel.get(model) ?? NO_SPENDING, request));
+  }
+}
 
 /** Calls of one tool. */
 export interface ToolStats {
@@ -16,27 +48,24 @@ export interface SessionUsage {
   readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
   readonly total: Spending;
-  /** Milliseconds of all runs; of a run that was cut, to its last entry. */
+  /** Milliseconds of all runs; of an interrupted run, to its last entry. */
   readonly runMs: number;
   /** Milliseconds in calls of tools; calls that overlap count each. */
   readonly toolMs: number;
-  /** Of the last run; undefined while it is at work, or when it was cut. */
+  /** Of the last run; undefined while it is running, or when it was interrupted. */
   readonly stopReason: string | undefined;
 }
 
 /** Adds up entries. Calls made by calls count for their tool and not for the time in tools. */
 export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
-  const models: { [model: string]: Spending } = {};
+  const spent = new SpendingTally();
+  const scopes = new Scopes();
   const tools: { [tool: string]: ToolStats } = {};
-  let total = NO_SPENDING;
-  let runs = 0;
-  let runMs = 0;
-  let toolMs = 0;
+  let [runs, runMs, toolMs] = [0, 0, 0];
   let last: number | undefined;
   let stopReason: string | undefined;
-  const isOfSubagent = subagentEntries();
   for (const entry of entries) {
-    const isDelegated = isOfSubagent(entry);
+    const isDelegated = scopes.of(entry) !== undefined;
     // Runs of subagents are inside a run, and their requests and calls are counted with all others.
     const isOuter = entry.scope === undefined;
     if (isOuter && (entry.type === "run_start" || entry.type === "run_resume")) {
@@ -51,17 +80,22 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
       stopReason = entry.stopReason;
       last = undefined;
     }
-    if (isSpending(entry)) {
-      models[entry.model] = addSpending(models[entry.model] ?? NO_SPENDING, entry);
-      total = addSpending(total, entry);
-    }
+    spent.add(entry);
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
       // A subagent's or inner call's time is in that of the call around it; phases of a pattern are in none.
       if (entry.parentCallId === undefined && !isDelegated) toolMs += entry.durationMs;
     }
   }
-  return { runs, models, tools, total, runMs, toolMs, stopReason };
+  return {
+    runs,
+    models: Object.fromEntries(spent.byModel),
+    tools,
+    total: spent.total,
+    runMs,
+    toolMs,
+    stopReason,
+  };
 }
 
 function withResult(before: ToolStats | undefined, { status, durationMs }: ToolResultEntry): ToolStats {

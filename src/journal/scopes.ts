@@ -1,0 +1,94 @@
+import type { AgentEvent, SubagentEvent } from "../core/agent/entries.ts";
+
+/** A subagent of a session, as its entries tell it. */
+export interface SubagentScope {
+  /** The scope that its entries bear. */
+  readonly scope: string;
+  /** The call that started it; its scope for a session that does not hold that call. */
+  readonly callId: string;
+  readonly agent: string;
+  /** The subagent that started it; undefined for one of the conversation or a phase of its pattern. */
+  readonly parent: SubagentScope | undefined;
+}
+
+/**
+ * Finds the subagent that wrote an entry: the innermost one whose `run_start` bears the entry's scope or one
+ * above it. Phases of a pattern have scopes too, without a `run_start`. Wants every entry, in order.
+ */
+export class Scopes {
+  readonly #subagents = new Map<string, SubagentScope>();
+  /** Calls by the scope that a subagent of theirs gets. */
+  readonly #calls = new Map<string, { readonly callId: string; readonly name: string }>();
+
+  /** The subagent that wrote an entry; undefined for the conversation and the phases of its pattern. */
+  of(event: AgentEvent): SubagentScope | undefined {
+    if (event.type === "tool_intent") {
+      const { scope, name, callId } = event;
+      this.#calls.set(`${scope === undefined ? "" : `${scope}/`}${name}/${callId}`, { callId, name });
+    }
+    if (!("scope" in event) || event.scope === undefined) return undefined;
+    const { scope } = event;
+    if (event.type === "run_start") {
+      // A second subagent of the same call has a number at the end of its scope.
+      const call = this.#calls.get(scope) ?? this.#calls.get(scope.replace(/\/\d+$/, ""));
+      const [callId, agent] = [call?.callId ?? scope, event.agent ?? call?.name ?? "subagent"];
+      this.#subagents.set(scope, { scope, callId, agent, parent: this.#innermost(parentOf(scope)) });
+    }
+    return this.#innermost(scope);
+  }
+
+  /** An entry as a run publishes it: one of a subagent inside an event of each subagent around it. */
+  published(entry: AgentEvent): AgentEvent {
+    let event = entry;
+    for (let from = this.of(entry); from !== undefined; from = from.parent)
+      event = { type: "subagent", callId: from.callId, agent: from.agent, event };
+    return event;
+  }
+
+  #innermost(scope: string): SubagentScope | undefined {
+    for (let own = scope; own !== ""; own = parentOf(own)) {
+      const found = this.#subagents.get(own);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+function parentOf(scope: string): string {
+  return scope.slice(0, Math.max(0, scope.lastIndexOf("/")));
+}
+
+/** The event that a subagent of whatever depth published. */
+export function innermost(event: AgentEvent): AgentEvent {
+  return event.type === "subagent" ? innermost(event.event) : event;
+}
+
+/**
+ * State that an observer keeps for each running subagent, found by the events of a run: events of several
+ * subagents come mixed, and one tool call may start more than one.
+ */
+export class OpenSubagents<T> {
+  readonly #open = new Map<string, T>();
+
+  /** The state for the subagent of an event; `make()` gives it at the first event. */
+  of(event: SubagentEvent, make: () => T): T | undefined {
+    if (event.event.type === "run_start") this.#open.set(keyOf(event), make());
+    return this.#open.get(keyOf(event));
+  }
+
+  /** Forgets the subagent of an event, which was its last one. */
+  close(event: SubagentEvent): void {
+    this.#open.delete(keyOf(event));
+  }
+
+  /** Forgets all of them and gives what was kept, the newest first. */
+  closeAll(): readonly T[] {
+    const kept = [...this.#open.values()].reverse();
+    this.#open.clear();
+    return kept;
+  }
+}
+
+function keyOf({ callId, number = 1 }: SubagentEvent): string {
+  return `${number} ${callId}`;
+}
