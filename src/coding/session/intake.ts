@@ -140,8 +140,9 @@ async function reportOf(
   { options, calls }: { readonly options: IntakeOptions; readonly calls: CommandCalls },
 ): Promise<string> {
   const { composed, notices } = options.parts;
-  if (!composed.agents.includes(agent)) {
-    const known = composed.agents.length === 0 ? "" : ` There are ${composed.agents.join(", ")}.`;
+  if (!composed.extensions.agents.includes(agent)) {
+    const known =
+      composed.extensions.agents.length === 0 ? "" : ` There are ${composed.extensions.agents.join(", ")}.`;
     const message = `There is no subagent ${agent}, so /${name} runs in the conversation itself.${known}`;
     notices.add({ level: "warning", code: "extension", message });
     return prompt;
@@ -153,7 +154,7 @@ async function reportOf(
 /** A rule that cannot be read allows nothing; the command runs without it. */
 function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: IntakeOptions): void {
   try {
-    onEnd(parts.composed.lendRules([rule]));
+    onEnd(parts.composed.permission.lendRules([rule]));
   } catch (error) {
     const message = `allowed-tools of /${name}: ${errorMessage(error)}`;
     parts.notices.add({ level: "warning", code: "extension", message });

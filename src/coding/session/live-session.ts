@@ -9,6 +9,7 @@ import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
+import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
@@ -78,7 +79,7 @@ export class LiveSession implements CodingSession {
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.queue = this.#runs.queue;
-    this.#endedJobs = parts.composed.watchJobs(() => this.changed());
+    this.#endedJobs = parts.composed.builtin.watchJobs(() => this.changed());
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
       host: () => this.#hostView(),
@@ -105,8 +106,7 @@ export class LiveSession implements CodingSession {
 
   get info(): SessionInfo {
     const { view: model, effort } = this.#models;
-    const lateTools = [...this.#lateTools.keys()];
-    return sessionInfo(this.#parts, { model, effort, mode: this.#mode, lateTools });
+    return sessionInfo(this.#parts, this.#agent, { model, effort, mode: this.#mode });
   }
 
   get notices(): readonly Notice[] {
@@ -183,7 +183,7 @@ export class LiveSession implements CodingSession {
   async setMode(mode: PermissionMode): Promise<void> {
     this.#assertOpen();
     assertPermissionMode(mode);
-    this.#parts.composed.permission.setMode(mode);
+    this.#parts.composed.permission.gate.setMode(mode);
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
     else this.#unrecordedMode = mode;
@@ -267,7 +267,7 @@ export class LiveSession implements CodingSession {
   }
 
   status(): readonly string[] {
-    return this.#parts.composed.status();
+    return this.#parts.composed.plugins.status();
   }
 
   stats(): SessionStats {
@@ -301,9 +301,12 @@ export class LiveSession implements CodingSession {
 
   #onEvent(event: AgentEvent): void {
     // While the model still writes the command, what it needs can be made ready.
-    if (event.type === "tool_call_start" && event.name === "bash") void this.#parts.composed.prepare();
+    if (event.type === "tool_call_start" && event.name === "bash") {
+      const { builtin, checkpoints } = this.#parts.composed;
+      void Promise.all([builtin.prepare(), checkpoints?.prepare()]);
+    }
     // With the first turn, while the request is under way: a start need not wait for it.
-    if (event.type === "turn_start") this.#tidied ??= this.#parts.composed.tidy();
+    if (event.type === "turn_start") this.#tidied ??= tidy(this.#parts.settings.cwd);
     this.#events.call(event);
     this.#view.apply(event);
   }
@@ -388,4 +391,9 @@ export class LiveSession implements CodingSession {
     await session.kept?.close();
     this.changed();
   }
+}
+
+/** Removes what killed runs left half written. Bounded, for a workspace may be a whole disk. */
+async function tidy(cwd: string): Promise<void> {
+  await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
 }

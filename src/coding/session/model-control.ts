@@ -3,17 +3,14 @@ import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
-import type { ModelReason, Notice } from "../../view/notice.ts";
-import type { ComposedAgent } from "../setup/compose.ts";
+import type { Notice } from "../../view/notice.ts";
+import type { ChosenModel, Composed } from "../setup/compose.ts";
 import { LOCAL_MODEL } from "../setup/model-choice.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { ModelView } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 
-interface ChosenModel {
-  readonly model: Model;
-  readonly effort: Effort | undefined;
-  readonly why: ModelReason;
+interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly source?: string;
   /** True when the effort is one that the name of the model says, and the model sees to it itself. */
   readonly isNamed: boolean;
@@ -21,15 +18,14 @@ interface ChosenModel {
 
 /** The model of a session: which it is, why, and how it is changed. */
 export class ModelControl {
-  readonly #composed: ComposedAgent;
+  readonly #open: Composed["openModel"];
   readonly #agent: () => Agent;
-  #chosen: ChosenModel;
+  #chosen: SessionModel;
 
-  constructor(composed: ComposedAgent, agent: () => Agent) {
-    const { effort, modelWhy } = composed;
-    this.#composed = composed;
+  constructor({ chosen, openModel }: Composed, agent: () => Agent) {
+    this.#open = openModel;
     this.#agent = agent;
-    this.#chosen = { model: composed.agent.model, effort, ...modelWhy, isNamed: true };
+    this.#chosen = { ...chosen, isNamed: true };
   }
 
   get effort(): Effort | undefined {
@@ -62,7 +58,7 @@ export class ModelControl {
     const change = this.#chosen.why === "flag" ? undefined : newestOf("model_change");
     if (change === undefined || change.model === this.name) return false;
     try {
-      const model = await this.#composed.openModel(change.model);
+      const model = await this.#open(change.model);
       this.#chosen = { model, effort: change.effort, why: "resumed", source: "the session", isNamed: false };
       return true;
     } catch (error) {
@@ -74,7 +70,7 @@ export class ModelControl {
 
   async setModel(name: string): Promise<void> {
     const said = name === LOCAL_MODEL ? undefined : parseModelName(name);
-    const model = await this.#composed.openModel(said === undefined ? name : `${said.provider}/${said.id}`);
+    const model = await this.#open(said === undefined ? name : `${said.provider}/${said.id}`);
     const effort = said?.effort ?? this.#chosen.effort;
     await this.#agent().setModel(model, { effort });
     this.#chosen = { model, effort, why: "flag", isNamed: false };
@@ -95,7 +91,7 @@ export class ModelControl {
       throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
     const { isNamed, effort: named } = this.#chosen;
     const hasNamed = isNamed && named !== undefined;
-    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;
+    const model = hasNamed ? await this.#open(this.name) : this.#chosen.model;
     await this.#agent().setModel(model, { effort });
     this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
   }

@@ -14,7 +14,7 @@ import type { Outcome } from "../../view/outcome.ts";
 import type { QuestionReply } from "../../view/question.ts";
 import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "../../view/run-outcome.ts";
 import { withGoneFolder } from "../settings/paths.ts";
-import type { ComposedAgent } from "../setup/compose.ts";
+import type { ComposedPermission } from "../setup/compose-permission.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
 import { KeptQueue } from "./kept-queue.ts";
@@ -115,9 +115,9 @@ export class RunControl {
   }
 
   /** Who is asked: nobody, unless somebody listens. */
-  get approver(): Partial<Pick<ComposedAgent, "approve">> {
+  get approver(): Partial<Pick<ComposedPermission, "approve">> {
     const { composed, desk } = this.#options.parts;
-    return desk.isAttended ? { approve: composed.approve } : {};
+    return desk.isAttended ? { approve: composed.permission.approve } : {};
   }
 
   /** Takes up the messages that waited when the session was left. Nothing of them goes out by itself. */

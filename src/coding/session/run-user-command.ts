@@ -18,7 +18,7 @@ export async function runUserCommand(
   command: string,
   { shared, signal = new AbortController().signal, agent, onEntry }: UserCommandOptions,
 ): Promise<ShellOutcome> {
-  const outcome = await composed.runShell(command, { cwd: settings.cwd, signal });
+  const outcome = await composed.builtin.runShell(command, { cwd: settings.cwd, signal });
   const note = { command, ...outcome, shared };
   onEntry(await agent.note(SHELL_NOTE, note));
   if (shared) await agent.observe(sharedText(note));

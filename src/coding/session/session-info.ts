@@ -2,6 +2,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { defined } from "../../core/base/defined.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
+import { isOffered } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { CommandView, ModelView, SessionInfo, SessionStats } from "./coding-session.ts";
@@ -12,7 +13,6 @@ export interface SessionChoices {
   readonly model: ModelView;
   readonly effort: Effort | undefined;
   readonly mode: PermissionMode;
-  readonly lateTools: readonly string[];
 }
 
 function commandView({ name, description, hint }: CommandView): CommandView {
@@ -22,17 +22,21 @@ function commandView({ name, description, hint }: CommandView): CommandView {
 /** The settings a session works with. */
 export function sessionInfo(
   { composed, session, settings }: SessionParts,
-  { model, effort, mode, lateTools }: SessionChoices,
+  agent: Agent,
+  { model, effort, mode }: SessionChoices,
 ): SessionInfo {
   return {
     cwd: settings.cwd,
     model,
     ...defined({ effort, mcp: composed.mcp.hub, path: session.kept?.path, goOn: session.goOn() }),
     mode,
-    tools: [...composed.toolNames, ...lateTools],
-    agents: composed.agents,
-    skills: composed.skills,
-    instructions: composed.instructions,
+    tools: agent.tools
+      .list()
+      .filter(isOffered)
+      .map(({ name }) => name),
+    agents: composed.extensions.agents,
+    skills: composed.extensions.skills,
+    instructions: composed.instructions.map(({ path }) => path),
     commands: composed.commands().map(commandView),
     mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,

@@ -26,7 +26,7 @@ export interface ComposePermissionOptions
 
 /** Who decides about calls, and who asks a person where that is open. */
 export interface ComposedPermission {
-  readonly permission: PermissionGate;
+  readonly gate: PermissionGate;
   /** Asks a person: for runs that are attended. */
   readonly approve: Approver;
   /** Allows what rules describe until the function returned is called. Throws `invalid_config`. */
@@ -80,7 +80,7 @@ export function composePermission(
       (await import("../settings/saved-rules.ts")).saveRule(rule, { configFolder: paths.configFolder, cwd }),
   });
   return {
-    permission,
+    gate: permission,
     approve: hooks === undefined ? approve : hooks.approver(approve),
     lendRules: (rules) => session.lend(rules),
   };

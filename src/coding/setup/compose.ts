@@ -3,19 +3,17 @@ import type { AgentOptions } from "../../agent/options.ts";
 import { defined } from "../../core/base/defined.ts";
 import { invalidConfig } from "../../core/base/errors.ts";
 import { atPace } from "../../core/model/answer.ts";
-import type { Budget } from "../../core/model/budget.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
-import { isOffered, type Tool } from "../../core/tool/tool.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
+import type { Compactor } from "../../memory/context/compactor.ts";
 import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
 import { LearnedModels } from "../../providers/learned-model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import { RatePauses } from "../../providers/rate-pause.ts";
-import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
-import { loadMcp, type McpOpener, type OpenMcp } from "../mcp/open-mcp.ts";
+import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
 import type { OpenHooksOptions } from "../plugins/open-hooks.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";
@@ -30,11 +28,11 @@ import { type ComposedExtensions, composeExtensions } from "./compose-extensions
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
-import { readInstructions } from "./instructions.ts";
+import { type Instructions, readInstructions } from "./instructions.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "./network-options.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { type OpenMemory, openMemory } from "./open-memory.ts";
+import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";
 import { systemPrompt } from "./system-prompt.ts";
@@ -53,7 +51,7 @@ export interface ComposeOptions
   readonly remembers: boolean;
   /** Used instead of the model the settings name. */
   readonly model: Model | undefined;
-  /** Asks a person what no rule decides; see {@link ComposedAgent.approve}. */
+  /** Asks a person what no rule decides; see {@link ComposedPermission.approve}. */
   readonly approval: ApprovalPrompt;
   /** The files the session has read, and the changes that the person was shown and agreed to. */
   readonly files: NonNullable<BuiltinToolsOptions["known"]>;
@@ -67,216 +65,192 @@ export interface ModelAndEffort {
   readonly effort?: Effort | undefined;
 }
 
-/** A terminal agent, ready to run. */
-export interface ComposedAgent
-  extends ComposedPermission,
-    Pick<ComposedExtensions, "agents" | "skills">,
-    Pick<Plugins, "status">,
-    Omit<BuiltinTools, "tools"> {
+/** The parts of an agent and of the session around it. */
+export interface Composed {
   readonly agent: Agent;
-  readonly session: OpenSession;
   /** The same agent anew from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
-  readonly modelWhy: Pick<ModelChoice, "why" | "source">;
-  /** The effort that the name of the model says. */
-  readonly effort: Effort | undefined;
+  readonly session: OpenSession;
+  readonly chosen: ChosenModel;
   readonly openModel: (name: string) => Promise<Model>;
-  /** Hooks of the settings and of extensions; absent where there are none. */
+  readonly permission: ComposedPermission;
+  readonly builtin: BuiltinTools;
+  readonly extensions: ComposedExtensions;
+  readonly plugins: Plugins;
+  /** Hooks of the settings and of extensions; absent when there are none. */
   readonly hooks: SessionHooks | undefined;
+  readonly mcp: OpenMcp;
+  readonly checkpoints: Checkpoints | undefined;
+  readonly sandbox: Confinement["sandbox"];
+  readonly systemPrompt: string;
+  readonly instructions: readonly Instructions[];
   /** Commands that a message may begin with. */
   readonly commands: () => readonly SessionCommand[];
-  readonly systemPrompt: string;
-  /** Paths of the instruction files in it. */
-  readonly instructions: readonly string[];
-  readonly checkpoints: Checkpoints | undefined;
-  readonly toolNames: readonly string[];
-  readonly mcp: Pick<OpenMcp, "hub" | "statuses" | "findCommand">;
-  readonly sandbox: Confinement["sandbox"];
-  /** Removes what killed runs left half written, as far as a bounded look finds it. Never rejects. */
-  readonly tidy: () => Promise<void>;
+  /** Ends what was started. */
+  readonly dispose: () => Promise<void>;
+  /** The same at once, for the moment before the process ends. */
+  readonly killNow: () => void;
 }
+
+/** The model of a session, and why it was chosen. */
+export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
  * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and
  * starts no process but those of a sandbox. Throws for a model, tool name or folder that does not exist, for
  * missing credentials, and for a sandbox that is on and does not work.
  */
-export async function composeAgent(options: ComposeOptions): Promise<ComposedAgent> {
-  const found = await findMcpServers(options.settings);
-  const confinement = await confine({ ...options, servers: found.servers });
+export async function compose(options: ComposeOptions): Promise<Composed> {
+  const servers = await findMcpServers(options.settings);
+  const confinement = await confine({ ...options, servers: servers.servers });
   const ending = new AbortController();
-  const dispose = (): Promise<void> => {
+  const release = (): Promise<void> => {
     ending.abort();
     return confinement.dispose();
   };
-  const confined = { ...confinement, dispose };
   try {
-    return await composeConfined(options, { confined, found, until: ending.signal });
+    const found = await find(options, servers, confinement, ending.signal);
+    const decided = await decide(options, found);
+    return await open(options, found, decided, release);
   } catch (error) {
-    await confined.dispose();
+    await release();
     throw error;
   }
 }
 
-interface ConfinedParts {
-  readonly confined: Confinement;
-  readonly found: FoundServers;
-  /** Aborted when the agent is not used any more. */
-  readonly until: AbortSignal;
-}
+type Found = Awaited<ReturnType<typeof find>>;
+type Decided = Awaited<ReturnType<typeof decide>>;
 
-async function composeConfined(options: ComposeOptions, parts: ConfinedParts): Promise<ComposedAgent> {
-  const { confined, found } = parts;
-  const { onNotice, approval, isAttended, pace, budget } = options;
-  const { workspace, redact } = confined;
+/** First: the tools, commands, extensions, hooks, instructions and memory of this place. */
+async function find(
+  options: ComposeOptions,
+  servers: FoundServers,
+  confinement: Confinement,
+  until: AbortSignal,
+) {
+  const { settings: given, tools: added = [], ports, elicit, opened, onNotice, files: known } = options;
+  const { shell, workspace, temporary, redact } = confinement;
   // Its modules load meanwhile: they are needed last.
-  const loading = mcpOf(options, confined, found);
-  const { settings, guard, builtin, plugins, hooks, tools: plain } = await openParts(options, parts);
-  const { cwd, paths, folders } = settings;
-  const config = settings.config.values;
-  const memory = await openMemory(options.remembers ? config : {}, paths, about("memory", onNotice));
-  const instructions = readInstructions(folders, about("instructions", onNotice));
-  const warn = about("setting", onNotice);
-  const open = modelOpener(settings, warn);
-  const around = { settings, instructions, openModel: open, onNotice };
-  const extended = await composeExtensions({ ...around, tools: plain });
-  const { tools, agents, skills, readable } = extended;
-  const { sandboxState, temporary } = confined;
-  const reach = { sandbox: sandboxState, temporary, workspace, readable };
-  const deciding = { approval, isAttended, guard, hooks, tools, memory, ...reach };
-  const { permission, approve, lendRules } = composePermission(settings, deciding);
-  confined.follow(permission);
-  const { model, effort, ...modelWhy } = await chosenModel(options, open);
-  const offered = offeredTools(tools, { forbids: permission.forbids, onNotice: warn });
-  const mcp = (await loading)(permission.forbids);
-  const session = await options.openSession();
-  const undo = { settings, roots: workspace, session };
-  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", onNotice) });
-  const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
-  const bounds = boundsOf(config, { pace, budget, hooks, redact, checkpoints });
-  const fixed = { ...bounds, ...memory.agentOptions, permission, cwd, systemPrompt: prompt };
-  const renew = (choice: ModelAndEffort = { model }): Promise<Agent> =>
-    newAgent({ ...fixed, tools: offered(choice.model) }, { pattern: config.pattern, mcp, session, choice });
-  const agent = await renew();
-  return {
-    agent,
-    session,
-    renew,
-    modelWhy,
-    effort,
-    openModel: open,
-    permission,
-    approve,
-    lendRules,
-    hooks,
-    checkpoints,
-    mcp,
-    agents,
-    skills,
-    status: plugins.status,
-    systemPrompt: prompt,
-    instructions: instructions.map(({ path }) => path),
-    commands: () => commandsOf([...plugins.commands, extended.commands, mcp.commands]),
-    toolNames: namesOf(agent.tools.list().filter(isOffered)),
-    sandbox: confined.sandbox,
-    ...aroundCalls({ builtin, checkpoints, memory, confined, mcp, hooks }),
-    tidy: () => tidy(cwd),
-  };
-}
-
-/** Built-in tools, and what commands, extensions and hooks of files bring. */
-async function openParts(options: ComposeOptions, { confined, until }: ConfinedParts) {
-  const { shell, workspace } = confined;
-  const { settings: given, tools: added = [], ports, opened, onNotice, files: known } = options;
+  const openMcp = loadMcp(given, {
+    found: servers,
+    roots: workspace,
+    elicit,
+    watcher: shell.watcher,
+    // Words of servers about themselves may hold what they were given.
+    onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
+  });
   // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
-  const files = { files: ports?.files, known, workspace, guard, temporary: confined.temporary };
+  const files = { files: ports?.files, known, workspace, guard, temporary };
   const builtin = createBuiltinTools({ settings: given, shell, ...files });
   const taken = [...builtin.tools, ...added];
-  const { settings, ...plugins } = await openPlugins(given, { ...options, taken, until });
-  const hooks = await hooksOf(settings, { handlers: plugins.handlers, shell, opened, onNotice });
-  return { settings, guard, builtin, plugins, hooks, tools: [...taken, ...plugins.tools] };
+  const plugins = await openPlugins(given, { ...options, taken, until });
+  const { settings, handlers } = plugins;
+  const config = settings.config.values;
+  const hooks = await hooksOf({ settings, handlers, shell, opened, onNotice: about("hook", onNotice) });
+  const memory = await openMemory(options.remembers ? config : {}, settings.paths, about("memory", onNotice));
+  const instructions = readInstructions(settings.folders, about("instructions", onNotice));
+  const openModel = modelOpener(settings, about("setting", onNotice));
+  const tools = [...taken, ...plugins.tools];
+  const extensions = await composeExtensions({ settings, instructions, openModel, onNotice, tools });
+  const parts = { builtin, plugins, hooks, memory, instructions, extensions };
+  return { confinement, settings, guard, openMcp, openModel, ...parts };
 }
 
-interface AgentParts extends Pick<ComposedAgent, "session"> {
-  readonly pattern: PatternName | undefined;
-  readonly mcp: OpenMcp;
-  readonly choice: ModelAndEffort;
+/** Second: what may run, which model answers, and which tools it is shown. Nothing is written yet. */
+async function decide(options: ComposeOptions, found: Found) {
+  const { settings, confinement, guard, hooks, memory, extensions } = found;
+  const { sandboxState: sandbox, temporary, workspace } = confinement;
+  const { approval, isAttended } = options;
+  const { tools, readable } = extensions;
+  const reach = { sandbox, temporary, workspace, readable };
+  const permission = composePermission(settings, {
+    approval,
+    isAttended,
+    guard,
+    hooks,
+    tools,
+    memory,
+    ...reach,
+  });
+  const { gate } = permission;
+  confinement.follow(gate);
+  const chosen = await chosenModel(options, found.openModel);
+  const onNotice = about("setting", options.onNotice);
+  const toolsFor = offeredTools(tools, { forbids: gate.forbids, onNotice });
+  return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
 }
 
-/** An agent that has the tools of servers, and starts them beside its first request. */
-async function newAgent(
-  options: Omit<AgentOptions, "model">,
-  { pattern, mcp, session, choice }: AgentParts,
-): Promise<Agent> {
-  const agent = await agentOf(pattern, {
-    ...options,
-    ...defined({ effort: choice.effort }),
+/** Last, when nothing else can fail: the session, undo and the agent. */
+async function open(
+  options: ComposeOptions,
+  found: Found,
+  { permission, chosen, toolsFor, mcp }: Decided,
+  release: () => Promise<void>,
+): Promise<Composed> {
+  const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
+  const { cwd } = settings;
+  const config = settings.config.values;
+  const session = await options.openSession();
+  const undo = { settings, roots: confinement.workspace, session };
+  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", options.onNotice) });
+  const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
+  const fixed = {
+    ...limitsOf(config, options),
+    ...memory.agentOptions,
+    ...defined({ hooks: hooks?.agentHooks, redact: confinement.redact, checkpointer: checkpoints }),
+    compaction: compactionOf(config, hooks),
+    permission: permission.gate,
+    cwd,
+    systemPrompt: prompt,
     journal: session.journal,
-    tools: [...(options.tools ?? []), ...mcp.tools()],
-    model: mcp.modelFor(choice.model),
-  });
-  mcp.attach(agent.tools, () => usedTools(session));
-  return agent;
-}
-
-/** The hooks there are. Their code is loaded where there is one. */
-async function hooksOf(
-  settings: Settings,
-  { onNotice, ...parts }: Omit<OpenHooksOptions, "settings" | "onNotice"> & Pick<ComposeOptions, "onNotice">,
-): Promise<SessionHooks | undefined> {
-  if (settings.config.values.hooks === undefined && parts.handlers.length === 0) return undefined;
-  const { openSessionHooks } = await import("../plugins/plugin-loaders.ts");
-  return openSessionHooks({ ...parts, settings, onNotice: about("hook", onNotice) });
-}
-
-function namesOf(tools: readonly Tool[]): readonly string[] {
-  return tools.map(({ name }) => name);
-}
-
-function mcpOf(
-  { settings, elicit, onNotice }: ComposeOptions,
-  { workspace: roots, redact, shell }: Confinement,
-  found: FoundServers,
-): Promise<McpOpener> {
-  // Words of servers about themselves may hold what they were given.
-  return loadMcp(settings, {
-    found,
-    roots,
-    elicit,
-    watcher: shell.watcher,
-    onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
-  });
-}
-
-interface CallParts extends Pick<ComposedAgent, "checkpoints" | "hooks"> {
-  readonly builtin: BuiltinTools;
-  readonly memory: OpenMemory;
-  readonly confined: Confinement;
-  readonly mcp: OpenMcp;
-}
-
-/** Hooks before the first calls and after the last. */
-function aroundCalls({
-  builtin,
-  checkpoints,
-  memory,
-  confined,
-  mcp,
-  hooks,
-}: CallParts): Pick<ComposedAgent, "prepare" | "runShell" | "watchJobs" | "dispose" | "killNow"> {
+  };
+  const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
+    const tools = [...toolsFor(model), ...mcp.tools()];
+    const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
+    const agent = await agentOf(config.pattern, own);
+    // Servers start beside its first request.
+    mcp.attach(agent.tools, () => usedTools(session));
+    return agent;
+  };
+  const { sandbox } = confinement;
+  const parts = {
+    session,
+    chosen,
+    permission,
+    builtin,
+    extensions,
+    plugins,
+    hooks,
+    mcp,
+    checkpoints,
+    sandbox,
+  };
   return {
-    prepare: async () => {
-      await Promise.all([builtin.prepare(), checkpoints?.prepare()]);
-    },
-    runShell: builtin.runShell,
-    watchJobs: builtin.watchJobs,
+    agent: await renew(),
+    renew,
+    openModel: found.openModel,
+    ...parts,
+    systemPrompt: prompt,
+    instructions,
+    commands: () => commandsOf([...plugins.commands, extensions.commands, mcp.commands]),
+    ...endings(found, mcp, checkpoints, release),
+  };
+}
+
+function endings(
+  { builtin, hooks, memory }: Found,
+  mcp: OpenMcp,
+  checkpoints: Checkpoints | undefined,
+  release: () => Promise<void>,
+): Pick<Composed, "dispose" | "killNow"> {
+  return {
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.dispose(), mcp.close()]);
       await checkpoints?.close();
-      await confined.dispose();
+      await release();
     },
     killNow: () => {
       builtin.killNow();
@@ -286,17 +260,20 @@ function aroundCalls({
   };
 }
 
-/** Tools of servers that the conversation so far has used: they are offered again. */
+/** The hooks there are. Their code is loaded when there is one. */
+async function hooksOf(options: OpenHooksOptions): Promise<SessionHooks | undefined> {
+  const { settings, handlers } = options;
+  if (settings.config.values.hooks === undefined && handlers.length === 0) return undefined;
+  const { openSessionHooks } = await import("../plugins/plugin-loaders.ts");
+  return openSessionHooks(options);
+}
+
+/** Tools of servers that the conversation so far has used: they are shown to the model again. */
 function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   const used = new Set<string>();
   for (const entry of journal.entries())
     if (entry.type === "tool_intent" && entry.name.startsWith(MCP_PREFIX)) used.add(entry.name);
   return used;
-}
-
-async function tidy(cwd: string): Promise<void> {
-  // Bounded, for a workspace may be a whole disk; what is left over stays until the next start.
-  await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
 }
 
 /** Patterns are loaded when one is asked for: the plain loop starts without them. */
@@ -307,46 +284,37 @@ async function agentOf(pattern: PatternName | undefined, options: AgentOptions):
 }
 
 async function chosenModel(
-  { settings, model, acceptServer, onNotice }: ComposeOptions,
-  open: (name: string) => Promise<Model>,
-): Promise<Omit<ModelChoice, "name"> & ModelAndEffort> {
+  { settings, model, acceptServer: accept, onNotice }: ComposeOptions,
+  openByName: (name: string) => Promise<Model>,
+): Promise<ChosenModel> {
   if (model !== undefined) return { model, why: "flag", source: "command line" };
   const { config, environment } = settings;
-  const { name, why, source } = await chooseModel({
-    config,
-    environment,
-    accept: acceptServer,
-    onNotice: about("setting", onNotice),
-    waits: true,
-  });
-  return { model: await open(name), effort: parseModelName(name).effort, why, source };
+  const asking = { accept, onNotice: about("setting", onNotice), waits: true };
+  const { name, why, source } = await chooseModel({ config, environment, ...asking });
+  return { model: await openByName(name), effort: parseModelName(name).effort, why, source };
 }
 
-/** The bounds of a run, its cost and its conversation, and the hooks around its calls. */
-function boundsOf(
-  config: ConfigFile,
-  { hooks, redact, checkpoints: checkpointer, pace, budget }: AroundRuns,
+/** The limits of a run, its cost and its pace. */
+function limitsOf(
+  { maxTurns, maxBudgetUsd: usd, maxWallTime, loopGuard }: ConfigFile,
+  { pace, budget }: Pick<ComposeOptions, "pace" | "budget">,
 ): Partial<AgentOptions> {
-  const compaction = config.compaction === false ? false : summaryCompaction(config.compaction);
-  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
-  return {
-    maxIterations: config.maxTurns ?? Number.POSITIVE_INFINITY,
-    onMaxIterations: "last",
-    budget: { ...budgetOf(config), ...budget },
-    compaction: compaction === false || hooks === undefined ? compaction : hooks.compactor(compaction),
-    ...defined({ loopGuard: config.loopGuard, hooks: hooks?.agentHooks, redact, checkpointer, wrapModel }),
-  };
-}
-
-type AroundRuns = Pick<ComposedAgent, "hooks" | "checkpoints"> &
-  Pick<Confinement, "redact"> &
-  Pick<ComposeOptions, "pace" | "budget">;
-
-function budgetOf({ maxBudgetUsd: usd, maxWallTime }: ConfigFile): Budget {
   const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   if (maxWallTime !== undefined && wallTimeMs === undefined)
     throw invalidConfig(`maxWallTime is "${maxWallTime}", which is not a time.`);
-  return defined({ usd, wallTimeMs });
+  const wrapModel = pace && ((asked: Model): Model => atPace(asked, pace));
+  return {
+    maxIterations: maxTurns ?? Number.POSITIVE_INFINITY,
+    onMaxIterations: "last",
+    budget: { ...defined({ usd, wallTimeMs }), ...budget },
+    ...defined({ loopGuard, wrapModel }),
+  };
+}
+
+function compactionOf(config: ConfigFile, hooks: SessionHooks | undefined): Compactor | false {
+  if (config.compaction === false) return false;
+  const compaction = summaryCompaction(config.compaction);
+  return hooks === undefined ? compaction : hooks.compactor(compaction);
 }
 
 function modelOpener(
