@@ -5,15 +5,19 @@ import { OR_UNKEPT } from "../session/session-error.ts";
 import { isLocked, takeLock } from "../session/session-lock.ts";
 import { createProcessWatcher } from "../system/process-watcher.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
-import { gitFoldersAround } from "./git-folders-around.ts";
-import { spentByInterrupted } from "./interrupted-runs.ts";
-import { isFull } from "./is-full.ts";
 import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
-import type { SuiteTasks } from "./read-suites.ts";
-import { newestOfEach, type ResultsFolder, SCRATCH } from "./results-folder.ts";
+import { gitFoldersAround, type SuiteTasks } from "./read-suites.ts";
+import { newestOfEach, type ResultsFolder, SCRATCH, spentByInterrupted } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
 import { counts } from "./summarize.ts";
-import { makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
+import {
+  isFull,
+  makeWorkplace,
+  removeEmpty,
+  removeFolder,
+  removeOpened,
+  workplacesOf,
+} from "./task-scratch.ts";
 
 /** The tasks and models of an evaluation, and how its runs are made. */
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
-import { compareModels } from "./compare-sides.ts";
 import { evaluationPage } from "./evaluation-page.ts";
 import type { RunRecord } from "./run-record.ts";
-import { summarize } from "./summarize.ts";
+import { compareModels, summarize } from "./summarize.ts";
 
 interface Node {
   readonly nodeName: string;

@@ -3,20 +3,21 @@ import { Html, html } from "../coding/session-page/html.ts";
 import { PAGE_STYLE } from "../coding/session-page/page-style.ts";
 import { counted } from "../core/base/text.ts";
 import { describeDuration } from "../tools/shell/report.ts";
-import type { Comparison } from "./compare-sides.ts";
+import type { RunRecord } from "./run-record.ts";
+import type { ShareEstimate } from "./statistics.ts";
 import {
+  type Comparison,
   changeText,
   comparisonVerdict,
+  counts,
   dollars,
+  type ModelSummary,
   percent,
   ratioText,
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,
-} from "./evaluation-figures.ts";
-import type { RunRecord } from "./run-record.ts";
-import type { ShareEstimate } from "./statistics.ts";
-import { counts, type ModelSummary } from "./summarize.ts";
+} from "./summarize.ts";
 
 /** The content of a page about an evaluation. */
 export interface PageContent {

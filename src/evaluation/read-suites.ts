@@ -1,14 +1,57 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { existingFolder } from "../coding/settings/paths.ts";
 import { misuse } from "../core/base/errors.ts";
 import { didYouMean } from "../core/base/text.ts";
-import { readTask, TASK_FILE } from "./read-task.ts";
+import { pointedGit } from "../permission/paths/git-settings.ts";
+import { isWithin, realPath } from "../system/real-path.ts";
 import { ResultsFolder } from "./results-folder.ts";
-import type { Task, TaskFault } from "./task.ts";
+import { readTask, TASK_FILE, type Task, type TaskFault } from "./task.ts";
+
+/** The folders that an evaluation writes to, links resolved. */
+interface WrittenFolders {
+  readonly results: string;
+  readonly temporary: string;
+}
+
+/**
+ * Throws `invalid_argument` for folders that are in each other's way: results in a task change it, those in a
+ * suite itself look like tasks, and agents cannot work within what is closed to them.
+ */
+export function assertApart(
+  { suites, tasks }: Pick<SuiteTasks, "suites" | "tasks">,
+  { results, temporary }: WrittenFolders,
+): void {
+  const other = "Name another folder for results with -o.";
+  const task = tasks.find(({ folder }) => isWithin(results, folder));
+  if (task !== undefined)
+    throw misuse(
+      `Results in ${results} would lie in the task ${JSON.stringify(task.name)} and change it. ${other}`,
+    );
+  if (suites.includes(results))
+    throw misuse(`Results in ${results} would lie among the tasks of the suite and look like some. ${other}`);
+  const around = [...suites, results].find((path) => isWithin(temporary, path));
+  if (around !== undefined)
+    throw misuse(
+      `The temporary folder ${temporary} lies in ${around}, which is closed to agents: none could work there. Set TMPDIR to a folder outside of it.`,
+    );
+}
+
+/**
+ * The folders in which Git may keep what was ever in a folder: those of the repositories that it lies in, of
+ * a worktree or submodule also that of its repository. Links resolved.
+ */
+export function gitFoldersAround(folder: string): readonly string[] {
+  const path = join(folder, ".git");
+  const pointed = pointedGit(path);
+  const own = pointed === undefined ? [path] : [pointed.own, pointed.common];
+  const here = existsSync(path) ? own.map(realPath) : [];
+  const above = dirname(folder);
+  return above === folder ? here : [...here, ...gitFoldersAround(above)];
+}
 
 /** Which tasks are meant; without names and tags, all. */
-export interface TaskFilter {
+interface TaskFilter {
   readonly names: readonly string[];
   /** A task with one of them is meant. */
   readonly tags: readonly string[];

@@ -14,8 +14,12 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import type { ConfigFile } from "../coding/settings/config-schema.ts";
+import { sessionStore } from "../coding/setup/open-session.ts";
 import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
+import { readSession } from "../session/read-session.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { replaceFile } from "../system/replace-file.ts";
@@ -26,7 +30,7 @@ import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
 export const SCRATCH = "nano-agent-eval-";
 
 /** The lines of a results file. */
-export interface Results {
+interface Results {
   /** All runs, also those that a later line of the same run has replaced, in the order of writing. */
   readonly records: readonly RunRecord[];
   /** Numbers of lines that cannot be read, from 1. */
@@ -281,4 +285,39 @@ function foldersIn(parent: string): readonly string[] {
     // What we cannot list, nobody whom we start can list either.
     return [];
   }
+}
+
+/**
+ * US dollars that runs have cost which were interrupted before they had a result, after their sessions;
+ * undefined when a price is unknown. `known`: the sessions of results.
+ */
+export function spentByInterrupted(
+  { history: historyFolder }: ResultsFolder,
+  known: ReadonlySet<string>,
+): number | undefined {
+  const left = sessionStore({ historyFolder })
+    .list()
+    .filter(({ sessionId }) => !known.has(sessionId));
+  const spent = new SpendingTally();
+  for (const { path } of left) readSession(path).entries.forEach((entry) => spent.add(entry));
+  return spent.total.costUsd;
+}
+
+/** Settings that decide nothing about a run, or are told with each, or may be raised to go on. */
+const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
+  "model",
+  "maxBudgetUsd",
+  "network",
+  "memory",
+  "undo",
+  "undoLimits",
+  "openTelemetry",
+  "theme",
+  "notifications",
+  "keys",
+]);
+
+/** The settings that decide how runs go, wherever they come from. */
+export function conditionsOf(values: ConfigFile): { readonly [name: string]: unknown } {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !ASIDE.has(name)));
 }

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage, isNanoAgentError, misuse } from "../core/base/errors.ts";
 import { realPath } from "../system/real-path.ts";
-import { isFull } from "./is-full.ts";
-import type { Task } from "./task.ts";
-import { hashFolder } from "./task-hash.ts";
+import { systemCodeBehind } from "../system/system-error.ts";
+import { hashFolder, type Task } from "./task.ts";
 
 /** The folders that runs are made in, one after the other. */
 export interface ScratchPlace {
@@ -194,4 +193,11 @@ function openFolders(path: string): void {
   chmodSync(path, 0o700);
   for (const entry of readdirSync(path, { withFileTypes: true }))
     if (entry.isDirectory()) openFolders(join(path, entry.name));
+}
+
+const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** True when an error, or what caused it, says that there is no room: making some is what helps then. */
+export function isFull(error: unknown): boolean {
+  return FULL.has(systemCodeBehind(error));
 }

@@ -1,5 +1,248 @@
+import { createHash, type Hash } from "node:crypto";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { DURATION_FORM, parseDuration } from "../coding/settings/duration.ts";
+import { defined } from "../core/base/defined.ts";
+import { errorMessage, misuse } from "../core/base/errors.ts";
+import { isRecord } from "../core/base/json.ts";
+import { didYouMean } from "../core/base/text.ts";
+import { namesIn, textField } from "../extensions/markdown/fields.ts";
+import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
+import { readTextFile } from "../extensions/markdown/read-text-file.ts";
+import { isWithin } from "../system/real-path.ts";
+
+/** The file of a task that makes a folder one. */
+export const TASK_FILE = "task.md";
+
+/** Of a prompt, and of an answer. */
+const MAX_BYTES = 1_000_000;
+const FIELDS = ["title", "limits", "tags"];
+const LIMITS = ["turns", "time", "tokens", "usd", "check"];
+const DEFAULT_TIME_MS = 600_000;
+const DEFAULT_CHECK_MS = 60_000;
+
+/** Reads a folder as a task, or says all that keeps it from being one. */
+export async function readTask(folder: string): Promise<Task | TaskFault> {
+  const name = basename(folder);
+  const faults: string[] = [];
+  const head = await readHead(folder, faults);
+  const programs = { check: programFault(folder, "check"), setup: programFault(folder, "setup") };
+  if (programs.check === undefined)
+    faults.push(
+      `has no check: add a program ${join(folder, "check")} that exits with 0 when the task is solved`,
+    );
+  else if (programs.check !== "") faults.push(programs.check);
+  if (programs.setup !== undefined && programs.setup !== "") faults.push(programs.setup);
+  const has = {
+    files: hasFolder(folder, "files", faults),
+    setup: programs.setup === "",
+    reference: hasFolder(folder, "reference", faults),
+  };
+  const hash = hashOf(folder, faults);
+  const referenceAnswer = readAnswer(folder, faults);
+  if (head === undefined || hash === undefined || faults.length > 0) return { name, folder, faults };
+  return { name, folder, has, ...head, hash, referenceAnswer };
+}
+
+type Head = Pick<Task, "title" | "tags" | "prompt" | "limits">;
+
+async function readHead(folder: string, faults: string[]): Promise<Head | undefined> {
+  const file = readTextFile(join(folder, TASK_FILE), { maxBytes: MAX_BYTES, within: folder });
+  if (file === undefined) {
+    faults.push(`has no ${TASK_FILE}: write one, with the prompt in it, or take the folder out of the suite`);
+    return undefined;
+  }
+  const read = "fault" in file ? { fault: `${TASK_FILE} ${file.fault}` } : await parseMarkdown(file.text);
+  if ("fault" in read) {
+    faults.push("fault" in file ? read.fault : `${TASK_FILE}: ${read.fault}`);
+    return undefined;
+  }
+  const { fields, body } = read;
+  // A blank before a slash says that it begins no command.
+  const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
+  if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
+  assertKnown(fields, { known: FIELDS, what: "field", faults });
+  const title = textField(fields, "title") ?? basename(folder);
+  const tags = fields["tags"] === undefined ? [] : namesIn(fields["tags"]);
+  if (tags === undefined) faults.push(`${TASK_FILE}: tags must be a list of texts, such as [small, shell]`);
+  return { title, tags: tags ?? [], prompt, limits: readLimits(fields["limits"], faults) };
+}
+
+interface KnownNames {
+  readonly known: readonly string[];
+  readonly what: string;
+  readonly faults: string[];
+}
+
+/** A name that nobody reads would be a bound that silently does not hold. */
+function assertKnown(fields: object, { known, what, faults }: KnownNames): void {
+  for (const name of Object.keys(fields))
+    if (!known.includes(name))
+      faults.push(
+        `${TASK_FILE} has an unknown ${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${known.join(", ")}`,
+      );
+}
+
+function readLimits(value: unknown, faults: string[]): TaskLimits {
+  const given = value ?? {};
+  const none = { timeMs: DEFAULT_TIME_MS, checkMs: DEFAULT_CHECK_MS };
+  if (!isRecord(given)) {
+    faults.push(`${TASK_FILE}: limits must be lines of name: value below it, such as turns: 20`);
+    return none;
+  }
+  assertKnown(given, { known: LIMITS, what: "limit", faults });
+  const wrong = (name: string, form: string): undefined => {
+    faults.push(`${TASK_FILE}: limits.${name} is ${JSON.stringify(given[name])}: write ${form}`);
+    return undefined;
+  };
+  const count = (name: string): number | undefined => {
+    const number = given[name];
+    if (number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1))
+      return number as number;
+    return wrong(name, "a whole number from 1");
+  };
+  const amount = (name: string): number | undefined => {
+    const number = given[name];
+    if (number === undefined || (typeof number === "number" && number > 0)) return number;
+    return wrong(name, "a number above 0");
+  };
+  const duration = (name: string): number | undefined => {
+    const text = given[name];
+    if (text === undefined) return undefined;
+    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION_FORM);
+  };
+  return {
+    timeMs: duration("time") ?? none.timeMs,
+    checkMs: duration("check") ?? none.checkMs,
+    ...defined({ turns: count("turns"), tokens: count("tokens"), usd: amount("usd") }),
+  };
+}
+
+/** Empty: the program can be run. Undefined: there is none. */
+function programFault(folder: string, name: "check" | "setup"): string | undefined {
+  try {
+    return faultOfProgram(folder, name);
+  } catch (error) {
+    return `${name} cannot be read: ${errorMessage(error)}`;
+  }
+}
+
+function faultOfProgram(folder: string, name: "check" | "setup"): string | undefined {
+  const path = join(folder, name);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) return `${name} is not a file: make it a program`;
+  if (!isWithin(realpathSync(path), realpathSync(folder)))
+    return `${name} is a link that leads out of the task: put the program there itself`;
+  if (/^#!.*\r\n/.test(beginning(path)))
+    return `${name} has the line ends of Windows, with which no system finds its interpreter: save it with those of Unix`;
+  try {
+    accessSync(path, constants.X_OK);
+    return "";
+  } catch {
+    return `${name} may not be executed: chmod +x ${path}`;
+  }
+}
+
+/** As much of a file as a system reads to find its interpreter. */
+function beginning(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(256);
+    return bytes.toString("latin1", 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function hasFolder(folder: string, name: string, faults: string[]): boolean {
+  const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink() === true)
+    faults.push(
+      `${name} is a link, and what it leads to is not a part of the task: put the folder itself there`,
+    );
+  else if (stats !== undefined && !stats.isDirectory())
+    faults.push(`${name} is not a folder: make it one, or take it out`);
+  return stats?.isDirectory() === true;
+}
+
+function hashOf(folder: string, faults: string[]): string | undefined {
+  try {
+    return hashFolder(folder);
+  } catch (error) {
+    faults.push(`cannot be read: ${errorMessage(error)}`);
+    return undefined;
+  }
+}
+
+function readAnswer(folder: string, faults: string[]): string | undefined {
+  const name = "reference.md";
+  const file = readTextFile(join(folder, name), { maxBytes: MAX_BYTES, within: folder });
+  if (file === undefined || "text" in file) return file?.text;
+  faults.push(`${name} ${file.fault}`);
+  return undefined;
+}
+
+/**
+ * SHA-256, in hexadecimal, of everything in a folder: names, contents, targets of links, and what may be
+ * executed. Throws `invalid_argument` for what is neither file, folder nor link.
+ */
+export function hashFolder(folder: string): string {
+  const hash = createHash("sha256");
+  addFolder(hash, folder, "");
+  return hash.digest("hex");
+}
+
+function addFolder(hash: Hash, folder: string, inside: string): void {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    const name = `${inside}${entry.name}`;
+    if (entry.isDirectory()) {
+      add(hash, "folder", name);
+      addFolder(hash, path, `${name}/`);
+    } else if (entry.isSymbolicLink()) add(hash, "link", name, readlinkSync(path));
+    else if (entry.isFile()) addFile(hash, path, name);
+    else
+      throw misuse(
+        `${path} is neither a file, a folder nor a link: take it out, or make it in a setup program.`,
+      );
+  }
+}
+
+/** Lengths stand in front, so that no two folders give the same bytes. */
+function add(hash: Hash, ...parts: readonly string[]): void {
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
+}
+
+const CHUNK = 1024 * 1024;
+
+function addFile(hash: Hash, path: string, name: string): void {
+  const { mode, size } = statSync(path);
+  add(hash, (mode & 0o100) === 0 ? "file" : "program", name, String(size));
+  const descriptor = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(Math.min(CHUNK, Math.max(1, size)));
+    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer))
+      hash.update(buffer.subarray(0, read));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The bounds of one run of a task, and of the programs around it. */
-export interface TaskLimits {
+interface TaskLimits {
   /** Model requests. Default: as many as the settings allow. */
   readonly turns?: number;
   /** Milliseconds the agent may take. */

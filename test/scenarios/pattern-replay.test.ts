@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { patternConductor } from "../../src/coding/replay/pattern-conductor.ts";
+import { patternConductor } from "../../src/coding/replay/live-tools.ts";
 import type { PatternName } from "../../src/coding/settings/config-schema.ts";
 import { createPatternAgent } from "../../src/coding/setup/pattern-agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { PathPattern } from "../../permission/paths/match-path.ts";
+import { readOpenCodeRules } from "./foreign-rules.ts";
 import type { ImportSource } from "./import-plan.ts";
-import { readOpenCodeRules } from "./opencode-rules.ts";
 import { readForeign } from "./read-foreign.ts";
 
 async function planOf(source: ImportSource, files: Readonly<Record<string, unknown>>) {

@@ -1,24 +1,81 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { Model } from "../../core/model/model.ts";
-import type { McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
-import { McpHub, type McpHubOptions } from "../../extensions/mcp/mcp-hub.ts";
+import type { ListedPrompt, McpHost, OpenConnection, Sample } from "../../extensions/mcp/connection.ts";
+import {
+  type KnownServer,
+  type KnownServers,
+  McpHub,
+  type McpHubOptions,
+} from "../../extensions/mcp/mcp-hub.ts";
 import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
+import { replaceFile } from "../../system/replace-file.ts";
 import type { SessionCommand } from "../session/session-command.ts";
+import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
 import { networkOptions } from "../setup/network-options.ts";
 import { commandVariables } from "../setup/secrets.ts";
-import { knownServerFiles } from "./known-servers.ts";
+
+const VERSION = 1;
+const MAX_BYTES = 5_000_000;
+
+/** Remembers servers in the user's state, a file each. What cannot be read or written is forgotten. */
+function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
+  const folder = join(stateFolder, "mcp", "tools");
+  const pathOf = (hash: string): string => join(folder, `${hash}.json`);
+  return {
+    read: (hash) => {
+      try {
+        const path = pathOf(hash);
+        if (statSync(path).size > MAX_BYTES) return undefined;
+        return serverIn(readFileSync(path, "utf8"));
+      } catch {
+        // Not there, or nothing we may read: then the server is asked.
+        return undefined;
+      }
+    },
+    write: (hash, server) => {
+      const text = JSON.stringify({ version: VERSION, ...server });
+      const path = pathOf(hash);
+      try {
+        if (text.length > MAX_BYTES || (existsSync(path) && readFileSync(path, "utf8") === text)) return;
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        replaceFile(path, text);
+      } catch {
+        // Costs the next run a moment, and nothing else.
+      }
+    },
+  };
+}
+
+function serverIn(text: string): KnownServer | undefined {
+  const parsed = safeParse(text);
+  if (!parsed.ok || !isRecord(parsed.value) || parsed.value["version"] !== VERSION) return undefined;
+  const { tools, prompts } = parsed.value;
+  if (!Array.isArray(tools)) return undefined;
+  return { tools: tools.filter(isListed), prompts: Array.isArray(prompts) ? prompts.filter(isPrompt) : [] };
+}
+
+function isListed(value: unknown): value is { readonly name: string } {
+  return isRecord(value) && typeof value["name"] === "string";
+}
+
+function isPrompt(value: unknown): value is ListedPrompt {
+  return isListed(value) && Array.isArray((value as Partial<ListedPrompt>).arguments);
+}
 
 declare const NANO_AGENT_VERSION: string;
 
 /** The parts {@link hubFor} needs beside the settings. */
-export interface HubParts {
+interface HubParts {
   readonly servers: readonly McpServerDefinition[];
   /** Requests that servers may make. Default: the folder of the settings, and nothing else. */
   readonly host?: Omit<McpHost, "environment">;

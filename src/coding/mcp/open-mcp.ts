@@ -1,5 +1,6 @@
 import { defined } from "../../core/base/defined.ts";
-import type { Model } from "../../core/model/model.ts";
+import { modelWith } from "../../core/model/answer.ts";
+import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
 import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
 import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
@@ -8,10 +9,48 @@ import type { McpServerView } from "../session/coding-session.ts";
 import type { CommandSource, SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
-import { besideFirstRequest } from "./first-request.ts";
+
+/** Milliseconds after which a first request is on its way, however slow the connection is. */
+const ON_ITS_WAY_MS = 200;
+
+/**
+ * The same model, which calls `start` beside its first request: once that has been sent and is being
+ * answered, or is surely on its way. What `start` does can then not hold it up. `cancel` forgets it.
+ */
+function besideFirstRequest(
+  model: Model,
+  start: () => void,
+): { readonly model: Model; readonly cancel: () => void } {
+  let state: "open" | "sent" | "done" = "open";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const finish = (): void => {
+    clearTimeout(timer);
+    state = "done";
+  };
+  const begin = (): void => {
+    if (state === "done") return;
+    finish();
+    start();
+  };
+  async function* first(request: ModelRequest, options: ModelCallOptions): AsyncGenerator<StreamPart> {
+    for await (const part of model.stream(request, options)) {
+      begin();
+      yield part;
+    }
+  }
+  return {
+    model: modelWith(model, (request, options = {}) => {
+      if (state !== "open") return model.stream(request, options);
+      state = "sent";
+      timer = setTimeout(begin, ON_ITS_WAY_MS);
+      return first(request, options);
+    }),
+    cancel: finish,
+  };
+}
 
 /** The parts {@link loadMcp} needs beside the settings. */
-export interface OpenMcpOptions {
+interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
   readonly roots: readonly string[];
@@ -41,7 +80,7 @@ export interface OpenMcp {
 }
 
 /** Makes the MCP servers of a run; `forbids`: true for a tool whose every call is refused. */
-export type McpOpener = (forbids: (name: string) => boolean) => OpenMcp;
+type McpOpener = (forbids: (name: string) => boolean) => OpenMcp;
 
 /** Gets ready to make the MCP servers of a run. Loads nothing of the client where there are none. */
 export async function loadMcp(settings: Settings, options: OpenMcpOptions): Promise<McpOpener> {

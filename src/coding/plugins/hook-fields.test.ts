@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ownInput, peerInput, peerResponse } from "./hook-fields.ts";
+import { ownInput, peerInput, peerResponse } from "./session-hooks.ts";
 
 const edit = (...edits: readonly object[]) =>
   ({ name: "edit", input: { path: "a.ts", edits }, cwd: "/w" }) as Parameters<typeof peerInput>[0];

@@ -1,18 +1,25 @@
+import { resolve } from "node:path";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/ports.ts";
-import type { Clock } from "../../core/base/clock.ts";
+import { type Clock, systemClock } from "../../core/base/clock.ts";
 import { defined } from "../../core/base/defined.ts";
-import type { JsonObject } from "../../core/base/errors.ts";
+import type { Json, JsonObject } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import { textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
-import type { EventHooks, HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
-import type { HookEvent, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
+import { EventHooks, type HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
+import type { HookEvent, HookHandler, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
+import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../hooks/hook.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { markedEnvironment } from "../../system/process-watcher.ts";
+import type { ShellOptions } from "../../tools/shell/shell-session.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { OpenSession } from "../setup/open-session.ts";
 import type { PermissionGate } from "../setup/permission-gate.ts";
-import { ownInput, peerInput, peerResponse } from "./hook-fields.ts";
 
 /** Options of {@link SessionHooks}. */
-export interface SessionHooksOptions {
+interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
   readonly mode: PermissionMode;
@@ -22,7 +29,7 @@ export interface SessionHooksOptions {
 }
 
 /** The occasions a `Notification` hook tells a person of: matchers look at it. */
-export type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
+type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
 
 /** The state of a call between the hooks before it and those after it. */
 interface CallState {
@@ -31,7 +38,7 @@ interface CallState {
 }
 
 /** The verdict of hooks about a message. */
-export interface SubmitVerdict {
+interface SubmitVerdict {
   readonly blocked?: string;
   readonly context: readonly string[];
 }
@@ -286,4 +293,119 @@ function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | u
     ...result,
     content: typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }],
   };
+}
+
+/** Options of {@link openSessionHooks}. */
+export interface OpenHooksOptions {
+  readonly settings: Settings;
+  readonly handlers: readonly HookHandler[];
+  /** The variables that commands see, never credentials, and the mark that finds a killed agent's. */
+  readonly shell: Pick<ShellOptions, "env" | "mark" | "watcher">;
+  readonly opened: () => OpenSession | undefined;
+  readonly onNotice: (message: string) => void;
+}
+
+/** The hooks of a session; those of the settings that cannot be used are told. */
+export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
+  const { settings, handlers, shell, opened, onNotice } = options;
+  const { config, cwd, folders } = settings;
+  const read = Object.entries(config.values.hooks ?? {}).map(([event, groups]) =>
+    readHooks({ [event]: groups }, config.sources.get(`hooks.${event}`) ?? "settings"),
+  );
+  for (const problem of read.flatMap(({ problems }) => problems)) onNotice(problem);
+  const { mark = "", watcher } = shell;
+  const project = folders[0] ?? cwd;
+  const mode = config.values.permissionMode ?? "default";
+  const hooks = new EventHooks({
+    commands: read.flatMap(({ hooks: commands }) => commands),
+    handlers,
+    place: () => {
+      watcher?.add(mark);
+      const env = markedEnvironment(defined(shell.env ?? {}), `${mark}.hook`);
+      return {
+        cwd,
+        watcher,
+        env: { ...env, CLAUDE_PROJECT_DIR: project, NANO_AGENT_PROJECT_DIR: project },
+      };
+    },
+    facts: () => ({
+      session_id: opened()?.journal.sessionId ?? "",
+      transcript_path: opened()?.kept?.path ?? "",
+      cwd,
+      permission_mode: session.mode,
+    }),
+  });
+  const session = new SessionHooks({ hooks, cwd, mode, onNotice, clock: systemClock });
+  return session;
+}
+
+/** A call, and the folder its paths refer to. */
+interface HookedCall {
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly cwd: string;
+}
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
+
+/**
+ * The arguments of a call with what published scripts look for beside them: the path of a file from the root
+ * as `file_path`, and the texts of all its edits as `old_string` and `new_string`.
+ */
+export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
+  const path = filePath({ name, input, cwd });
+  return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
+}
+
+/** The response to a call, as hooks are told. */
+export function peerResponse(call: HookedCall, { content, isError = false }: ToolResult): Json {
+  const text = textOf(content);
+  const path = filePath(call);
+  return {
+    content: text,
+    is_error: isError,
+    success: !isError,
+    ...defined({ filePath: path }),
+    ...(call.name === "bash" && { stdout: text }),
+  };
+}
+
+/**
+ * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does
+ * not know stays, so that its schema refuses it.
+ */
+export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
+  const { name, input } = call;
+  if (!FILE_TOOLS.has(name)) return wanted;
+  const told = peerInput(call);
+  const { file_path: newPath, ...rest } = withOwnEdits(told, wanted);
+  const isOwn = rest["path"] !== undefined && rest["path"] !== input["path"];
+  if (newPath === undefined || isOwn) return rest;
+  return { ...rest, path: newPath === told["file_path"] ? input["path"] : newPath };
+}
+
+/** Texts of a single edit are put where the tool looks for them; of several they cannot be told apart. */
+function withOwnEdits(told: JsonObject, wanted: JsonObject): JsonObject {
+  const { old_string: before, new_string: after, ...rest } = wanted;
+  if (told["new_string"] === undefined) return wanted;
+  const isSame = ({ old_string, new_string }: JsonObject): boolean =>
+    (before === undefined || before === old_string) && (after === undefined || after === new_string);
+  if (isSame(told)) return rest;
+  const [edit, ...others] = rest["edits"] as readonly JsonObject[];
+  if (edit === undefined || others.length > 0) return wanted;
+  return { ...rest, edits: [{ ...edit, old_string: before, new_string: after }] };
+}
+
+function editTexts(name: string, { edits }: ToolInput): JsonObject {
+  if (name !== "edit" || !Array.isArray(edits)) return {};
+  const textsOf = (key: string): string =>
+    (edits as readonly (JsonObject | null)[])
+      .flatMap((edit) => (typeof edit?.[key] === "string" ? [edit[key]] : []))
+      .join("\n");
+  return { old_string: textsOf("old_string"), new_string: textsOf("new_string") };
+}
+
+function filePath({ name, input: { path }, cwd }: HookedCall): string | undefined {
+  if (!FILE_TOOLS.has(name) || typeof path !== "string") return undefined;
+  return path.startsWith("~") ? path : resolve(cwd, path);
 }

@@ -1,20 +1,27 @@
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Gate } from "../../core/agent/ports.ts";
-import { errorMessage, type Json } from "../../core/base/errors.ts";
+import type { Run } from "../../core/agent/run.ts";
+import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
+import { ownValue } from "../../core/base/json.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { ToolRunner } from "../../session/replay/replay-run.ts";
+import type { RecordedRun } from "../../session/replay/recorded-run.ts";
+import type { Conductor, ToolRunner } from "../../session/replay/replay-run.ts";
 import { variable } from "../../system/env.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OnNotice } from "../../view/notice.ts";
+import type { PatternName } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { createBuiltinTools } from "../setup/builtin-tools.ts";
 import { type Confinement, confine } from "../setup/confine.ts";
 import { FileGuard } from "../setup/file-guard.ts";
+import { createPatternAgent } from "../setup/pattern-agent.ts";
 import { createPermissionGate } from "../setup/permission-gate.ts";
-import { ScratchWorkspace } from "./scratch-workspace.ts";
 
 /** The tools of the terminal agent at work in a copy of a workspace. */
 export interface LiveTools {
@@ -26,7 +33,7 @@ export interface LiveTools {
 }
 
 /** How tools run live. */
-export interface LiveToolsOptions {
+interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */
   readonly workspace: string;
@@ -129,4 +136,109 @@ async function runInCopy(
   } catch (error) {
     return errorResult(String(scratch.inOrigin(errorMessage(error))));
   }
+}
+
+const MAX_FILES = 100_000;
+const MAX_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** A copy of a workspace in a temporary folder of the user's alone. */
+class ScratchWorkspace {
+  /** The workspace it is a copy of, links resolved. */
+  readonly origin: string;
+  readonly folder: string;
+  /** For temporary files of what runs in the copy. */
+  readonly temporary: string;
+  readonly #root: string;
+
+  /** Copies the folder. Throws `invalid_argument` for one that is too large or cannot be copied. */
+  constructor(origin: string) {
+    this.origin = origin;
+    assertSmallEnough(origin);
+    this.#root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-replay-")));
+    this.folder = join(this.#root, "workspace");
+    this.temporary = join(this.#root, "tmp");
+    try {
+      mkdirSync(this.temporary, { mode: 0o700 });
+      // Links stay links: what they lead to is not copied, and tools may not follow them out of the copy.
+      cpSync(origin, this.folder, {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (source) => isCopied(source),
+      });
+    } catch (error) {
+      this.remove();
+      throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** A value with the workspace's path replaced by that of the copy, in every text. */
+  inCopy(value: unknown): unknown {
+    return withPath(value, this.origin, this.folder);
+  }
+
+  /** The reverse of {@link inCopy}. */
+  inOrigin(value: unknown): unknown {
+    return withPath(value, this.folder, this.origin);
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function isCopied(path: string): boolean {
+  const stats = lstatSync(path);
+  return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
+}
+
+function assertSmallEnough(origin: string): void {
+  let files = 0;
+  let bytes = 0;
+  const folders = [origin];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) bytes += lstatSync(path).size;
+      if (++files <= MAX_FILES && bytes <= MAX_BYTES) continue;
+      throw misuse(
+        `${origin} is too large to be copied for a replay: more than ${MAX_FILES} files or ${MAX_BYTES} bytes. Leave --live-tools out, or name a smaller copy with --workspace.`,
+      );
+    }
+  }
+}
+
+function withPath(value: unknown, from: string, to: string): unknown {
+  if (typeof value === "string") return value.replaceAll(from, to);
+  if (Array.isArray(value)) return value.map((item: unknown) => withPath(item, from, to));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPath(item, from, to)]));
+}
+
+/** Conducts a run worked out in phases of a pattern; undefined for a plain loop and unknown phases. */
+export function patternConductor(run: RecordedRun): Conductor | undefined {
+  const pattern = patternOf(run);
+  if (pattern === undefined) return undefined;
+  return (tools) => {
+    const model = { provider: "recorded", id: "recorded", stream: never };
+    const agent = createPatternAgent(pattern, { model, tools });
+    // The phases alone: input, journal, model and limits are those of the replay.
+    return (context: Run) => agent.conduct(context);
+  };
+}
+
+const FIRST_PHASE: { readonly [phase: string]: PatternName } = {
+  planning: "plan",
+  initial_execution: "reflection",
+};
+
+function patternOf({ body }: RecordedRun): PatternName | undefined {
+  const scope = body.find((entry) => entry.scope !== undefined)?.scope?.split("/")[0];
+  return ownValue(FIRST_PHASE, scope);
+}
+
+function never(): never {
+  throw new Error("A replay asks the model of its record.");
 }

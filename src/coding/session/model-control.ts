@@ -4,7 +4,7 @@ import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { Notice } from "../../view/notice.ts";
-import type { ChosenModel, Composed } from "../setup/compose.ts";
+import type { ChosenModel, Composition } from "../setup/compose.ts";
 import { LOCAL_MODEL } from "../setup/model-choice.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { ModelView } from "./coding-session.ts";
@@ -18,11 +18,11 @@ interface SessionModel extends Omit<ChosenModel, "source"> {
 
 /** The model of a session: which it is, why, and how it is changed. */
 export class ModelControl {
-  readonly #open: Composed["openModel"];
+  readonly #open: Composition["openModel"];
   readonly #agent: () => Agent;
   #chosen: SessionModel;
 
-  constructor({ chosen, openModel }: Composed, agent: () => Agent) {
+  constructor({ chosen, openModel }: Composition, agent: () => Agent) {
     this.#open = openModel;
     this.#agent = agent;
     this.#chosen = { ...chosen, isNamed: true };

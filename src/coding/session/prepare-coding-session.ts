@@ -9,7 +9,7 @@ import { about, type OnNotice } from "../../view/notice.ts";
 import { currentFolder, existingFolder } from "../settings/paths.ts";
 import { loadSettings, type Settings } from "../settings/settings.ts";
 import { isAroundHome } from "../setup/checkpoints.ts";
-import { type Composed, compose } from "../setup/compose.ts";
+import { type Composition, compose } from "../setup/compose.ts";
 import { findSession, type OpenSession } from "../setup/open-session.ts";
 import type { Telemetry } from "../setup/open-telemetry.ts";
 import { redactionFor } from "../setup/secrets.ts";
@@ -81,7 +81,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
 interface OpeningState {
   sessionId: string;
   session?: OpenSession;
-  composed?: Composed;
+  composed?: Composition;
   live?: LiveSession;
 }
 

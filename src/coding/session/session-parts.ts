@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { Composed } from "../setup/compose.ts";
+import type { Composition } from "../setup/compose.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { Telemetry } from "../setup/open-telemetry.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
@@ -11,7 +11,7 @@ import type { QuestionDesk } from "./question-desk.ts";
 export interface SessionParts {
   readonly options: CodingSessionOptions;
   readonly settings: Settings;
-  readonly composed: Composed;
+  readonly composed: Composition;
   readonly session: OpenSession;
   readonly desk: QuestionDesk;
   readonly notices: NoticeBoard;

@@ -14,28 +14,30 @@ import { RatePauses } from "../../providers/rate-pause.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
 import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
-import type { OpenHooksOptions } from "../plugins/open-hooks.ts";
 import { openPlugins, type Plugins } from "../plugins/open-plugins.ts";
-import type { SessionHooks } from "../plugins/session-hooks.ts";
+import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts";
 import type { CodingSessionOptions } from "../session/coding-session.ts";
 import { commandsOf, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
 import { parseDuration } from "../settings/duration.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type BuiltinTools, type BuiltinToolsOptions, createBuiltinTools } from "./builtin-tools.ts";
+import {
+  type BuiltinTools,
+  type BuiltinToolsOptions,
+  createBuiltinTools,
+  offeredTools,
+} from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
-import { type ComposedExtensions, composeExtensions } from "./compose-extensions.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { FileGuard } from "./file-guard.ts";
-import { type Instructions, readInstructions } from "./instructions.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "./network-options.ts";
-import { offeredTools } from "./offered-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
+import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 
 /** The parts an agent is composed from beside its settings. */
 export interface ComposeOptions
@@ -66,7 +68,7 @@ export interface ModelAndEffort {
 }
 
 /** The parts of an agent and of the session around it. */
-export interface Composed {
+export interface Composition {
   readonly agent: Agent;
   /** The same agent anew from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
@@ -100,7 +102,7 @@ export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
  * starts no process but those of a sandbox. Throws for a model, tool name or folder that does not exist, for
  * missing credentials, and for a sandbox that is on and does not work.
  */
-export async function compose(options: ComposeOptions): Promise<Composed> {
+export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);
   const confinement = await confine({ ...options, servers: servers.servers });
   const ending = new AbortController();
@@ -118,8 +120,8 @@ export async function compose(options: ComposeOptions): Promise<Composed> {
   }
 }
 
-type Found = Awaited<ReturnType<typeof find>>;
-type Decided = Awaited<ReturnType<typeof decide>>;
+type Findings = Awaited<ReturnType<typeof find>>;
+type Decisions = Awaited<ReturnType<typeof decide>>;
 
 /** First: the tools, commands, extensions, hooks, instructions and memory of this place. */
 async function find(
@@ -159,7 +161,7 @@ async function find(
 }
 
 /** Second: what may run, which model answers, and which tools it is shown. Nothing is written yet. */
-async function decide(options: ComposeOptions, found: Found) {
+async function decide(options: ComposeOptions, found: Findings) {
   const { settings, confinement, guard, hooks, memory, extensions } = found;
   const { sandboxState: sandbox, temporary, workspace } = confinement;
   const { approval, isAttended } = options;
@@ -185,10 +187,10 @@ async function decide(options: ComposeOptions, found: Found) {
 /** Last, when nothing else can fail: the session, undo and the agent. */
 async function open(
   options: ComposeOptions,
-  found: Found,
-  { permission, chosen, toolsFor, mcp }: Decided,
+  found: Findings,
+  { permission, chosen, toolsFor, mcp }: Decisions,
   release: () => Promise<void>,
-): Promise<Composed> {
+): Promise<Composition> {
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
   const { cwd } = settings;
   const config = settings.config.values;
@@ -240,11 +242,11 @@ async function open(
 }
 
 function endings(
-  { builtin, hooks, memory }: Found,
+  { builtin, hooks, memory }: Findings,
   mcp: OpenMcp,
   checkpoints: Checkpoints | undefined,
   release: () => Promise<void>,
-): Pick<Composed, "dispose" | "killNow"> {
+): Pick<Composition, "dispose" | "killNow"> {
   return {
     dispose: async () => {
       memory.close();

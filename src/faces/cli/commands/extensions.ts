@@ -1,7 +1,7 @@
-import { findExtensionFiles } from "../../../coding/plugins/extension-places.ts";
+import { findExtensionFiles } from "../../../coding/plugins/open-plugins.ts";
 import { extensionTrust } from "../../../coding/project/acting-files.ts";
 import { describedTools } from "../../../coding/setup/builtin-tools.ts";
-import { type Extensions, findExtensions } from "../../../coding/setup/find-extensions.ts";
+import { type Extensions, findExtensions } from "../../../coding/setup/subagents-and-skills.ts";
 import type { Finding, IsTrusted } from "../../../extensions/markdown/origin.ts";
 import type { LoadedExtension } from "../../../extensions/modules/load-extensions.ts";
 import type { Skill } from "../../../extensions/skills/skill.ts";

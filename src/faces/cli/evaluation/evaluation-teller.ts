@@ -1,13 +1,11 @@
 import { basename } from "node:path";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { counted, shellArgument } from "../../../core/base/text.ts";
-import { compareModels } from "../../../evaluation/compare-sides.ts";
 import type { EvaluationEnd, EvaluationEvent } from "../../../evaluation/evaluate.ts";
-import { dollars } from "../../../evaluation/evaluation-figures.ts";
 import { evaluationPage } from "../../../evaluation/evaluation-page.ts";
 import type { ResultsFolder } from "../../../evaluation/results-folder.ts";
 import type { RunRecord } from "../../../evaluation/run-record.ts";
-import { counts, summarize } from "../../../evaluation/summarize.ts";
+import { compareModels, counts, dollars, summarize } from "../../../evaluation/summarize.ts";
 import type { Task } from "../../../evaluation/task.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import { terminalLine } from "../../../view/safe-text.ts";

@@ -1,14 +1,15 @@
-import type { Comparison } from "../../../evaluation/compare-sides.ts";
+import type { RunRecord } from "../../../evaluation/run-record.ts";
 import {
+  type Comparison,
   changeText,
   comparisonVerdict,
+  counts,
+  type ModelSummary,
   ratioText,
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,
-} from "../../../evaluation/evaluation-figures.ts";
-import type { RunRecord } from "../../../evaluation/run-record.ts";
-import { counts, type ModelSummary } from "../../../evaluation/summarize.ts";
+} from "../../../evaluation/summarize.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Style } from "../style.ts";

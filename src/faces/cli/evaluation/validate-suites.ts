@@ -1,7 +1,7 @@
 import { commandVariables } from "../../../coding/setup/secrets.ts";
 import { counted } from "../../../core/base/text.ts";
+import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
 import type { TaskFault } from "../../../evaluation/task.ts";
-import { type TaskProof, validateTask } from "../../../evaluation/validate-task.ts";
 import { createProcessWatcher } from "../../../system/process-watcher.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";

@@ -1,11 +1,9 @@
-import { type LiveTools, openLiveTools } from "../../../coding/replay/live-tools.ts";
-import { patternConductor } from "../../../coding/replay/pattern-conductor.ts";
+import { type LiveTools, openLiveTools, patternConductor } from "../../../coding/replay/live-tools.ts";
 import { existingFolder } from "../../../coding/settings/paths.ts";
 import { loadSettings, type Settings } from "../../../coding/settings/settings.ts";
 import { describedTools } from "../../../coding/setup/builtin-tools.ts";
-import { readInstructions } from "../../../coding/setup/instructions.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
-import { systemPrompt } from "../../../coding/setup/system-prompt.ts";
+import { readInstructions, systemPrompt } from "../../../coding/setup/system-prompt.ts";
 import { defined } from "../../../core/base/defined.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";

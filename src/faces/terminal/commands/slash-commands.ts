@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { INSTRUCTION_FILES } from "../../../coding/setup/instructions.ts";
+import { INSTRUCTION_FILES } from "../../../coding/setup/system-prompt.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";

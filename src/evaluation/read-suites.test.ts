@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { gitFoldersAround } from "./git-folders-around.ts";
+import { gitFoldersAround } from "./read-suites.ts";
 
 test("every repository around a folder counts, of a worktree also the one it belongs to", () => {
   const root = realpathSync(tempFolder());

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { commandsOf, readCodexRules } from "./codex-rules.ts";
+import { commandsOf, readCodexRules } from "./foreign-rules.ts";
 
 test("rules with plain words are read, alternatives and comments too; the rest is told by its line", () => {
   const text = `# mine

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, until } from "../../test/faults/until.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { type ProgramEnd, runProgram } from "./run-program.ts";
+import { type ProgramEnd, runProgram } from "./judge.ts";
 
 const HOUR = 3_600_000;
 

@@ -2,8 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { readInstructions } from "./instructions.ts";
-import { CODING_PROMPT, systemPrompt } from "./system-prompt.ts";
+import { CODING_PROMPT, readInstructions, systemPrompt } from "./system-prompt.ts";
 
 test("each folder speaks through AGENTS.md, else CLAUDE.md, the nearest last", () => {
   const root = tempFolder({

@@ -1,22 +1,28 @@
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defined } from "../../core/base/defined.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import type { IsTrusted } from "../../extensions/markdown/origin.ts";
+import {
+  type Finding,
+  type IsTrusted,
+  type SourceFolder,
+  trustsNoProject,
+} from "../../extensions/markdown/origin.ts";
 import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
 import type { Skill } from "../../extensions/skills/skill.ts";
+import { BUILT_IN_SUBAGENTS } from "../../extensions/subagents/built-in-subagents.ts";
+import type { LoadedSubagent } from "../../extensions/subagents/subagent.ts";
 import { createTaskTool } from "../../extensions/subagents/task-tool.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { tellFaults } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";
 import type { CommandSource } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
-import { findExtensions } from "./find-extensions.ts";
-import type { Instructions } from "./instructions.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { type Instructions, systemPrompt } from "./system-prompt.ts";
 
 /** Options of {@link composeExtensions}. */
-export interface ComposeExtensionsOptions {
+interface ComposeExtensionsOptions {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
   readonly instructions: readonly Instructions[];
@@ -97,4 +103,49 @@ function openedOnce(open: (name: string) => Promise<Model>): (name: string) => P
     known.catch(() => opened.delete(name));
     return known;
   };
+}
+
+/** The subagents and skills there are in a place. */
+export interface Extensions {
+  readonly agents: readonly LoadedSubagent[];
+  readonly skills: readonly Skill[];
+  /** Remarks for a person about the subagents, and about the skills. */
+  readonly findings: { readonly agents: readonly Finding[]; readonly skills: readonly Finding[] };
+  /** `skill`; undefined where there is none for the model. */
+  readonly skillTool: Tool | undefined;
+}
+
+/** Options of {@link findExtensions}. */
+interface FindExtensionsOptions {
+  readonly tools: readonly Tool[];
+  /** Default: nothing that a project brings may act. */
+  readonly isTrusted?: IsTrusted | undefined;
+}
+
+/** Finds subagents and skills of project and user. Their readers are loaded where a folder exists. */
+export async function findExtensions(
+  settings: Pick<Settings, "folders" | "paths">,
+  { tools, isTrusted = trustsNoProject }: FindExtensionsOptions,
+): Promise<Extensions> {
+  const { home, configFolder } = settings.paths;
+  const places = { projectFolders: settings.folders, home, configFolder };
+  const present = (kind: "skills" | "agents"): readonly SourceFolder[] =>
+    sourceFolders(kind, places).filter(({ path }) => existsSync(path));
+  const [skillFolders, agentFolders] = [present("skills"), present("agents")];
+  if (skillFolders.length === 0 && agentFolders.length === 0)
+    return {
+      agents: BUILT_IN_SUBAGENTS,
+      skills: [],
+      findings: { agents: [], skills: [] },
+      skillTool: undefined,
+    };
+  const { createSkillTool, loadSkills, loadSubagents } = await import("./extension-loaders.ts");
+  const { skills, ...ofSkills } = await loadSkills(skillFolders);
+  const skillTool = createSkillTool(skills, { isTrusted });
+  const { agents, ...ofAgents } = await loadSubagents({
+    folders: agentFolders,
+    tools: [...tools, createTaskTool(), ...(skillTool === undefined ? [] : [skillTool])],
+    isTrusted,
+  });
+  return { agents, skills, findings: { agents: ofAgents.findings, skills: ofSkills.findings }, skillTool };
 }
