@@ -16,12 +16,12 @@ import { estimateTokens } from "../core/model/estimate.ts";
 import { Scopes } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import type { TodoItem } from "../tools/todo-tool.ts";
-import { ItemFold } from "./fold-items.ts";
+import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
-import { SubagentFolds } from "./subagent-folds.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
+import { circleNotice, phaseNotice } from "./words.ts";
 
 type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
@@ -44,7 +44,6 @@ export type HostView = Pick<
  */
 export class ViewFold {
   readonly #main: ItemFold;
-  readonly #subagents: SubagentFolds;
   #host: HostView;
   #run: RunView | undefined;
   #lastRun: RunView | undefined;
@@ -69,7 +68,6 @@ export class ViewFold {
   constructor(host: HostView, items?: ViewItem[]) {
     this.#host = host;
     this.#main = new ItemFold(items);
-    this.#subagents = new SubagentFolds(this.#main);
     this.#context = contextOf(0, host.windowTokens);
   }
 
@@ -108,7 +106,7 @@ export class ViewFold {
     this.#spent.add(event);
     if (this.#spent.total !== before) this.#changed();
     const published = this.#scopes.published(event);
-    if (published.type === "subagent") this.#subagents.apply(published);
+    if (published.type === "subagent") this.#main.apply(published);
     else this.#own(published);
   }
 
@@ -121,6 +119,7 @@ export class ViewFold {
       case "run_resume":
         return this.#begin(event);
       case "user_message":
+        if (event.circle !== undefined) this.#notice(event.id, event.time, circleNotice(event.circle));
         return this.#wasShown(event) ? undefined : this.#main.apply(event);
       case "tool_result":
         this.#main.apply(event);
@@ -131,6 +130,8 @@ export class ViewFold {
         return this.#compaction(event);
       case "note":
         return this.#note(event);
+      case "phase":
+        return this.notice(phaseNotice(event));
       case "warning":
         return this.notice({ level: "warning", code: "other", message: event.message });
       case "rollback_end":

@@ -1,5 +1,6 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
 import { InputLine } from "./input-line.ts";
@@ -11,7 +12,7 @@ import { QUIET_MS } from "./panels/quiet.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 import { wholeQuestion } from "./views/question-lines.ts";
-import { isFinal, Scroll } from "./views/scroll.ts";
+import { Scroll } from "./views/scroll.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
 /** A prompt comes when nothing else has come for so long. */

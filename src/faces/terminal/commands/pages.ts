@@ -5,8 +5,8 @@ import type { ViewItem } from "../../../view/view.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "../views/diff-lines.ts";
-import { detailLines } from "../views/item-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
+import { detailRows } from "../views/rows.ts";
 import type { ViewContext } from "../views/view-context.ts";
 
 import { type Control, recordsIn } from "./control.ts";
@@ -65,7 +65,7 @@ export function openDetails(control: Control): void {
   control.page({
     title: asked === undefined ? "Calls and thinking" : "What is asked",
     rows: (context) =>
-      asked === undefined ? detailLines(session.view.items, context) : wholeQuestion(asked, context),
+      asked === undefined ? detailRows(session.view.items, context) : wholeQuestion(asked, context),
     fromEnd: asked === undefined,
   });
 }

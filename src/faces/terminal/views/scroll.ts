@@ -1,7 +1,8 @@
+import { isFinal } from "../../../view/blocks.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { MarkdownStream } from "../markdown/markdown-stream.ts";
 import { type Line, line, lineColumns, wrapLine } from "../paint/line.ts";
-import { interruptedLine, itemLines, standsApart } from "./item-lines.ts";
+import { INTERRUPTED, itemRows, standsApart } from "./rows.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Items of a conversation opened again that are shown; the rest is a line that says where it is. */
@@ -100,7 +101,7 @@ export class Scroll {
     rows.push(...stream.markdown.take(context.width));
     // Text an attempt wrote before it failed stays where it was read; the next one writes all of it again.
     if (item.isVoid === true) rows.push(line("(broken off)", { role: "warning" }));
-    else if (item.state === "interrupted") rows.push(interruptedLine());
+    else if (item.state === "interrupted") rows.push(INTERRUPTED);
     return rows;
   }
 
@@ -124,21 +125,6 @@ function fitting(row: Line, width: number): readonly Line[] {
   return wrapLine(row, { width, rest: line(margin.slice(0, width / 2)) });
 }
 
-/** True when an item cannot change any more. */
-export function isFinal(item: ViewItem): boolean {
-  switch (item.type) {
-    case "answer":
-    case "thinking":
-      return item.state !== "streaming";
-    case "tool":
-      return (
-        item.state === "ok" || item.state === "error" || item.state === "denied" || item.state === "aborted"
-      );
-    default:
-      return true;
-  }
-}
-
 /** A view that fails shows its item plain, and the program goes on. */
 function safeLines(
   item: ViewItem,
@@ -146,7 +132,7 @@ function safeLines(
   before: ViewItem["type"] | undefined,
 ): readonly Line[] {
   try {
-    return itemLines(item, context, before);
+    return itemRows(item, context, before);
   } catch {
     const text = "text" in item ? item.text : "title" in item ? item.title : item.type;
     return text.split("\n").map((each) => line(each));

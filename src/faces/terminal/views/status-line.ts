@@ -1,7 +1,8 @@
 import { modeName } from "../../../view/mode-names.ts";
 import type { SessionView } from "../../../view/view.ts";
+import { retryText } from "../../../view/words.ts";
 import { columnsOf } from "../../text/columns.ts";
-import { fitLine, type Line, lineColumns, oneLine, type Span, span } from "../paint/line.ts";
+import { fitLine, type Line, lineColumns, type Span, span } from "../paint/line.ts";
 import type { Marks, Style } from "../paint/theme.ts";
 import { costText, secondsText, tokensText } from "./amounts.ts";
 
@@ -89,11 +90,9 @@ function activityOf(view: SessionView, now: number, marks: Marks): Line | undefi
   const beat = span(`${Math.floor(now / 1_000) % 2 === 0 ? marks.tool : marks.todo} `, { role: "accent" });
   const stops = state === "running" ? ["esc stops"] : [];
   if (run.retry !== undefined) {
-    const left = Math.max(0, Math.ceil((run.retry.until - now) / 1_000));
-    const text = `${oneLine(run.retry.reason)}, try ${run.retry.attempt} in ${left} s`;
     return [
       beat,
-      span(text, { role: "warning" }),
+      span(retryText(run.retry, now), { role: "warning" }),
       span(stops.map((each) => ` ${marks.dot} ${each}`).join(""), { role: "muted" }),
     ];
   }

@@ -2,6 +2,7 @@ import type {
   AgentEvent,
   AssistantEntry,
   HistoryEntry,
+  SubagentEvent,
   ToolResultEntry,
   ToolUpdateEvent,
   UserEntry,
@@ -10,6 +11,7 @@ import { defined } from "../core/base/defined.ts";
 import { GrowingText } from "../core/base/growing-text.ts";
 import type { ToolUseBlock } from "../core/message/block.ts";
 import { type AssistantMessage, textOf } from "../core/message/message.ts";
+import { SpendingTally } from "../journal/session-usage.ts";
 import { briefResult, callTitle } from "./call-text.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";
 import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type ViewItem } from "./view.ts";
@@ -24,23 +26,29 @@ interface WrittenBlock {
   readonly text: GrowingText;
 }
 
+/** A subagent, shown in the call that started it. */
+interface Subagent {
+  readonly name: string;
+  readonly items: ItemFold;
+  readonly spent: SpendingTally;
+}
+
 /**
- * The items of one transcript: messages, answers, calls. Each event is looked at once and touches the items
- * it speaks of and no other, whatever the length of the conversation.
+ * The items of one transcript: messages, answers, calls, and the items of each subagent in the call that
+ * started it. Each event is looked at once and touches the items it speaks of and no other, whatever the
+ * length of the conversation.
  */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
   readonly #calls = new Map<string, number>();
+  /** By the call that started them. Several of one call share its place. */
+  readonly #subagents = new Map<string, Subagent>();
   #writing: WrittenBlock[] = [];
   #now = 0;
 
   constructor(items?: ViewItem[]) {
     this.list = new ItemList(items);
-  }
-
-  placeOf(callId: string): number | undefined {
-    return this.#calls.get(callId);
   }
 
   asks(callId: string): void {
@@ -83,6 +91,8 @@ export class ItemFold {
         return this.#update(event);
       case "tool_result":
         return this.#result(event);
+      case "subagent":
+        return this.#subagent(event);
       default:
         return;
     }
@@ -104,6 +114,25 @@ export class ItemFold {
     if (text === "" && images === 0) return;
     const shown = source === "steering" ? "steering" : "input";
     this.list.add({ id, time, type: "user", text, images, source: shown });
+  }
+
+  #subagent({ callId, agent: name, event }: SubagentEvent): void {
+    const subagent = this.#subagents.get(callId) ?? {
+      name,
+      items: new ItemFold(),
+      spent: new SpendingTally(),
+    };
+    this.#subagents.set(callId, subagent);
+    const { items, spent } = subagent;
+    // The task it was given stands in the arguments of the call.
+    if (event.type !== "user_message") items.apply(event);
+    if (event.type === "run_end") items.close();
+    spent.add(event);
+    const place = this.#calls.get(callId);
+    if (place === undefined) return;
+    const { costUsd, usage } = spent.total;
+    const agent = { name: subagent.name, outputTokens: usage.outputTokens, costUsd, items: items.list.items };
+    this.list.change<ToolItem>(place, { agent });
   }
 
   #write(type: "answer" | "thinking", index: number, piece: string): void {

@@ -1,0 +1,280 @@
+import { counted } from "../../../core/base/text.ts";
+import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
+import type { ToolItem, ViewItem } from "../../../view/view.ts";
+import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.ts";
+import { markdownRows } from "../markdown/markdown-stream.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
+import type { Role, Style } from "../paint/theme.ts";
+import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
+import { diffLines } from "./diff-lines.ts";
+import type { ViewContext } from "./view-context.ts";
+
+/** Rows of a text before its middle is left out: what a person said, a command's output, a change, a call's end. */
+const SAID_ROWS = 60;
+const SHELL_ROWS = 30;
+const DIFF_ROWS = 40;
+const END_ROWS = 4;
+const DETAIL_ROWS = 200;
+/** A run that took less needs no line of its own. */
+const LONG_RUN_MS = 5_000;
+
+/** An item of the conversation as rows, an empty one first when it stands apart from the item before it. */
+export function itemRows(
+  item: ViewItem,
+  context: ViewContext,
+  before: ViewItem["type"] | undefined,
+): readonly Line[] {
+  const block = blockOf(item, context);
+  const rows = block === undefined ? [] : rowsOf(block, context);
+  if (rows.length === 0) return [];
+  return before !== undefined && standsApart(item.type, before) ? [[], ...rows] : rows;
+}
+
+/** True when an empty row belongs between two kinds of items. */
+export function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean {
+  if (type === "tool" || type === "notice" || type === "thinking")
+    return before !== type && before !== "thinking";
+  return true;
+}
+
+/** A block as rows of a terminal. */
+export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
+  const { width, marks, highlight } = context;
+  switch (block.kind) {
+    case "said":
+      return saidRows(block, context);
+    case "answer": {
+      const rows = markdownRows(block.markdown, width, { marks, highlight });
+      return block.state === "interrupted" ? [...rows, INTERRUPTED] : rows;
+    }
+    case "thinking":
+      return thinkingRows(block, context);
+    case "call":
+      return callRows(block, context);
+    case "shell":
+      return shellRows(block, context);
+    case "note": {
+      const { level, phrase } = block;
+      // An untrusted project brings a list of its own, to decide on.
+      if (phrase.code === "notice" && phrase.notice.code === "untrusted") return [];
+      const mark = phrase.code === "compacted" ? marks.down : level === "info" ? marks.dot : "!";
+      return noteRows(phraseText(phrase, tokensText), { level, mark }, context);
+    }
+    case "end":
+      return endRows(block, context);
+  }
+}
+
+/** Stands below an answer that was stopped. */
+export const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
+
+const LEVELS: { readonly [level in Level]: Role } = { info: "muted", warning: "warning", error: "bad" };
+
+function noteRows(
+  text: string,
+  { level, mark }: { readonly level: Level; readonly mark: string },
+  { width }: ViewContext,
+): readonly Line[] {
+  const style = { role: LEVELS[level] };
+  return wrapLine([span(oneLine(text), style)], { width, first: [span(`${mark} `, style)] });
+}
+
+type BlockOf<K extends Block["kind"]> = Extract<Block, { readonly kind: K }>;
+
+const OWN: Style = { role: "own" };
+
+/** On a band of their own, so that they are found again when scrolling back. */
+function saidRows(block: BlockOf<"said">, { width, marks }: ViewContext): readonly Line[] {
+  const images = block.images === 0 ? "" : `  [${counted(block.images, "image")}]`;
+  const mark = span(`${marks.prompt} `, { role: "own-mark" });
+  // A band that is no colour is a mark on each row.
+  const rest = marks.prompt === ">" ? mark : span("  ", OWN);
+  const rows = textLines(block.text + images).flatMap((text, index) =>
+    wrapLine([span(text, OWN)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
+  );
+  return middleFolded(rows, SAID_ROWS, marks.more).map((row) => [
+    ...row,
+    span(" ".repeat(Math.max(0, width - lineColumns(row))), OWN),
+  ]);
+}
+
+function middleFolded(rows: readonly Line[], most: number, sign: string): readonly Line[] {
+  if (rows.length <= most) return rows;
+  const head = Math.ceil(most / 2);
+  const tail = most - head - 1;
+  return [
+    ...rows.slice(0, head),
+    line(`  ${sign} ${rows.length - head - tail} more rows ${sign}`, { role: "muted" }),
+    ...rows.slice(-tail),
+  ];
+}
+
+function thinkingRows(
+  { text, words, isStreaming }: BlockOf<"thinking">,
+  { width, details, marks }: ViewContext,
+): readonly Line[] {
+  const muted: Style = { role: "muted", italic: true };
+  if (details)
+    return textLines(text).flatMap((row) => wrapLine([span(row, muted)], { width, first: line("  ") }));
+  if (isStreaming)
+    return [
+      fitLine(
+        [span(`${marks.dot} Thinking  `, { role: "muted" }), span(textLines(text).at(-1) ?? "", muted)],
+        width,
+      ),
+    ];
+  if (words === 0) return [];
+  return [line(`${marks.dot} Thought, ${counted(words, "word")} ${marks.dot} ctrl+o`, { role: "muted" })];
+}
+
+function shellRows(
+  { command, output, exitCode, shared }: BlockOf<"shell">,
+  { width, marks }: ViewContext,
+): readonly Line[] {
+  const first = [span(shared ? "! " : "!! ", { role: "warning" })];
+  const end = exitCode === null ? "stopped" : `exit code ${exitCode}`;
+  return [
+    ...wrapLine([span(command, { bold: true })], { width, first }),
+    ...lastRows(output, SHELL_ROWS, `${marks.more} `).map((row) =>
+      fitLine([span("  "), span(row, { role: "muted" })], width),
+    ),
+    ...(exitCode === 0 ? [] : [line(`  ${marks.bad} ${end}`, { role: "bad" })]),
+  ];
+}
+
+/** The last lines of a text, below a line that counts the others. */
+function lastRows(text: string, most: number, sign: string): readonly string[] {
+  if (text === "") return [];
+  const rows = textLines(text);
+  return rows.length <= most ? rows : [`${sign}${rows.length - most} more lines`, ...rows.slice(-most)];
+}
+
+function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
+  const { reason, error, level, durationMs, costUsd } = block;
+  const { marks } = context;
+  if (error !== undefined) return noteRows(error, { level, mark: marks.bad }, context);
+  const isPlain = level === "info";
+  if (isPlain && durationMs < LONG_RUN_MS) return [];
+  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(
+    ` ${marks.dot} `,
+  );
+  const how = isPlain ? [] : [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
+  return noteRows([...how, facts].join(" "), { level, mark: isPlain ? marks.dot : "!" }, context);
+}
+
+/**
+ * A call: one line with its state, then the change it made or the end of what it wrote. Nothing while it is
+ * asked about: the question is its line.
+ */
+function callRows(block: CallBlock, context: ViewContext): readonly Line[] {
+  if (block.state === "asking") return [];
+  const indent = block.isNested ? "  " : "";
+  const inner = { ...context, width: Math.max(8, context.width - indent.length - 2) };
+  const body = [
+    ...(block.agent === undefined ? [] : agentRows(block.agent, inner)),
+    ...bodyRows(block, inner),
+  ];
+  return [headRow(block, indent, context), ...body.map((row): Line => [span(`${indent}  `), ...row])];
+}
+
+function headRow(block: CallBlock, indent: string, context: ViewContext): Line {
+  const { state, hasFailed, name, subject } = block;
+  const { marks, width } = context;
+  const mark = state === "ok" ? marks.ok : hasFailed ? marks.bad : marks.tool;
+  const head: Line = [
+    span(indent),
+    span(`${mark} `, { role: hasFailed ? "bad" : (ROLES[state] ?? "muted") }),
+    span(name, { bold: true }),
+    span(subject === "" ? "" : ` ${oneLine(subject)}`),
+  ];
+  // The room a long title leaves is at least half of the row.
+  const end = fitLine(
+    [span(stateText(block, context), { role: hasFailed ? "bad" : "muted" })],
+    Math.max(Math.floor(width / 2), width - lineColumns(head) - 2),
+  );
+  return [...fitLine(head, Math.max(10, width - lineColumns(end) - 2)), span("  "), ...end];
+}
+
+const ROLES: { readonly [state in ToolItem["state"]]?: Role } = {
+  writing: "muted",
+  asking: "warning",
+  running: "accent",
+  ok: "good",
+};
+
+function stateText({ state, brief, startedAt, durationMs }: CallBlock, { now, marks }: ViewContext): string {
+  if (state === "writing" || state === "running")
+    return startedAt === undefined ? marks.more : secondsText(now - startedAt);
+  const word = CALL_STATES[state] ?? oneLine(brief).trim();
+  const time = durationMs === undefined || state === "denied" ? "" : durationText(durationMs);
+  return [word, time].filter((each) => each !== "").join(` ${marks.dot} `);
+}
+
+function bodyRows(block: CallBlock, context: ViewContext): readonly Line[] {
+  const { diff, output, shows, state, agent } = block;
+  const { details, marks, width } = context;
+  if (diff !== undefined) return folded(diffLines(diff, context), context);
+  if (shows === "folded" && (!details || agent !== undefined)) return [];
+  const style = { role: state === "error" ? "bad" : "muted" } as const;
+  return lastRows(output, details ? DETAIL_ROWS : END_ROWS, `${marks.more} `).map((row) =>
+    fitLine(line(row, style), width),
+  );
+}
+
+function folded(rows: readonly Line[], { details, marks }: ViewContext): readonly Line[] {
+  const most = details ? DETAIL_ROWS : DIFF_ROWS;
+  if (rows.length <= most) return rows;
+  return [
+    ...rows.slice(0, most - 1),
+    line(`${marks.more} ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
+  ];
+}
+
+function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
+  const { marks, width } = context;
+  const spent = [
+    counted(agent.calls, "call"),
+    `${tokensText(agent.outputTokens)} tokens`,
+    costText(agent.costUsd),
+  ].join(` ${marks.dot} `);
+  const head: Line = [
+    span(`${marks.child} `, { role: "muted" }),
+    span(agent.name, { role: "accent" }),
+    span(`  ${spent}`, { role: "muted" }),
+  ];
+  return [fitLine(head, width), ...agent.items.flatMap((each) => childRows(each, context))];
+}
+
+/** What a subagent did: its calls, with details its answers too. */
+function childRows(item: ViewItem, context: ViewContext): readonly Line[] {
+  const block = blockOf(item, context);
+  if (block?.kind !== "call" && block?.kind !== "answer") return [];
+  const inner = { ...context, width: Math.max(8, context.width - 2) };
+  const rows =
+    block.kind === "answer"
+      ? textLines(block.markdown).flatMap((row) => wrapLine(line(row), { width: inner.width }))
+      : callRows(block, inner);
+  const isShort = !context.details && block.kind === "call" && block.agent === undefined;
+  return (isShort ? rows.slice(0, 1) : rows).map((row): Line => [span("  "), ...row]);
+}
+
+/** Items that details are shown of: the newest. */
+const DETAILED = 100;
+
+/** Calls with their arguments and the end of their output, and thinking, unfolded. */
+export function detailRows(items: readonly ViewItem[], context: ViewContext): readonly Line[] {
+  const unfolded = { ...context, details: true };
+  const rows = items
+    .slice(-DETAILED)
+    .filter(({ type }) => type === "tool" || type === "thinking" || type === "user")
+    .flatMap((item) => [...itemRows(item, unfolded, undefined), ...argumentsOf(item, context), []]);
+  return rows.length === 0 ? [line("No calls or thinking yet.", { role: "muted" })] : rows;
+}
+
+function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
+  if (item.type !== "tool" || Object.keys(item.input).length === 0) return [];
+  const first = line("    ");
+  return textLines(JSON.stringify(item.input, undefined, 2)).flatMap((row) =>
+    wrapLine([span(row, { role: "muted" })], { width, first }),
+  );
+}

@@ -1,0 +1,188 @@
+import type { ToolInput } from "../core/message/block.ts";
+import { withoutEnding } from "./call-text.ts";
+import type { FileDiff } from "./file-diff.ts";
+import type { ShellItem, SubagentView, ToolItem, UserItem, ViewItem } from "./view.ts";
+import type { EndReason, Phrase } from "./words.ts";
+
+/** How much a note or an ending asks for attention. */
+export type Level = "info" | "warning" | "error";
+
+/** A tool call as it is shown. */
+export interface CallBlock {
+  readonly kind: "call";
+  readonly name: string;
+  /** What it is about, in one line; empty where its arguments are no line to read. */
+  readonly subject: string;
+  readonly input: ToolInput;
+  readonly state: ToolItem["state"];
+  readonly hasFailed: boolean;
+  /** True for a call made by another call. */
+  readonly isNested: boolean;
+  /** Its result in a few words; empty where the body says it, or its state does. */
+  readonly brief: string;
+  readonly startedAt?: number | undefined;
+  readonly durationMs?: number | undefined;
+  /** The change it made, else the end of what it wrote. */
+  readonly diff?: FileDiff | undefined;
+  readonly output: string;
+  /**
+   * `open`: the output is what matters, as of a failure. `end`: its last lines say how it went. `folded`: the
+   * few words are enough.
+   */
+  readonly shows: "open" | "end" | "folded";
+  readonly agent?: AgentBlock | undefined;
+}
+
+/** A subagent as it is shown. `items`: those to be shown. */
+export interface AgentBlock extends SubagentView {
+  readonly calls: number;
+}
+
+/** One thing to draw. It holds every decision about what is shown; a drawer lays it out. */
+export type Block =
+  | {
+      readonly kind: "said";
+      readonly by: UserItem["source"];
+      readonly text: string;
+      /** Images that the text does not name itself. */
+      readonly images: number;
+      readonly time: number;
+    }
+  | {
+      readonly kind: "answer";
+      readonly markdown: string;
+      readonly state: "streaming" | "done" | "interrupted";
+    }
+  | {
+      readonly kind: "thinking";
+      /** Empty when the provider hides it. */
+      readonly text: string;
+      readonly words: number;
+      readonly isStreaming: boolean;
+    }
+  | CallBlock
+  | ({ readonly kind: "shell" } & Pick<ShellItem, "command" | "output" | "exitCode" | "shared">)
+  | { readonly kind: "note"; readonly level: Level; readonly phrase: Phrase }
+  | {
+      readonly kind: "end";
+      readonly reason: EndReason;
+      readonly error: string | undefined;
+      /** `info`: it ended as it should, or waits. */
+      readonly level: Level;
+      readonly durationMs: number;
+      readonly costUsd: number | undefined;
+    };
+
+/** The block of an item; `undefined` for what a failed attempt wrote. `details`: all of a subagent's work. */
+export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
+  if (item.isVoid === true) return undefined;
+  switch (item.type) {
+    case "user": {
+      const { source: by, time } = item;
+      const images = item.text.includes("[image") ? 0 : item.images;
+      return { kind: "said", by, text: item.text.trim(), images, time };
+    }
+    case "answer":
+      return { kind: "answer", markdown: item.text, state: item.state };
+    case "thinking": {
+      const text = item.text.trim();
+      const words = text === "" ? 0 : text.split(/\s+/).length;
+      return { kind: "thinking", text, words, isStreaming: item.state === "streaming" };
+    }
+    case "tool":
+      return callBlock(item, details);
+    case "shell": {
+      const { command, exitCode, shared } = item;
+      return { kind: "shell", command, output: item.output.trimEnd(), exitCode, shared };
+    }
+    case "notice":
+      return { kind: "note", level: item.notice.level, phrase: { code: "notice", notice: item.notice } };
+    case "compaction": {
+      const { before, after, method } = item;
+      return { kind: "note", level: "info", phrase: { code: "compacted", before, after, method } };
+    }
+    case "run_end": {
+      const { stopReason, limit, durationMs, costUsd } = item;
+      const reason = limit === "wall_time" ? limit : stopReason;
+      // Who stopped a run knows why.
+      const error = stopReason === "aborted" ? undefined : item.error?.message;
+      const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
+      return { kind: "end", reason, error, level, durationMs, costUsd };
+    }
+  }
+}
+
+/** Endings that need no words. */
+const QUIET: ReadonlySet<EndReason> = new Set<EndReason>([
+  "completed",
+  "finish_tool",
+  "structured_output",
+  "awaiting_approval",
+  "awaiting_external",
+]);
+
+/** True when an item cannot change any more. */
+export function isFinal(item: ViewItem): boolean {
+  switch (item.type) {
+    case "answer":
+    case "thinking":
+      return item.state !== "streaming";
+    case "tool":
+      return item.state === "ok" || FAILED.has(item.state);
+    default:
+      return true;
+  }
+}
+
+const FAILED: ReadonlySet<ToolItem["state"]> = new Set(["error", "denied", "aborted"]);
+/** Tools whose output says how it went; of others a few words do. */
+const TELLING: ReadonlySet<string> = new Set(["bash"]);
+/** Calls of a subagent that are shown while it works. */
+const NEWEST_CALLS = 3;
+
+function callBlock(item: ToolItem, details: boolean): CallBlock {
+  const { name, state, diff } = item;
+  const hasFailed = FAILED.has(state);
+  const output = outputOf(item);
+  // A subagent's own items tell more than its answer, which is for the one who asked.
+  const isFolded = item.agent !== undefined || !(hasFailed || state === "running" || TELLING.has(name));
+  return {
+    kind: "call",
+    name,
+    subject: subjectOf(item),
+    input: item.input,
+    state,
+    hasFailed,
+    isNested: item.parentCallId !== undefined,
+    brief: briefOf(item, isFolded ? "" : output),
+    startedAt: item.startedAt,
+    durationMs: item.durationMs,
+    diff: hasFailed ? undefined : diff,
+    output,
+    shows: isFolded ? "folded" : hasFailed || state === "running" ? "open" : "end",
+    agent: agentBlock(item, details),
+  };
+}
+
+function subjectOf({ name, title }: ToolItem): string {
+  const text = title.startsWith(name) ? title.slice(name.length).trim() : title;
+  return /^[{[]/.test(text) ? "" : text;
+}
+
+/** The end of what a call wrote, without what its first line says: failed, refused, its exit code. */
+function outputOf({ tail = "" }: ToolItem): string {
+  return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
+}
+
+function briefOf({ state, brief = "" }: ToolItem, output: string): string {
+  if (state !== "ok" && state !== "error") return "";
+  return state === "error" && output.startsWith(brief.replace(/…$/, "")) ? "" : brief;
+}
+
+function agentBlock({ agent, state }: ToolItem, details: boolean): AgentBlock | undefined {
+  if (agent === undefined) return undefined;
+  const calls = agent.items.filter(({ type }) => type === "tool");
+  const isOver = state === "ok" || FAILED.has(state);
+  const items = details ? agent.items : isOver ? [] : calls.slice(-NEWEST_CALLS);
+  return { ...agent, items, calls: calls.length };
+}

@@ -1,0 +1,90 @@
+import type { CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
+import type { LoopCircle } from "../core/agent/result.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
+import { circleText } from "../hooks/loop-guard-plugin.ts";
+import { oneLine } from "./call-text.ts";
+import type { Notice } from "./notice.ts";
+import { noticeText } from "./notice-text.ts";
+import type { ToolItem, ViewItem } from "./view.ts";
+
+/** How a run ended: its stop reason, and which limit when it is about time. */
+export type EndReason = StopReason | "wall_time";
+
+/** The endings in words. */
+export const ENDED: { readonly [R in EndReason]: string } = {
+  completed: "Done",
+  finish_tool: "Done",
+  structured_output: "Done",
+  max_iterations: "Turn limit reached",
+  budget: "Budget used up",
+  wall_time: "Time limit reached",
+  aborted: "Stopped",
+  denied: "A refused call ended the run",
+  awaiting_approval: "Waits for your answer",
+  awaiting_external: "Waits for something outside",
+  output_limit: "The answer hit the model's output limit",
+  refusal: "The model or its provider's filter refused to answer",
+  loop_detected: "The model kept repeating itself",
+  error: "The run failed",
+};
+
+/** What a person can do after an ending. */
+export const AFTER_END: { readonly [R in EndReason]?: string } = {
+  aborted: "Say what to do instead, or to continue.",
+  max_iterations: "Your next message continues.",
+  budget: "A higher --max-budget-usd lets it continue.",
+  wall_time: "Your next message continues.",
+  loop_detected: "Say what to do differently, or pick another model.",
+  output_limit: "Ask it to continue.",
+};
+
+/** States of a call that are not told by its result. */
+export const CALL_STATES: { readonly [S in ToolItem["state"]]?: string } = {
+  denied: "refused",
+  aborted: "stopped",
+};
+
+/** Something said beside the conversation, as data: a face may have words of its own for it. */
+export type Phrase =
+  | { readonly code: "notice"; readonly notice: Notice }
+  | ({ readonly code: "compacted" } & Omit<Compaction, "id" | "version" | "time" | "type">);
+
+type Compaction = Extract<ViewItem, { readonly type: "compaction" }>;
+
+const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
+  summary: "the older part was summarized",
+  shortening: "old results were shortened",
+  truncation: "older messages were left out",
+};
+
+/** A phrase in English. `tokens` writes a count of tokens. */
+export function phraseText(phrase: Phrase, tokens: (count: number) => string): string {
+  if (phrase.code === "notice") return noticeText(phrase.notice);
+  const { before, after, method } = phrase;
+  return `Compacted from ${tokens(before)} to ${tokens(after)} tokens: ${METHODS[method]}.`;
+}
+
+/** The notice that the model was warned because its calls repeat. */
+export function circleNotice(circle: LoopCircle): Notice {
+  const message = `The model is repeating itself and has been warned. ${circleText(circle)}`;
+  return { level: "warning", code: "other", message };
+}
+
+/** The notice that a pattern begins another phase. */
+export function phaseNotice({ phase, round = 1, step, plan = [] }: PhaseEvent): Notice {
+  const name = phase.replace("_", " ");
+  const message =
+    step === undefined
+      ? `${name.charAt(0).toUpperCase()}${name.slice(1)}${round === 1 ? "" : ` ${round}`}`
+      : `Step ${step} of ${Math.max(step, plan.length)}: ${oneLine(plan[step - 1] ?? "", 200)}`;
+  return { level: "info", code: "other", message };
+}
+
+/** A request that is made again: why, and when. */
+export function retryText(
+  { attempt, until, reason }: { readonly attempt: number; readonly until: number; readonly reason: string },
+  now: number,
+): string {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
+  return `${oneLine(reason, 300)}, try ${attempt} in ${seconds} s`;
+}
