@@ -51,17 +51,25 @@ export type Phrase =
 
 type Compaction = Extract<ViewItem, { readonly type: "compaction" }>;
 
-const METHODS: { readonly [M in CompactionEntry["method"]]: string } = {
+/** How a conversation was made shorter. */
+export type CompactionMethod = CompactionEntry["method"];
+
+/** What was done with the older part of a conversation. */
+export const METHODS: { readonly [M in CompactionMethod]: string } = {
   summary: "the older part was summarized",
   shortening: "old results were shortened",
   truncation: "older messages were left out",
 };
 
+/** A compaction, from the tokens before it and after. */
+export function compactedText(before: string, after: string, how: string): string {
+  return `Compacted from ${before} to ${after} tokens: ${how}.`;
+}
+
 /** A phrase in English. `tokens` writes a count of tokens. */
 export function phraseText(phrase: Phrase, tokens: (count: number) => string): string {
   if (phrase.code === "notice") return noticeText(phrase.notice);
-  const { before, after, method } = phrase;
-  return `Compacted from ${tokens(before)} to ${tokens(after)} tokens: ${METHODS[method]}.`;
+  return compactedText(tokens(phrase.before), tokens(phrase.after), METHODS[phrase.method]);
 }
 
 /** The notice that the model was warned because its calls repeat. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { OfferedChoice, Question } from "../../../view/question.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
-import { Items } from "./item-view.tsx";
+import { Items } from "./block-view.tsx";
 import { QuestionView } from "./question-view.tsx";
 
 /** The text of what is drawn, without its marks. */
@@ -208,7 +208,7 @@ describe("an item", () => {
       "a.txt",
       words.thoughts(2),
       "Warning : Careful".replace(" :", ":"),
-      "90K tokens became 1,000",
+      "Compacted from 90K to 1,000 tokens",
     ])
       expect(text).toContain(part);
   });

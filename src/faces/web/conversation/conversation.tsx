@@ -12,8 +12,7 @@ import { useReader } from "../reader.ts";
 import { StateMark } from "../text/icons.tsx";
 import { Composer } from "./composer.tsx";
 import { EndActionsContext } from "./end-actions.ts";
-import { ItemList } from "./item-list.tsx";
-import { itemOfEntry } from "./item-of-entry.ts";
+import { ItemList, placeOfEntry } from "./item-list.tsx";
 import { QuestionView } from "./question-view.tsx";
 import type { SessionActions } from "./session-actions.ts";
 import { SessionSide } from "./session-side.tsx";
@@ -36,7 +35,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
   const { view, entries, state, questions, detail, isConnected } = session;
   const place = useMemo(() => {
     const wanted = entries.find((each) => each.id === entry);
-    return wanted === undefined ? undefined : itemOfEntry(view.items, wanted);
+    return wanted === undefined ? undefined : placeOfEntry(view.items, wanted);
   }, [entry]);
   const send = async (text: string, when: "now" | "after"): Promise<boolean> =>
     (await work.attempt(() => reader.send(id, { text, when }).then(() => true))) ?? false;

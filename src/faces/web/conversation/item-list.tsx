@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { useWords } from "../language/language.ts";
-import { Items } from "./item-view.tsx";
+import { Items } from "./block-view.tsx";
 import { openWindow, slidWindow, withEarlier, withLater } from "./shown-window.ts";
 
 interface ItemListProps {
@@ -94,4 +95,14 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
     return () => removeEventListener("scroll", look, options);
   }, []);
   return { isFollowing, isAway, setAway };
+}
+
+/** The place of the item that shows an entry, or of the first one after it. */
+export function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number | undefined {
+  const callId = "callId" in entry ? entry.callId : undefined;
+  const own = items.findIndex(
+    (item) => (item.type === "tool" && item.callId === callId) || item.id === entry.id,
+  );
+  const place = own === -1 ? items.findIndex(({ time }) => time >= entry.time) : own;
+  return place === -1 ? undefined : place;
 }

@@ -6,7 +6,7 @@ import { useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf, type SessionViewName } from "../route.ts";
 import { usePictures } from "../use-pictures.ts";
-import { Items } from "./item-view.tsx";
+import { Items } from "./block-view.tsx";
 import type { SessionActions } from "./session-actions.ts";
 import type { OpenSession } from "./use-session.ts";
 

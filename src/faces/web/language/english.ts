@@ -1,3 +1,5 @@
+import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } from "../../../view/words.ts";
+
 /** The page's words in English. Every other language has the same keys. */
 export const ENGLISH = {
   language: "English",
@@ -111,23 +113,10 @@ export const ENGLISH = {
   subagent: (name: string): string => `Subagent ${name}`,
   exitCode: (code: number | null): string => (code === null ? "stopped" : `exit code ${code}`),
   notShared: "The model is not told",
-  compacted: (before: string, after: string): string => `Compacted: ${before} tokens became ${after}`,
+  compacted: (before: string, after: string, how: string): string => compactedText(before, after, how),
+  methods: METHODS as { readonly [M in CompactionMethod]: string },
   notice: { info: "Note", warning: "Warning", error: "Error" },
-  ended: {
-    completed: "Done",
-    finish_tool: "Done",
-    structured_output: "Done",
-    max_iterations: "The limit of model requests is reached",
-    budget: "A limit of the run is reached",
-    aborted: "Stopped",
-    denied: "A refused call ended the run",
-    awaiting_approval: "Waits for your answer",
-    awaiting_external: "Waits for something outside",
-    output_limit: "The answer was cut at the model's output limit",
-    refusal: "The model refused",
-    loop_detected: "The model kept repeating itself",
-    error: "Failed",
-  },
+  ended: ENDED as { readonly [R in EndReason]: string },
   phase: {
     waiting: "Waiting for the model",
     thinking: "Thinking",

@@ -5,7 +5,7 @@ import { LANGUAGES, languageFor, WORDS } from "./language.ts";
 /** Every text of a language, by its path; functions are given something to speak of. */
 function textsOf(value: unknown, path: string): readonly (readonly [string, string])[] {
   if (typeof value === "string") return [[path, value]];
-  if (typeof value === "function") return [[path, String(value(2, "x"))]];
+  if (typeof value === "function") return [[path, String(value(2, "x", "y"))]];
   return Object.entries(value as object).flatMap(([name, inner]) => textsOf(inner, `${path}.${name}`));
 }
 

@@ -1,10 +1,10 @@
-import type { StopReason } from "../../../core/base/stop-reason.ts";
 import type { ListedSession } from "../../../server/server-api.ts";
+import type { EndReason } from "../../../view/words.ts";
 import type { Words } from "../language/english.ts";
 import type { Mark } from "../text/icons.tsx";
 
 /** The mark of a run that ended so. */
-export function markOf(reason: StopReason): Mark {
+export function markOf(reason: EndReason): Mark {
   switch (reason) {
     case "completed":
     case "finish_tool":

@@ -1,0 +1,300 @@
+import { Component, type VNode } from "preact";
+import { useContext } from "preact/hooks";
+import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
+import { noticeText } from "../../../view/notice-text.ts";
+import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import type { ToolItem, ViewItem } from "../../../view/view.ts";
+import type { Phrase } from "../../../view/words.ts";
+import { useFormats } from "../language/formats.ts";
+import { useWords } from "../language/language.ts";
+import { markOf } from "../sessions/session-outcome.ts";
+import { DiffView, LineCounts } from "../text/diff-view.tsx";
+import { Icon, type Mark, StateMark } from "../text/icons.tsx";
+import { Markdown } from "../text/markdown.tsx";
+import { EndActionsContext } from "./end-actions.ts";
+
+interface ItemProps {
+  readonly item: ViewItem;
+  /** The entry is one that another view has led to. */
+  readonly isMarked?: boolean;
+}
+
+/** One item of a conversation. It is drawn anew only when it has changed. */
+class ItemView extends Component<ItemProps> {
+  override shouldComponentUpdate({ item, isMarked }: ItemProps): boolean {
+    return item !== this.props.item || isMarked !== this.props.isMarked;
+  }
+
+  override render({ item, isMarked = false }: ItemProps): VNode | null {
+    const block = blockOf(item, { details: true });
+    if (block === undefined) return null;
+    return (
+      <li id={`item-${item.id}`} class={`item ${item.type}${isMarked ? " marked" : ""}`} tabIndex={-1}>
+        <BlockView block={block} id={item.id} />
+      </li>
+    );
+  }
+}
+
+/** Items one below the other. */
+export function Items({
+  items,
+  marked,
+}: {
+  readonly items: readonly ViewItem[];
+  readonly marked?: string | undefined;
+}): VNode {
+  return (
+    <ol class="talk">
+      {items.map((item) => (
+        <ItemView key={item.id} item={item} isMarked={item.id === marked} />
+      ))}
+    </ol>
+  );
+}
+
+function BlockView({ block, id }: { readonly block: Block; readonly id: string }): VNode {
+  switch (block.kind) {
+    case "said":
+      return <Said block={block} />;
+    case "answer":
+      return <Answer block={block} />;
+    case "thinking":
+      return <Thinking block={block} />;
+    case "call":
+      return <Call block={block} />;
+    case "shell":
+      return <Shell block={block} />;
+    case "note":
+      return <Note level={block.level} phrase={block.phrase} />;
+    case "end":
+      return <End block={block} id={id} />;
+  }
+}
+
+type BlockProps<K extends Block["kind"]> = { readonly block: Extract<Block, { readonly kind: K }> };
+
+function Said({ block: { by, text, images, time } }: BlockProps<"said">): VNode {
+  const words = useWords();
+  const { moment } = useFormats();
+  return (
+    <article class="say">
+      <div class="plain" dir="auto">
+        {by !== "input" && <span class="soft">{words.said[by]}: </span>}
+        {terminalText(text)}
+        {images > 0 && <p class="soft">{words.images(images)}</p>}
+      </div>
+      <time class="num" dateTime={new Date(time).toISOString()}>
+        {moment(time, Date.now())}
+      </time>
+    </article>
+  );
+}
+
+function Answer({ block: { markdown, state } }: BlockProps<"answer">): VNode {
+  const words = useWords();
+  return (
+    <article aria-label={words.answer}>
+      <Markdown text={markdown} />
+      {state === "interrupted" && <p class="warn">({words.interrupted})</p>}
+    </article>
+  );
+}
+
+function Thinking({ block: { text, words: count, isStreaming } }: BlockProps<"thinking">): VNode {
+  const words = useWords();
+  if (text === "") return <p class="soft">{words.hiddenThinking}</p>;
+  return (
+    <details class="think">
+      <summary>
+        <Icon name="right" />
+        {isStreaming ? words.thinking : words.thought} · {words.thoughts(count)}
+      </summary>
+      <div class="plain" dir="auto">
+        {terminalText(text)}
+      </div>
+    </details>
+  );
+}
+
+function Shell({ block: { command, output, exitCode, shared } }: BlockProps<"shell">): VNode {
+  const words = useWords();
+  return (
+    <article class="step">
+      <p class="line">
+        <code class="mono">! {terminalText(command)}</code>
+        <span class="meta">
+          {exitCode !== 0 && words.exitCode(exitCode)}
+          {!shared && ` ${words.notShared}`}
+        </span>
+      </p>
+      {output !== "" && (
+        <div class="body">
+          <Pane name={words.result} text={output} />
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Note({ level, phrase }: { readonly level: Level; readonly phrase: Phrase }): VNode {
+  const words = useWords();
+  const { count } = useFormats();
+  if (phrase.code === "compacted") {
+    const { before, after, method } = phrase;
+    return <p class="notice soft">{words.compacted(count(before), count(after), words.methods[method])}</p>;
+  }
+  return (
+    <p class={`notice ${LEVELS[level]}`}>
+      <strong>{words.notice[level]}:</strong> {terminalText(noticeText(phrase.notice))}
+    </p>
+  );
+}
+
+const LEVELS = { info: "soft", warning: "warn", error: "bad" } as const;
+
+/** A change of at most this many lines stands open. */
+const OPEN_LINES = 20;
+
+/** A call: one line, which opens to all of it. Short changes, and output that matters, stand open. */
+function Call({ block }: BlockProps<"call">): VNode {
+  const words = useWords();
+  const { name, subject, state, diff, output, shows, agent, isNested } = block;
+  const mark = MARKS[state];
+  const lines = diff?.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const isOpen = lines === undefined ? shows === "open" && output.trim() !== "" : lines <= OPEN_LINES;
+  return (
+    <>
+      <details class={`step${isNested ? " nested" : ""}`} open={isOpen}>
+        <summary>
+          <StateMark mark={mark} name={words.marks[mark]} />
+          <span class="v">{words.verbs[name] ?? terminalLine(name, 80)}</span>
+          <span class="mono cut">{terminalLine(subject, 300)}</span>
+          <span class="meta num">
+            {diff === undefined ? <Facts block={block} /> : <LineCounts lines={diff} />}
+          </span>
+        </summary>
+        <div class="body">
+          {diff === undefined ? (
+            <CallDetails block={block} />
+          ) : (
+            <div class="pane">
+              <DiffView diff={diff} />
+            </div>
+          )}
+        </div>
+      </details>
+      {agent !== undefined && <Agent agent={agent} />}
+    </>
+  );
+}
+
+const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
+  writing: "run",
+  asking: "wait",
+  running: "run",
+  ok: "done",
+  error: "fail",
+  denied: "refused",
+  aborted: "stop",
+};
+
+/** The result in a few words; of a call that is asked about none: the question says it. */
+function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
+  const words = useWords();
+  const { duration } = useFormats();
+  const result = brief !== "" || state === "ok" || state === "asking" ? brief : words.marks[MARKS[state]];
+  const time = durationMs >= 1_000 ? duration(durationMs) : "";
+  return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
+}
+
+function CallDetails({ block: { input, subject, output } }: { readonly block: CallBlock }): VNode {
+  const words = useWords();
+  const given = argumentText(input);
+  return (
+    <>
+      {Object.keys(input).length > 0 && given !== subject && (
+        <>
+          <h4>{words.arguments}</h4>
+          <Pane name={words.arguments} text={given} />
+        </>
+      )}
+      {output.trim() !== "" && (
+        <>
+          <h4>{words.result}</h4>
+          <Pane name={words.result} text={output} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Arguments with one text are that text: a command reads better without quotes and escapes. */
+function argumentText(input: ToolItem["input"]): string {
+  const [only, ...more] = Object.values(input);
+  return typeof only === "string" && more.length === 0 ? only : JSON.stringify(input, undefined, 2);
+}
+
+function Pane({ name, text }: { readonly name: string; readonly text: string }): VNode {
+  return (
+    <pre class="pane out" tabIndex={0} aria-label={name} dir="auto">
+      {terminalText(text)}
+    </pre>
+  );
+}
+
+function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
+  const words = useWords();
+  const { count, money } = useFormats();
+  const cost = agent.costUsd === undefined ? words.costUnknown : money(agent.costUsd);
+  return (
+    <details class="step">
+      <summary>
+        <Icon name="right" />
+        <span class="v">{words.subagent(terminalLine(agent.name, 80))}</span>
+        <span class="meta">
+          {words.tokens(count(agent.outputTokens))} · {cost}
+        </span>
+      </summary>
+      <Items items={agent.items} />
+    </details>
+  );
+}
+
+function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
+  const { reason, error, durationMs, costUsd } = block;
+  const words = useWords();
+  const { duration, money } = useFormats();
+  const { end, isWritable, actions } = useContext(EndActionsContext);
+  const mark = markOf(reason);
+  const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
+  return (
+    <div class="done">
+      <StateMark mark={mark} name={words.marks[mark]} />
+      <span>
+        <b>{words.ended[reason]}</b>
+        {error !== undefined && <span class="bad">: {terminalText(error)}</span>}
+        <span class="num"> · {facts}</span>
+      </span>
+      {id === end && actions !== undefined && (
+        <span class="end">
+          {isWritable && (
+            <button
+              type="button"
+              class="btn bare small"
+              title={words.undoHint}
+              onClick={() => actions.undo()}
+            >
+              <Icon name="undo" />
+              {words.undo}
+            </button>
+          )}
+          <button type="button" class="btn bare small" title={words.forkHint} onClick={() => actions.fork()}>
+            <Icon name="fork" />
+            {words.fork}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
