@@ -6,10 +6,11 @@ import { type BundledFile, type BundleJob, buildBin, buildCli, buildLibrary } fr
 import { buildDeclarations } from "./declarations.ts";
 import { collectLicences } from "./licences.ts";
 import { readManifest } from "./manifest.ts";
-import { buildWebPage, type WebPage } from "./web-page.ts";
+import { buildExport, buildWebPage, type WebPage } from "./web-page.ts";
 
 const CLI_MAIN = "src/faces/cli/main.ts";
 const WEB_PAGE = "src/faces/web/index.html";
+const EXPORT_PAGE = "src/faces/web/export-page.tsx";
 const CLI_PROGRAM = "src/faces/cli/run-cli.ts";
 
 /**
@@ -27,7 +28,7 @@ export async function buildPackage(root: string): Promise<string[]> {
   rmSync(staging, { recursive: true, force: true });
   const manifest = readManifest(root);
   const hasCli = existsSync(join(root, CLI_MAIN));
-  const [, library, cli, bin, page] = await Promise.all([
+  const [, library, cli, bin, page, exported] = await Promise.all([
     buildDeclarations({ root, outDir: join(staging, "types"), entries }),
     buildLibrary({ root, manifest, outDir: join(staging, "lib"), entries }),
     hasCli
@@ -35,10 +36,14 @@ export async function buildPackage(root: string): Promise<string[]> {
       : undefined,
     buildBin({ root, manifest, outDir: staging, source: "src/faces/cli/bin.ts" }),
     buildPage({ root, manifest, outDir: join(staging, "web") }),
+    existsSync(join(root, EXPORT_PAGE))
+      ? buildExport({ root, manifest, outDir: join(staging, "cli"), source: EXPORT_PAGE })
+      : undefined,
   ]);
-  for (const file of [...library.files, ...(cli?.files ?? []), ...bin.files, ...page.files]) write(file);
+  const bundles = [library, cli, bin, page, exported].filter((each) => each !== undefined);
+  for (const { files } of bundles) for (const file of files) write(file);
   chmodSync(join(staging, "bin.mjs"), 0o755);
-  const bundled = [...library.inputs, ...(cli?.inputs ?? []), ...page.inputs];
+  const bundled = bundles.flatMap(({ inputs }) => inputs);
   writeFileSync(join(staging, "THIRD-PARTY-LICENSES.txt"), collectLicences(root, bundled));
   const schemas = copySchemas(root, join(staging, "schema"));
   if (schemas > 0 && manifest.exports?.["./schema/*"] !== "./dist/schema/*") {

@@ -9,6 +9,8 @@ const FIRST_LOAD_KILOBYTES = 200;
 
 const PAGE_PACKAGES: ReadonlySet<string> = new Set(["eventsource-parser", "marked", "preact"]);
 
+const EXPORT_PACKAGES: ReadonlySet<string> = new Set([...PAGE_PACKAGES, "preact-render-to-string"]);
+
 /** A built page. `firstLoadKilobytes` counts what is needed before anything shows, compressed. */
 export interface WebPage extends Pick<Bundle, "files" | "inputs"> {
   readonly firstLoadKilobytes: number;
@@ -52,6 +54,17 @@ export async function buildWebPage(job: BundleJob & { readonly page: string }): 
     ({ path }) => path === index.path || path === sheet.path || bundle.atStart.includes(path),
   );
   return { files, inputs: bundle.inputs, firstLoadKilobytes: assertFirstLoad(first) };
+}
+
+/** Builds what draws a session as a file with the components of the page, for the executable to load. */
+export async function buildExport(job: BundleJob & { readonly source: string }): Promise<Bundle> {
+  const bundle = await bundleOf(
+    job,
+    { input: { "export-page": job.source } },
+    { entryFileNames: "[name].mjs", minify: true },
+  );
+  assertPackages("the exported page", bundle, EXPORT_PACKAGES);
+  return bundle;
 }
 
 function assertFirstLoad(files: readonly BundledFile[]): number {

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { Html, html } from "../coding/session-page/html.ts";
-import { PAGE_STYLE } from "../coding/session-page/page-style.ts";
 import { counted } from "../core/base/text.ts";
 import { describeDuration } from "../tools/shell/report.ts";
+import { Html, html } from "./html.ts";
+import { PAGE_STYLE } from "./page-style.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { ShareEstimate } from "./statistics.ts";
 import {

@@ -11,7 +11,7 @@ export type Level = "info" | "warning" | "error";
 export interface CallBlock {
   readonly kind: "call";
   readonly name: string;
-  /** What it is about, in one line; empty where its arguments are no line to read. */
+  /** Its subject, in one line; empty where its arguments are no line to read. */
   readonly subject: string;
   readonly input: ToolInput;
   readonly state: ToolItem["state"];

@@ -28,7 +28,7 @@ export const ENDED: { readonly [R in EndReason]: string } = {
   error: "The run failed",
 };
 
-/** What a person can do after an ending. */
+/** Advice for a person after an ending. */
 export const AFTER_END: { readonly [R in EndReason]?: string } = {
   aborted: "Say what to do instead, or to continue.",
   max_iterations: "Your next message continues.",
@@ -54,7 +54,7 @@ type Compaction = Extract<ViewItem, { readonly type: "compaction" }>;
 /** How a conversation was made shorter. */
 export type CompactionMethod = CompactionEntry["method"];
 
-/** What was done with the older part of a conversation. */
+/** The ways to shorten a conversation, in words. */
 export const METHODS: { readonly [M in CompactionMethod]: string } = {
   summary: "the older part was summarized",
   shortening: "old results were shortened",

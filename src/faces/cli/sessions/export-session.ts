@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { redactionFor } from "../../../coding/setup/secrets.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
@@ -47,8 +48,7 @@ async function exported(
   redact: Redaction | undefined,
 ): Promise<string> {
   if (format === "html") {
-    const { sessionPage } = await import("./large-actions.ts");
-    return sessionPage({ ...content, entries: redactEntries(redact, content.entries) });
+    return htmlPage({ ...content, entries: redactEntries(redact, content.entries) });
   }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
@@ -56,6 +56,17 @@ async function exported(
   const messages = redactMessages(redact, state.transcript.messages);
   if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
   return asMarkdown(content, messages);
+}
+
+/** Drawn by the components of the page, which the build puts beside the program. */
+async function htmlPage(content: SessionContent): Promise<string> {
+  const web = new URL("../../web/", import.meta.url);
+  const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
+  const style = readFileSync(new URL(sheet, web), "utf8");
+  const { exportPage } = (await import(new URL("../export-page.mjs", import.meta.url).href)) as {
+    readonly exportPage: (content: SessionContent, pageStyle: string) => string;
+  };
+  return exportPage(content, style);
 }
 
 function asJson(

@@ -245,7 +245,7 @@ function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
   return [fitLine(head, width), ...agent.items.flatMap((each) => childRows(each, context))];
 }
 
-/** What a subagent did: its calls, with details its answers too. */
+/** The work of a subagent: its calls, with details its answers too. */
 function childRows(item: ViewItem, context: ViewContext): readonly Line[] {
   const block = blockOf(item, context);
   if (block?.kind !== "call" && block?.kind !== "answer") return [];

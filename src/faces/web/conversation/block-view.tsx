@@ -19,13 +19,22 @@ interface ItemProps {
   readonly isMarked?: boolean;
 }
 
-/** One item of a conversation. It is drawn anew only when it has changed. */
-class ItemView extends Component<ItemProps> {
-  override shouldComponentUpdate({ item, isMarked }: ItemProps): boolean {
-    return item !== this.props.item || isMarked !== this.props.isMarked;
+interface ItemState {
+  readonly hasFailed?: boolean;
+}
+
+/** One item of a conversation. It is drawn anew only when it has changed; one that cannot be is its kind. */
+class ItemView extends Component<ItemProps, ItemState> {
+  static override getDerivedStateFromError(): ItemState {
+    return { hasFailed: true };
   }
 
-  override render({ item, isMarked = false }: ItemProps): VNode | null {
+  override shouldComponentUpdate({ item, isMarked }: ItemProps, { hasFailed }: ItemState): boolean {
+    return item !== this.props.item || isMarked !== this.props.isMarked || hasFailed !== this.state.hasFailed;
+  }
+
+  override render({ item, isMarked = false }: ItemProps, { hasFailed }: ItemState): VNode | null {
+    if (hasFailed === true) return <li class="item bad">{item.type}</li>;
     const block = blockOf(item, { details: true });
     if (block === undefined) return null;
     return (

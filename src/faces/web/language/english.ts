@@ -95,6 +95,10 @@ export const ENGLISH = {
   backToSessions: "All sessions",
   conversation: "Conversation",
   damaged: (lines: string): string => `Damaged lines of its file are left out: ${lines}.`,
+  copyOf: "Copy of",
+  importedFrom: "Imported from",
+  notShown: (count: number, type: string): string =>
+    `Not shown: ${count} ${count === 1 ? "record" : "records"} of type ${type}`,
   readOnly: "This server only reads. You can follow along or fork.",
   heldBy: (pid: number, since: string): string =>
     `This session is running in another window (process ${pid}, since ${since}). You can follow along or fork it.`,

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { SessionChange } from "../../../server/server-api.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
@@ -7,6 +7,7 @@ import { useFormats } from "../language/formats.ts";
 import { type ChangedFile, type FileMoment, type FilesPicture, filesPicture } from "./file-changes.ts";
 import { FilesDrawing } from "./files-drawing.tsx";
 import { usePictureWords } from "./picture-words.ts";
+import { StillContext } from "./use-width.ts";
 
 /** Rows that are shown at first, and how many more each time. */
 const SHOWN = 100;
@@ -37,7 +38,7 @@ export function FilesView({
   const picture = useMemo(() => filesPicture(entries.slice(0, count), changes), [entries, count, changes]);
   const [path, setPath] = useState<string>();
   const [open, setOpen] = useState<number>();
-  const [most, setMost] = useState(SHOWN);
+  const [most, setMost] = useState(useContext(StillContext) ? Number.MAX_SAFE_INTEGER : SHOWN);
   if (picture.moments.length === 0) return <p class="soft">{words.noChanges}</p>;
   const shown = [...picture.moments.keys()].filter(
     (at) => path === undefined || picture.moments[at]?.path === path,
@@ -127,6 +128,7 @@ function MomentRow({
 }): VNode {
   const words = usePictureWords();
   const formats = useFormats();
+  const isStill = useContext(StillContext);
   const { path, kind, by, tool, run, turn, time, added, removed } = moment;
   const state = moment.isFailed ? words.failedBack : moment.isUndone ? words.undone : words.by[by];
   return (
@@ -151,7 +153,7 @@ function MomentRow({
         </span>{" "}
         {state !== "" && <b>{state}</b>}
       </summary>
-      {isOpen && (
+      {(isOpen || isStill) && (
         <>
           {by === "call" && <MomentDiff moment={moment} />}
           <p class="picture-row">

@@ -1,6 +1,7 @@
 import type { ComponentChild, VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { usePictureWords } from "./picture-words.ts";
+import { StillContext } from "./use-width.ts";
 
 const PAGE_ROWS = 100;
 
@@ -24,12 +25,14 @@ export function PictureTable({
   readonly rowAt: (at: number) => TableRow;
 }): VNode | null {
   const words = usePictureWords();
-  const [isOpen, setOpen] = useState(false);
+  const isStill = useContext(StillContext);
+  const [isOpened, setOpen] = useState(false);
+  const isOpen = isOpened || isStill;
   const [page, setPage] = useState(0);
   if (count === 0) return null;
   const last = Math.max(0, Math.ceil(count / PAGE_ROWS) - 1);
   const first = Math.min(page, last) * PAGE_ROWS;
-  const end = Math.min(count, first + PAGE_ROWS);
+  const end = isStill ? count : Math.min(count, first + PAGE_ROWS);
   const rows = isOpen ? Array.from({ length: end - first }, (_none, at) => rowAt(first + at)) : [];
   return (
     <details class="picture-table" onToggle={(event) => setOpen(event.currentTarget.open)}>

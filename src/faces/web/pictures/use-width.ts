@@ -1,5 +1,8 @@
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext, type RefObject } from "preact";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** True where a picture is drawn once, for a file: all of it, and as wide as a page. */
+export const StillContext: ReturnType<typeof createContext<boolean>> = createContext(false);
 
 /** The width of an element in whole pixels, kept up to date; {@link FIRST_WIDTH} before it is known. */
 export function useWidth<E extends Element>(): {
@@ -7,7 +10,7 @@ export function useWidth<E extends Element>(): {
   readonly width: number;
 } {
   const ref = useRef<E>(null);
-  const [width, setWidth] = useState(FIRST_WIDTH);
+  const [width, setWidth] = useState(useContext(StillContext) ? STILL_WIDTH : FIRST_WIDTH);
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return undefined;
@@ -21,3 +24,4 @@ export function useWidth<E extends Element>(): {
 }
 
 const FIRST_WIDTH = 320;
+const STILL_WIDTH = 960;

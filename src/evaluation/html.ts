@@ -1,4 +1,4 @@
-import { terminalText } from "../../view/safe-text.ts";
+import { terminalText } from "../view/safe-text.ts";
 
 /**
  * Markup that is safe to be put into a page; made by {@link html}, so that no text gets in unescaped. A
