@@ -1,8 +1,7 @@
 // What redaction lets through and what it takes for a secret: node bench/redaction.ts [secrets] [folder …]
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { createRedaction } from "../src/permission/secrets/create-redaction.ts";
-import { secretsOf } from "../src/permission/secrets/known-values.ts";
+import { createRedaction, secretsOf } from "../src/permission/secrets/create-redaction.ts";
 import {
   ENCODINGS,
   numbersFrom,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { existingFolder } from "../coding/settings/paths.ts";
 import { misuse } from "../core/base/errors.ts";
 import { didYouMean } from "../core/base/text.ts";
-import { pointedGit } from "../permission/paths/git-settings.ts";
+import { pointedGit } from "../permission/git-settings.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { ResultsFolder } from "./results-folder.ts";
 import { readTask, TASK_FILE, type Task, type TaskFault } from "./task.ts";

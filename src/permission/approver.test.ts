@@ -6,11 +6,15 @@ import type { ApproverAnswer, GateRequest } from "../core/agent/ports.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
-import { createApprover } from "./approver.ts";
+import {
+  type ApprovalPrompt,
+  type ApprovalQuestion,
+  type ApprovalReply,
+  createApprover,
+} from "./approver.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import { PolicyGate } from "./policy-gate.ts";
-import { SessionRules } from "./session-rules.ts";
+import { SessionRules } from "./rule.ts";
 
 /** Somebody who answers question after question, and what became of it. */
 function person(replies: readonly ApprovalReply[], remember?: (rule: string) => Promise<string>) {

@@ -1,9 +1,9 @@
 import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
-import { parseRules } from "./parse-rule.ts";
 import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type PolicyCall, type PolicyDecision } from "./policy.ts";
+import { parseRules } from "./rule.ts";
 
 /** Where {@link checkLine} starts from when a line does not say. */
 export interface CheckLineBase {

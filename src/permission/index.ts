@@ -2,17 +2,11 @@
 export type { Approvals } from "../core/agent/ports.ts";
 export type { DecisionCode } from "../core/agent/result.ts";
 export type { Redaction, RedactionStream } from "../core/base/redaction.ts";
-export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approval-prompt.ts";
+export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approver.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
 export { type CheckedLine, type CheckLineBase, checkLine } from "./check-lines.ts";
-export { parseRule, parseRules } from "./parse-rule.ts";
-export type { PathSpaceOptions } from "./paths/path-space.ts";
-export {
-  type PermissionCheck,
-  PermissionManager,
-  type PermissionManagerOptions,
-} from "./permission-manager.ts";
+export type { PathSpaceOptions } from "./path-space.ts";
 export type { SandboxState } from "./permission-mode.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 export {
@@ -22,27 +16,33 @@ export {
   type PolicyDecision,
   type PolicyOptions,
 } from "./policy.ts";
-export { PolicyGate, type PolicyGateOptions } from "./policy-gate.ts";
+export {
+  type PermissionCheck,
+  PermissionManager,
+  type PermissionManagerOptions,
+  PolicyGate,
+  type PolicyGateOptions,
+} from "./policy-gate.ts";
 export {
   DEFAULT_RULES,
   HIGH_SECURITY_RULES,
+  parseRule,
+  parseRules,
   READONLY_RULES,
   type Rule,
   type RuleAction,
   ruleText,
+  SessionRules,
   TRUSTED_RULES,
 } from "./rule.ts";
-export type { CommandToConfine, ConfinedStart, Variables } from "./sandbox/confined-start.ts";
 export { type OpenedSandbox, openSandbox } from "./sandbox/open-sandbox.ts";
 export type { Sandbox } from "./sandbox/sandbox.ts";
-export type { SandboxOptions } from "./sandbox/sandbox-limits.ts";
+export type { CommandToConfine, ConfinedStart, SandboxOptions, Variables } from "./sandbox/sandbox-limits.ts";
 export {
   type CommandEnvironment,
   type CommandEnvironmentOptions,
   commandEnvironment,
 } from "./secrets/command-environment.ts";
-export { createRedaction, type RedactionOptions } from "./secrets/create-redaction.ts";
-export type { Secret } from "./secrets/known-secrets.ts";
-export { secretsOf } from "./secrets/known-values.ts";
-export { SessionRules } from "./session-rules.ts";
+export type { Secret } from "./secrets/create-redaction.ts";
+export { createRedaction, type RedactionOptions, secretsOf } from "./secrets/create-redaction.ts";
 export type { PolicyCode } from "./verdict.ts";

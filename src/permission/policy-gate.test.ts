@@ -3,12 +3,16 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import type { GateRequest } from "../core/agent/ports.ts";
 import { defineTool } from "../core/tool/tool.ts";
-import { parseRules } from "./parse-rule.ts";
-import { PermissionManager } from "./permission-manager.ts";
 import type { SandboxState } from "./permission-mode.ts";
-import { PolicyGate } from "./policy-gate.ts";
-import { DEFAULT_RULES, HIGH_SECURITY_RULES, READONLY_RULES, TRUSTED_RULES } from "./rule.ts";
-import { SessionRules } from "./session-rules.ts";
+import { PermissionManager, PolicyGate } from "./policy-gate.ts";
+import {
+  DEFAULT_RULES,
+  HIGH_SECURITY_RULES,
+  parseRules,
+  READONLY_RULES,
+  SessionRules,
+  TRUSTED_RULES,
+} from "./rule.ts";
 
 function request(cwd: string, name: string, input: object, readOnly = false): GateRequest {
   const tool = defineTool({ name, description: name, readOnly, execute: () => "" });

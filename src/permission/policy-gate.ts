@@ -1,7 +1,10 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import type { Gate, GateDecision, GateRequest } from "../core/agent/ports.ts";
+import type { PathSpaceOptions } from "./path-space.ts";
 import type { PermissionMode } from "./permission-mode.ts";
 import { createPolicy, type Policy, type PolicyOptions } from "./policy.ts";
-import { isFileTool } from "./tool-names.ts";
+import { DEFAULT_RULES, isFileTool, parseRules, type Rule, type RuleAction } from "./rule.ts";
 
 /** Options of a {@link PolicyGate}: its policy, and whom it tells. */
 export interface PolicyGateOptions extends PolicyOptions {
@@ -53,5 +56,70 @@ export class PolicyGate implements Gate {
     else this.#looking.delete(input);
     if (isFileTool(name)) this.#options.onPlace?.(request, rest.place);
     return { action: decision, ...rest };
+  }
+}
+
+/** A call as {@link PermissionManager} takes it. */
+export interface PermissionCheck {
+  readonly tool: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Paths or commands the call is about, where its arguments do not show them as `path` or `command`. */
+  readonly patterns?: readonly string[];
+}
+
+/** Options of a {@link PermissionManager}. */
+export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | keyof PathSpaceOptions> {
+  /** Default {@link DEFAULT_RULES}. */
+  readonly rules?: readonly Rule[];
+  /** Folder that relative paths refer to. Default: that of the agent that asks, else of the process. */
+  readonly cwd?: string;
+  /** The folder `~` stands for. Default: the home folder of the user. */
+  readonly home?: string;
+  /** Folders whose files are no secret. Default: `cwd`. */
+  readonly workspace?: readonly string[];
+}
+
+/**
+ * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As
+ * the gate of an agent it judges paths from the folder the tools open them from, and looks at the calls of a
+ * batch one by one instead of at the batch.
+ */
+export class PermissionManager implements Gate {
+  readonly #options: Omit<PermissionManagerOptions, "rules">;
+  #rules: readonly Rule[];
+
+  /** Throws `invalid_config` for a malformed rule. */
+  constructor(given: readonly Rule[] | PermissionManagerOptions = {}) {
+    const { rules = DEFAULT_RULES, ...options } = "map" in given ? { rules: given } : given;
+    this.#options = options;
+    this.#rules = parseRules([...rules]);
+  }
+
+  /** Decides about a call. Every pattern has to be allowed. */
+  check({ tool, params, patterns }: PermissionCheck): RuleAction;
+  check(request: GateRequest): GateDecision;
+  check(call: PermissionCheck | GateRequest): RuleAction | GateDecision {
+    if (!("params" in call)) {
+      const { name, input } = call;
+      const { decision, looks: _, ...rest } = this.#policyIn(call.cwd).check({ tool: name, input });
+      return name === "batch" && decision === "ask" ? { action: "allow" } : { action: decision, ...rest };
+    }
+    const { tool, params, patterns = [] } = call;
+    const key = tool === "bash" ? "command" : "path";
+    const inputs = patterns.length === 0 ? [params] : patterns.map((each) => ({ ...params, [key]: each }));
+    const policy = this.#policyIn("");
+    const decisions = inputs.map((input) => policy.check({ tool, input }).decision);
+    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
+  }
+
+  /** Adds a rule. Throws `invalid_config` for a malformed one. */
+  addRule(rule: Rule): void {
+    this.#rules = [...parseRules([rule]), ...this.#rules];
+  }
+
+  #policyIn(folder: string): Policy {
+    const cwd = resolve(folder === "" ? (this.#options.cwd ?? "") : folder);
+    const { home = homedir(), workspace = [this.#options.cwd ?? cwd], ...options } = this.#options;
+    return createPolicy({ defaults: false, ...options, rules: this.#rules, cwd, home, workspace });
   }
 }

@@ -2,8 +2,8 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { parseRules } from "./parse-rule.ts";
 import { createPolicy, type PolicyOptions } from "./policy.ts";
+import { parseRules } from "./rule.ts";
 
 interface Case extends Partial<Omit<PolicyOptions, "rules">> {
   readonly rules?: unknown;

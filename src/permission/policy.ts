@@ -1,18 +1,23 @@
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import { type Fields, fieldsOf, isRecord } from "../core/base/json.ts";
-import { BUILT_IN_RULES } from "./built-in-rules.ts";
+import { BUILT_IN_RULES, secretPattern } from "./built-in-rules.ts";
 import { judgeCommand } from "./commands/judge-command.ts";
-import { judgePath } from "./judge-path.ts";
-import { judgeUrl } from "./judge-url.ts";
+import { judgePath, judgeUrl } from "./judge-path.ts";
 import { matchesText } from "./match-text.ts";
-import { type JudgedPath, PathSpace, type PathSpaceOptions } from "./paths/path-space.ts";
+import { type JudgedPath, PathSpace, type PathSpaceOptions } from "./path-space.ts";
 import { assertPermissionMode, type PermissionMode, type SandboxState } from "./permission-mode.ts";
-import { type OriginRule, type Rule, ruleText } from "./rule.ts";
+import {
+  isEditTool,
+  isFileTool,
+  type OriginRule,
+  patternKind,
+  type Rule,
+  ruleText,
+  type SessionRules,
+  toToolName,
+} from "./rule.ts";
 import { RuleSet } from "./rule-set.ts";
-import { secretPattern } from "./secret-files.ts";
-import type { SessionRules } from "./session-rules.ts";
-import { isEditTool, isFileTool, patternKind, toToolName } from "./tool-names.ts";
 import { BYPASSED, byRule, noRule, notJudged, planDenial, shown, type Verdict } from "./verdict.ts";
 
 /** Options of a {@link Policy}. */

@@ -1,7 +1,6 @@
-import { fold, PathPattern } from "./paths/match-path.ts";
-import { type JudgedPath, type PathSpace, slashes } from "./paths/path-space.ts";
-import type { OriginRule, RuleAction } from "./rule.ts";
-import { isEditTool, isReadTool, namesTool } from "./tool-names.ts";
+import { fold, PathPattern } from "./match-text.ts";
+import { type JudgedPath, type PathSpace, slashes } from "./path-space.ts";
+import { isEditTool, isReadTool, namesTool, type OriginRule, type RuleAction } from "./rule.ts";
 
 /** Rules, with the questions a check asks of them. */
 export class RuleSet {

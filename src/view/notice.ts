@@ -1,4 +1,4 @@
-import type { TrustItem } from "../permission/trust/trust-item.ts";
+import type { TrustItem } from "../permission/trusted-project.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 
 /** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */

@@ -1,5 +1,5 @@
 import { withHiddenShown } from "../permission/hidden-characters.ts";
-import type { TrustItem } from "../permission/trust/trust-item.ts";
+import type { TrustItem } from "../permission/trusted-project.ts";
 
 /** The name of an item, for people: `.mcp.json: MCP server db`. */
 export function itemName({ kind, path }: Pick<TrustItem, "kind" | "path">): string {

@@ -7,7 +7,7 @@ import type { AgentOptions } from "../../src/agent/options.ts";
 import type { Approver, Gate } from "../../src/core/agent/ports.ts";
 import { createApprover } from "../../src/permission/approver.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
-import { SessionRules } from "../../src/permission/session-rules.ts";
+import { SessionRules } from "../../src/permission/rule.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { type CommandOptions, modelServer, runCommand, serverEnv } from "../e2e/command.ts";

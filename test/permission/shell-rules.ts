@@ -1,13 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseRule } from "../../src/permission/parse-rule.ts";
 import {
   createPolicy,
   type Policy,
   type PolicyDecision,
   type PolicyOptions,
 } from "../../src/permission/policy.ts";
-import type { Rule } from "../../src/permission/rule.ts";
+import { parseRule, type Rule } from "../../src/permission/rule.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 /** Rules for `bash` from one line: separated by ` ; `, with `!` for deny and `?` for ask in front. */

@@ -10,11 +10,9 @@ import type {
   GateRequest,
 } from "../../src/core/agent/ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/core/tool/tool.ts";
-import type { ApprovalQuestion, ApprovalReply } from "../../src/permission/approval-prompt.ts";
-import { createApprover } from "../../src/permission/approver.ts";
-import { parseRules } from "../../src/permission/parse-rule.ts";
+import { type ApprovalQuestion, type ApprovalReply, createApprover } from "../../src/permission/approver.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
-import { SessionRules } from "../../src/permission/session-rules.ts";
+import { parseRules, SessionRules } from "../../src/permission/rule.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { PathPattern } from "../../permission/paths/match-path.ts";
+import { PathPattern } from "../../permission/match-text.ts";
 import { readOpenCodeRules } from "./foreign-rules.ts";
 import type { ImportSource } from "./import-plan.ts";
 import { readForeign } from "./read-foreign.ts";

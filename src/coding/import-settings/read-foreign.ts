@@ -9,10 +9,9 @@ import { peerMatcher, readHooks } from "../../extensions/command-hooks/read-hook
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
-import { parseRule } from "../../permission/parse-rule.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import type { RuleAction } from "../../permission/rule.ts";
-import { isPeerName, toToolName } from "../../permission/tool-names.ts";
+import { isPeerName, parseRule, toToolName } from "../../permission/rule.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { parseConfigText } from "../settings/parse-config.ts";

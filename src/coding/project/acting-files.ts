@@ -6,8 +6,7 @@ import { field } from "../../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
 import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
-import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
-import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { contentHash, type TrustedProject, type TrustItem } from "../../permission/trusted-project.ts";
 import { readSettingsFile } from "../settings/private-file.ts";
 import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
 

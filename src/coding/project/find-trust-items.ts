@@ -1,4 +1,4 @@
-import type { TrustItem } from "../../permission/trust/trust-item.ts";
+import type { TrustItem } from "../../permission/trusted-project.ts";
 import { loadConfigFile, loadProjectConfig } from "../settings/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../settings/paths.ts";
 import { splitProjectConfig } from "../settings/project-config.ts";

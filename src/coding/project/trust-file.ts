@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { parseTrustRecord, TrustRecord } from "../../permission/trust/trust-record.ts";
-import { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { parseTrustRecord, TrustedProject, TrustRecord } from "../../permission/trusted-project.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../settings/private-file.ts";

@@ -9,7 +9,7 @@ import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
-import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approval-prompt.ts";
+import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
 import type { FileState } from "../../tools/files/read-files.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
-import { parseRule } from "../../permission/parse-rule.ts";
+import { parseRule } from "../../permission/rule.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { readSettingsFile } from "./private-file.ts";
 import { CONFIG_SHAPE } from "./setting-table.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
-import { itemKey } from "../../permission/trust/trust-item.ts";
-import { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { itemKey, TrustedProject } from "../../permission/trusted-project.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { mergeConfig } from "./merge-config.ts";
 import { splitProjectConfig } from "./project-config.ts";

@@ -1,4 +1,4 @@
-import { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import { TrustedProject } from "../../permission/trusted-project.ts";
 import type { Environment } from "../../system/env.ts";
 import { projectPath } from "../project/project-files.ts";
 import type { ConfigFile } from "./config-schema.ts";

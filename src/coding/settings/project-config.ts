@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../core/base/json.ts";
-import { contentHash, type TrustItem } from "../../permission/trust/trust-item.ts";
+import { contentHash, type TrustItem } from "../../permission/trusted-project.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import type { Part, ProjectRule } from "./project-rules.ts";

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
-import type { TrustItem } from "../../permission/trust/trust-item.ts";
+import type { TrustItem } from "../../permission/trusted-project.ts";
 import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
 import { mcpServerItem } from "../project/acting-files.ts";
 import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";

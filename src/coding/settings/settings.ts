@@ -1,4 +1,4 @@
-import type { TrustedProject } from "../../permission/trust/trusted-project.ts";
+import type { TrustedProject } from "../../permission/trusted-project.ts";
 import type { Environment } from "../../system/env.ts";
 import { openTrustedProject } from "../project/trust-file.ts";
 import type { ConfigFile } from "./config-schema.ts";

@@ -1,10 +1,9 @@
 import type { Approver } from "../../core/agent/ports.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { FIND_TOOLS } from "../../extensions/mcp/tool-name.ts";
-import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
-import { createApprover } from "../../permission/approver.ts";
+import { type ApprovalPrompt, createApprover } from "../../permission/approver.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { SessionRules } from "../../permission/session-rules.ts";
+import { SessionRules } from "../../permission/rule.ts";
 import { variable } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";

@@ -7,7 +7,7 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
-import type { ApprovalPrompt } from "../../permission/approval-prompt.ts";
+import type { ApprovalPrompt } from "../../permission/approver.ts";
 import { LearnedModels } from "../../providers/learned-model.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import { RatePauses } from "../../providers/rate-pause.ts";

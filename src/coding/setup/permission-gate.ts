@@ -3,13 +3,18 @@ import { defined } from "../../core/base/defined.ts";
 import { invalidConfig, isNanoAgentError, misuse } from "../../core/base/errors.ts";
 import { didYouMean, shellArgument } from "../../core/base/text.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
-import { parseRule, parseRules } from "../../permission/parse-rule.ts";
-import type { PathSpaceOptions } from "../../permission/paths/path-space.ts";
+import type { PathSpaceOptions } from "../../permission/path-space.ts";
 import type { PermissionMode, SandboxState } from "../../permission/permission-mode.ts";
 import type { PolicyGate } from "../../permission/policy-gate.ts";
-import type { Rule } from "../../permission/rule.ts";
-import type { SessionRules } from "../../permission/session-rules.ts";
-import { namesTool, patternKind, toToolName } from "../../permission/tool-names.ts";
+import {
+  namesTool,
+  parseRule,
+  parseRules,
+  patternKind,
+  type Rule,
+  type SessionRules,
+  toToolName,
+} from "../../permission/rule.ts";
 import type { PermissionConfig } from "../settings/config-schema.ts";
 import type { FileGuard } from "./file-guard.ts";
 

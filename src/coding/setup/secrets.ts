@@ -1,8 +1,7 @@
 import type { Redaction } from "../../core/base/redaction.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { type CommandEnvironment, commandEnvironment } from "../../permission/secrets/command-environment.ts";
-import { createRedaction } from "../../permission/secrets/create-redaction.ts";
-import { secretsOf } from "../../permission/secrets/known-values.ts";
+import { createRedaction, secretsOf } from "../../permission/secrets/create-redaction.ts";
 import type { Environment } from "../../system/env.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";

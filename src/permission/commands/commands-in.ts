@@ -1,6 +1,5 @@
 import { parse } from "unbash";
-import { wordSet } from "../match-text.ts";
-import { lastPart } from "../paths/match-path.ts";
+import { lastPart, wordSet } from "../match-text.ts";
 
 /** The commands that a line runs, as far as a reader finds them: for rules that deny or ask. */
 export interface FoundCommands {

@@ -1,15 +1,27 @@
-import { accessSync, constants } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { LinuxWall } from "./linux-wall.ts";
 import { Sandbox } from "./sandbox.ts";
-import { type SandboxLimits, type SandboxOptions, sandboxLimits, unfitWorkspace } from "./sandbox-limits.ts";
+import {
+  type CommandToConfine,
+  type ConfinedStart,
+  endedSessions,
+  makeSessionFolders,
+  removeSession,
+  type SandboxFolders,
+  type SandboxLimits,
+  type SandboxOptions,
+  sandboxLimits,
+  unfitWorkspace,
+} from "./sandbox-limits.ts";
 import { SeatbeltWall } from "./seatbelt-wall.ts";
-import { endedSessions, makeSessionFolders, removeSession, type SandboxFolders } from "./session-folders.ts";
 import { SteeringGuard } from "./steering-guard.ts";
-import { trySandbox } from "./try-sandbox.ts";
-import { missingPrograms, noSandbox, whyNone } from "./why-none.ts";
 
 /** A sandbox that works, or one line that says why there is none and what to do. */
 export type OpenedSandbox = { readonly sandbox: Sandbox } | { readonly problem: string };
@@ -87,4 +99,144 @@ function guardOf({ environment, ...limits }: SandboxLimits, { pending }: Sandbox
   const guard = new SteeringGuard({ roots, gitFolders, writable, kept, pending, env: environment });
   for (const ended of endedSessions(stateFolder)) if (guard.recover(ended.pending)) removeSession(ended);
   return guard;
+}
+
+/** The setting by which root could have the kernel start a program, outside of every sandbox. */
+const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
+const PATIENCE_MS = 20_000;
+
+/**
+ * Tries a sandbox with a real command: it must run, a file in `outside` must not come into being, settings
+ * of the kernel must not be writable, and a server of this process must not be reached. What is wrong, or
+ * undefined.
+ */
+export async function trySandbox(
+  sandbox: Sandbox,
+  { outside, ...place }: Pick<CommandToConfine, "cwd" | "env"> & { readonly outside: string },
+): Promise<string | undefined> {
+  const file = join(outside, "written-from-inside");
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    socket.destroy();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const command = `(: >"$OUTSIDE"; : <>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; [ -w ${KERNEL_SETTING} ] && echo writes; echo ran`;
+  try {
+    const env = { ...place.env, OUTSIDE: file };
+    const output = await outputOf(await sandbox.wrap({ ...place, command, env }));
+    if (existsSync(file)) return "it holds nothing back: a command wrote outside of the workspace";
+    if (connections > 0) return "it holds nothing back: a command reached a port of this machine";
+    if (output.includes("writes")) return `it holds nothing back: a command could change ${KERNEL_SETTING}`;
+    return output === "ran\n" ? undefined : output.trim() || "no command runs in it";
+  } finally {
+    server.close();
+  }
+}
+
+/** The output of a command, or what is said in its place. */
+async function outputOf(start: ConfinedStart): Promise<string> {
+  const child = spawn(start.file, [...start.args], {
+    cwd: start.cwd,
+    env: start.env,
+    stdio: ["ignore", "pipe", "pipe", ...start.descriptors],
+    detached: true,
+    timeout: PATIENCE_MS,
+    killSignal: "SIGKILL",
+  });
+  const closed = once(child, "close").catch(errorMessage);
+  const said = Promise.all(
+    [child.stdout, child.stderr].map((pipe) => (pipe === null ? Promise.resolve("") : text(pipe))),
+  );
+  try {
+    await start.begin(child);
+    return (await said).join("");
+  } catch (error) {
+    return (await said).join("") || errorMessage(error);
+  } finally {
+    await closed;
+    await start.settle();
+  }
+}
+
+/** A reason why there is no sandbox, and what the person can do. */
+interface Cause {
+  readonly says: RegExp;
+  readonly why: string;
+  readonly todo: string;
+  /** Holds only where this is so too. */
+  readonly when?: () => boolean;
+}
+
+const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+const CAUSES: readonly Cause[] = [
+  {
+    says: /uid map: Read-only file system/,
+    why: "this runs in a sandbox already",
+    todo: "nothing is needed",
+  },
+  {
+    says: /uid map|RTM_NEWADDR/,
+    when: () => textOf(APPARMOR) === "1",
+    why: "AppArmor takes all power from user namespaces",
+    todo: "allow them for bubblewrap alone with an AppArmor profile for it (Ubuntu: the package apparmor-profiles has bwrap-userns-restrict)",
+  },
+  {
+    says: /RTM_NEWADDR/,
+    why: "this kernel makes no network namespaces",
+    todo: "run it in a container of its own and choose --yolo there",
+  },
+  {
+    says: /No permissions to create new namespace|Creating new namespace failed: Operation not permitted/,
+    why: "user namespaces are forbidden here (a container, or kernel.unprivileged_userns_clone=0)",
+    todo: "in a container choose --yolo, for it is the wall, or start it with --security-opt seccomp=unconfined; elsewhere sysctl kernel.unprivileged_userns_clone=1",
+  },
+  {
+    says: /namespaces exceeded|ENOSPC/,
+    why: "user.max_user_namespaces allows no more",
+    todo: "sysctl user.max_user_namespaces=15000",
+  },
+  {
+    says: /mount proc/,
+    why: "/proc is partly covered here",
+    todo: "in a container start it with --security-opt systempaths=unconfined, in a systemd unit without ProtectKernelTunables",
+  },
+  {
+    says: /Invalid argument/,
+    when: () => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version")),
+    why: "WSL 1 has no namespaces",
+    todo: "wsl --set-version NAME 2",
+  },
+];
+
+const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
+
+/** The one line that says so, from what bubblewrap or our own trial said. */
+export function noSandbox(problem: string): string {
+  const cause = CAUSES.find(({ says, when }) => says.test(problem) && when?.() !== false);
+  const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+  return whyNone(cause?.why ?? said, cause?.todo ?? "nano-agent doctor tries it again");
+}
+
+/** The same for programs that are not there. */
+export function missingPrograms(names: readonly string[]): string {
+  const packages = [...new Set(names.map((name) => PACKAGES[name] ?? name))].join(" ");
+  const installs = `apt-get install ${packages}, dnf install ${packages} or apk add ${packages}`;
+  return whyNone(`${names.join(" and ")} not found`, installs);
+}
+
+/** `no sandbox (WHY): WHAT TO DO; commands ask`. */
+export function whyNone(why: string, todo: string): string {
+  return `no sandbox (${why}): ${todo}; commands ask`;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    // Not on this system.
+    return "";
+  }
 }

@@ -1,9 +1,21 @@
-import { readdirSync, statSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { makePrivateFolders } from "../../system/private-folders.ts";
+import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import type { Variables } from "./confined-start.ts";
-import { type OuterGit, outerGitOf } from "./outer-git.ts";
+import { pointedGit, smallText } from "../git-settings.ts";
 
 /** Options of a sandbox. Paths may begin with `~/`; relative ones start at the first workspace folder. */
 export interface SandboxOptions {
@@ -106,4 +118,173 @@ function keysOf(home: string): readonly string[] {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** The git folder of a workspace, where it lies outside of it. */
+export interface OuterGit {
+  /** The `.git` with objects, branches and settings. */
+  readonly folder: string;
+  /** Other worktrees of it: these stay closed. */
+  readonly closed: readonly string[];
+}
+
+/**
+ * The git folder outside of `workspace` that commands there need: that of a linked worktree which its
+ * repository knows in turn, or the `.git` of a folder above. One that another user owns, or that stands in a
+ * folder everybody may write to, counts for nothing; nor does that of the home folder.
+ */
+export function outerGitOf(workspace: string, home: string): OuterGit | undefined {
+  for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
+    const marker = join(folder, ".git");
+    const found = lstatSync(marker, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if (found.isFile()) return linkedGit(marker);
+    const isShared = (statSync(folder).mode & 0o002) !== 0;
+    const isOwn = found.isDirectory() && found.uid === process.getuid?.() && !isShared;
+    return folder !== workspace && isOwn ? { folder: marker, closed: [] } : undefined;
+  }
+  return undefined;
+}
+
+/** A `.git` file alone opens nothing: anybody could write one. */
+function linkedGit(marker: string): OuterGit | undefined {
+  const own = realPath(pointedGit(marker)?.own ?? "/");
+  const worktrees = dirname(own);
+  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
+  if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
+  const others = readdirSync(worktrees).map((name) => join(worktrees, name));
+  return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
+}
+
+/** The folders of a session on disk. */
+export interface SandboxFolders {
+  /** The one around those below. */
+  readonly session: string;
+  /** Files that the wall needs inside: no command writes there. */
+  readonly own: string;
+  /** Temporary files of the session. */
+  readonly temporary: string;
+  /** Caches of tool chains, which stay with the workspace. */
+  readonly cache: string;
+  /** An empty folder that nobody may enter, put over folders that commands may not read. */
+  readonly closed: string;
+  /** The file with what a killed session has left to look for. */
+  readonly pending: string;
+}
+
+const OWNER = "owner.json";
+
+/** Makes the folders of a new session in a state folder. */
+export function makeSessionFolders(state: string, workspace: string): SandboxFolders {
+  const name = createHash("sha256").update(workspace).digest("hex").slice(0, 16);
+  const [sessions, cache] = [join(state, "s"), join(state, "caches", name)];
+  for (const folder of [sessions, cache]) makePrivateFolders(folder);
+  // Short, for names of sockets have at most 107 bytes.
+  const folders = foldersOf(realPath(mkdtempSync(join(sessions, "x"))), realPath(cache));
+  writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
+  for (const folder of [folders.temporary, folders.own]) mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(folders.closed, { mode: 0o000 });
+  return folders;
+}
+
+/** The folders of sessions that a killed process left in a state folder. */
+export function endedSessions(state: string): readonly SandboxFolders[] {
+  const sessions = join(state, "s");
+  return namesIn(sessions)
+    .map((name) => foldersOf(join(sessions, name), ""))
+    .filter(({ session }) => {
+      const owner = smallText(join(session, OWNER));
+      // Without one it is just being made, or being removed.
+      return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
+    });
+}
+
+/** Removes them, but for caches. Never throws: what a command has closed is left to the next session. */
+export function removeSession({ session, closed }: SandboxFolders): void {
+  try {
+    // Nobody enters it to see that it is empty.
+    chmodSync(closed, 0o700);
+    rmSync(session, { recursive: true, force: true });
+  } catch {
+    // A folder that this user may not change.
+  }
+}
+
+function foldersOf(session: string, cache: string): SandboxFolders {
+  const [own, temporary] = [join(session, "own"), join(session, "tmp")];
+  return {
+    session,
+    own,
+    temporary,
+    cache,
+    closed: join(own, "closed"),
+    pending: join(session, "pending.json"),
+  };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // No session yet.
+    return [];
+  }
+}
+
+/** Variables of a process. */
+export type Variables = { readonly [name: string]: string | undefined };
+
+/** A command to confine. */
+export interface CommandToConfine {
+  readonly command: string;
+  readonly cwd: string;
+  /** The variables it would see outside. */
+  readonly env: Variables;
+  /** True: with the network of the host. Default false. */
+  readonly network?: boolean;
+  /** True: nothing that stays can be written. Default false. */
+  readonly readOnly?: boolean;
+}
+
+/** The process to start, in `cwd`. */
+interface ProcessToStart {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** `stdio` of the process from descriptor 3 on. */
+  readonly descriptors: readonly (number | "ignore" | "pipe")[];
+  /** Call it right after the start. Rejects when the command did not begin: then it never will. */
+  readonly begin: (child: ChildProcess) => Promise<void>;
+}
+
+/** How a command is started inside, and what has to be done around it. */
+export interface ConfinedStart extends ProcessToStart {
+  readonly env: Variables;
+  /** Call it once, when the process has ended or could not be started. Never rejects. */
+  readonly settle: () => Promise<void>;
+  /** Lines for the result, once it is settled: what was held back or put back, and how to ask for more. */
+  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
+}
+
+/** How a process is started behind a wall. */
+export interface WalledStart extends ProcessToStart {
+  /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
+  readonly ended: () => Promise<void>;
+  /** True once the kernel has refused it a connection. */
+  readonly wasRefusedNetwork: () => boolean;
+}
+
+/** The means of a system to confine commands: bubblewrap, or `sandbox-exec`. */
+export interface Wall {
+  /** `steering`: paths that steer programs, as they are now. */
+  readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
+  readonly close: () => void;
+}
+
+/** The paths that a command must leave as they are. */
+export interface SteeringPaths {
+  /** Paths that are there. */
+  readonly present: readonly string[];
+  /** Git folders that must not be moved. */
+  readonly pinned: readonly string[];
 }

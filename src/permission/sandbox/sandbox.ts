@@ -1,11 +1,16 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
-import { blockedNotes } from "./blocked-notes.ts";
-import { commandVariables } from "./command-variables.ts";
-import type { CommandToConfine, ConfinedStart, Wall } from "./confined-start.ts";
-import type { SandboxLimits } from "./sandbox-limits.ts";
-import { removeSession, type SandboxFolders } from "./session-folders.ts";
+import {
+  type CommandToConfine,
+  type ConfinedStart,
+  removeSession,
+  type SandboxFolders,
+  type SandboxLimits,
+  type Variables,
+  type Wall,
+} from "./sandbox-limits.ts";
 import type { SteeringGuard } from "./steering-guard.ts";
 
 interface SandboxParts {
@@ -96,4 +101,84 @@ function endAll(child: ChildProcess | undefined): void {
     if (systemCode(error) !== "ESRCH") throw error;
     child.kill("SIGKILL");
   }
+}
+
+/** The end of a confined command, as far as the sandbox had a part in it. */
+export interface BlockedCommand {
+  readonly output: string;
+  readonly network: boolean;
+  readonly readOnly: boolean;
+  readonly wasRefusedNetwork: boolean;
+}
+
+/** Of a long output the end counts: there programs say why they failed. */
+const MAX_OUTPUT = 60_000;
+const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
+const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPERM\b/i;
+const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
+const ASK_FULL = 'call again with access: "full" and a reason';
+
+/** Lines for the result of a command that failed: what the sandbox held back, and how to ask for it. */
+export function blockedNotes(limits: SandboxLimits, command: BlockedCommand): readonly string[] {
+  const { network, readOnly, wasRefusedNetwork } = command;
+  const output = command.output.slice(-MAX_OUTPUT);
+  const notes: string[] = [];
+  if (wasRefusedNetwork)
+    notes.push(
+      'no network, and no ports of this machine but those of earlier commands. If it is needed, call again with access: "network" and a reason',
+    );
+  if (network && NO_SUCH_SOCKET.test(output))
+    notes.push(`with the network there are no UNIX sockets. If they are needed, ${ASK_FULL}`);
+  if (CANNOT_WRITE.test(output))
+    notes.push(
+      readOnly
+        ? "in plan mode commands write to /tmp only, which is empty for each"
+        : `commands write below ${limits.workspace.join(", ")} and $TMPDIR only, and not to what steers git, editors or the agent. If it is needed, ${ASK_FULL}`,
+    );
+  const key = CANNOT_READ.test(output)
+    ? limits.unreadable.find((path) => isNamed(path, limits, output))
+    : undefined;
+  if (key !== undefined) notes.push(`${key} is closed to commands. If it is needed, ${ASK_FULL}`);
+  return notes;
+}
+
+function isNamed(path: string, { home }: SandboxLimits, output: string): boolean {
+  return (
+    output.includes(path) || (path.startsWith(`${home}/`) && output.includes(`~${path.slice(home.length)}`))
+  );
+}
+
+/** Agents, displays and sockets of the session: none of them is in reach. */
+const OF_THE_DESKTOP =
+  /^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|DBUS_\w+|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|TMUX\w*|STY|DOCKER_HOST|WSL_INTEROP|VSCODE_\w+|KRB5CCNAME)$/;
+
+/** With these Bash would start without the file that waits for the mounts to be checked. */
+const OF_BASH = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
+
+/** Variables of tool chains for their caches, and the folder of each. */
+const CACHES: { readonly [name: string]: string } = {
+  XDG_CACHE_HOME: ".",
+  npm_config_cache: "npm",
+  YARN_CACHE_FOLDER: "yarn",
+  GOCACHE: "go-build",
+  PIP_CACHE_DIR: "pip",
+  UV_CACHE_DIR: "uv",
+  CCACHE_DIR: "ccache",
+};
+
+/** The variables of a confined command. Without a network package managers do not retry for a minute. */
+export function commandVariables(
+  env: Variables,
+  { temporary, cache }: { readonly temporary: string; readonly cache: string },
+  network: boolean,
+): Variables {
+  const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
+  const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);
+  return {
+    ...Object.fromEntries([...kept, ...caches]),
+    TMPDIR: temporary,
+    TMP: temporary,
+    TEMP: temporary,
+    ...(network ? {} : { npm_config_fetch_retries: "0", PIP_RETRIES: "0" }),
+  };
 }

@@ -1,7 +1,5 @@
-import type { CommandToConfine, Wall, WalledStart } from "./confined-start.ts";
-import type { SandboxLimits } from "./sandbox-limits.ts";
-import { seatbeltProfile } from "./seatbelt-profile.ts";
-import type { SandboxFolders } from "./session-folders.ts";
+import { foldersAround } from "./mount-plan.ts";
+import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
 
 /** The parts of a {@link SeatbeltWall}. */
@@ -53,4 +51,91 @@ export class SeatbeltWall implements Wall {
   close(): void {
     // Nothing is held open.
   }
+}
+
+/** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */
+export interface ProfileRequest {
+  readonly writable: readonly string[];
+  /** Folders and files in them that stay as they are, whether they exist or not. */
+  readonly protected: readonly string[];
+  readonly unreadable: readonly string[];
+  readonly roots: readonly string[];
+  readonly network: boolean;
+  readonly loopback: boolean;
+}
+
+/** Programs run and see themselves, and nothing else of the system; no terminal, no keychain, no Finder. */
+const BASE = `(version 1)
+(deny default)
+(allow process-exec)
+(allow process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow mach-host*)
+(allow ipc-posix-sem)
+(allow ipc-posix-shm)
+(allow user-preference-read)
+(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.system.logger"))
+(allow file-ioctl (literal "/dev/null"))
+(allow file-read*)
+(allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/stdout") (literal "/dev/stderr"))
+(allow file-write* (subpath "/dev/fd"))`;
+
+/** Names resolve and certificates are checked with the help of services of the system. */
+const NETWORK = `(allow network-outbound (remote ip))
+(allow network-inbound (local ip))
+(allow network-bind (local ip))
+(allow network-outbound (literal "/private/var/run/mDNSResponder"))
+(allow mach-lookup (global-name "com.apple.SystemConfiguration.configd") (global-name "com.apple.SystemConfiguration.DNSConfiguration") (global-name "com.apple.trustd") (global-name "com.apple.trustd.agent") (global-name "com.apple.networkd"))`;
+
+/** The remote end decides: a rule about the local one lets all traffic through. */
+const LOOPBACK = `(allow network-outbound (remote ip "localhost:*"))
+(allow network-bind (local ip "localhost:*"))
+(allow network-inbound (local ip "localhost:*"))`;
+
+/** A profile in the language of `sandbox-exec`, in which the last rule that fits counts. */
+export function seatbeltProfile(request: ProfileRequest): string {
+  const { writable, unreadable, roots, network, loopback } = request;
+  const kept = request.protected;
+  return [
+    BASE,
+    rule("allow file-write*", writable.map(subpath)),
+    rule("deny file-write*", [...kept.map(subpath), ...roots.flatMap(steeringPatterns)]),
+    // A folder around them that is moved would take the rules' names away from them.
+    rule(
+      "deny file-write-unlink",
+      [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(literal),
+    ),
+    rule("deny file-read* file-write*", unreadable.map(subpath)),
+    ...(network ? [NETWORK] : []),
+    ...(loopback && !network ? [LOOPBACK] : []),
+  ]
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function rule(action: string, filters: readonly string[]): string {
+  return filters.length === 0 ? "" : `(${action} ${filters.join(" ")})`;
+}
+
+/** Rules for whatever steers git in repositories further down, by name. */
+function steeringPatterns(root: string): readonly string[] {
+  const below = `^${root.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}/(.*/)?\\.git/(.*/)?`;
+  return [`${below}(config|config\\.worktree|commondir)$`, `${below}hooks(/.*)?$`].map(
+    // Nothing escapes in there, so a quote in a name is any character.
+    (pattern) => `(regex #"${pattern.replaceAll('"', ".")}")`,
+  );
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${quoted(path)})`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -1,6 +1,4 @@
-import { isCredentialName } from "./credential-name.ts";
-import { replaceTokens } from "./token-formats.ts";
-import { hasUrlLogin } from "./url-credentials.ts";
+import { hasUrlLogin, isCredentialName, replaceTokens } from "./credential-formats.ts";
 
 /** Variables of a process. */
 export type Variables = { readonly [name: string]: string | undefined };

@@ -1,8 +1,14 @@
+import { safeParse } from "../../core/base/json.ts";
 import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/redaction.ts";
-import { KnownSecrets, type Secret } from "./known-secrets.ts";
-import { openKeyStart, replacePrivateKeys } from "./private-keys.ts";
-import { replaceTokens } from "./token-formats.ts";
-import { replaceUrlPasswords } from "./url-credentials.ts";
+import {
+  isCredentialName,
+  isSecretValue,
+  openKeyStart,
+  replacePrivateKeys,
+  replaceTokens,
+  replaceUrlPasswords,
+  urlPasswords,
+} from "./credential-formats.ts";
 
 /** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
@@ -83,4 +89,198 @@ class LineRedaction implements RedactionStream {
       if (this.#text(end.slice(0, cut)) + this.#text(end.slice(cut)) === shown) return start + cut;
     return start + last;
   }
+}
+
+/** A value that must not be shown, and what stands in its place. */
+export interface Secret {
+  /** Where it comes from: the name of the variable, say. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A stretch of a text that holds a secret. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+}
+
+/** A piece of a secret in one of its forms. */
+interface Place {
+  readonly form: Secret;
+  readonly offset: number;
+}
+
+/** Length of the pieces that are looked up. A text is sampled at multiples of it. */
+const PIECE = 8;
+/**
+ * The shortest part of a long secret that is found: every part of this length contains one of its samples.
+ */
+const MIN_PART = 16;
+/** Places remembered for a piece that occurs more than once. */
+const MAX_PLACES = 16;
+
+/**
+ * Finds values that are known: plain, escaped for JSON or a URL, and in Base64. Of forms of 16
+ * characters and more, any part of that length counts, however the text was cut or wrapped. Time is linear in
+ * the text.
+ */
+export class KnownSecrets {
+  readonly #places = new Map<string, Place[]>();
+  readonly #short: Secret[] = [];
+
+  constructor(secrets: readonly Secret[]) {
+    for (const { name, value } of secrets)
+      for (const form of formsOf(value)) this.#add({ name, value: form });
+  }
+
+  /** The text with `mark(name)` for each secret. */
+  replace(text: string, mark: (name: string) => string): string {
+    let result = "";
+    let done = 0;
+    for (const { start, end, name } of joined(this.#find(text))) {
+      result += text.slice(done, start) + mark(name);
+      done = end;
+    }
+    return result + text.slice(done);
+  }
+
+  #add(form: Secret): void {
+    if (form.value.length < MIN_PART) {
+      this.#short.push(form);
+      return;
+    }
+    for (let offset = 0; offset + PIECE <= form.value.length; offset++) {
+      const piece = form.value.slice(offset, offset + PIECE);
+      const known = this.#places.get(piece);
+      if (known === undefined) this.#places.set(piece, [{ form, offset }]);
+      else if (known.length < MAX_PLACES) known.push({ form, offset });
+    }
+  }
+
+  #find(text: string): readonly Range[] {
+    const found: Range[] = [];
+    const last = this.#places.size === 0 ? -1 : text.length - PIECE;
+    for (let at = 0; at <= last; at += PIECE) {
+      const range = longestAt(text, at, this.#places.get(text.slice(at, at + PIECE)));
+      if (range === undefined) continue;
+      found.push(range);
+      at = Math.max(at, Math.ceil(range.end / PIECE) * PIECE - PIECE);
+    }
+    for (const { name, value } of this.#short)
+      for (let at = text.indexOf(value); at !== -1; at = text.indexOf(value, at + value.length))
+        found.push({ start: at, end: at + value.length, name });
+    return found.map((range) => withoutQuotes(text, range)).filter(({ start, end }) => start < end);
+  }
+}
+
+/** The longest part of a form around `at`, if it is long enough. */
+function longestAt(text: string, at: number, places: readonly Place[] = []): Range | undefined {
+  let best: Range | undefined;
+  for (const { form, offset } of places) {
+    const { name, value } = form;
+    let [left, right] = [0, PIECE];
+    while (left < Math.min(at, offset) && text[at - left - 1] === value[offset - left - 1]) left++;
+    while (offset + right < value.length && text[at + right] === value[offset + right]) right++;
+    const length = best === undefined ? MIN_PART : best.end - best.start + 1;
+    if (left + right >= length) best = { start: at - left, end: at + right, name };
+  }
+  return best;
+}
+
+/** Quotes and backslashes at the ends may belong to the text around: JSON must remain valid. */
+function withoutQuotes(text: string, { start, end, name }: Range): Range {
+  let [first, last] = [start, end];
+  while (first < last && /["\\]/.test(text[first] ?? "")) first++;
+  while (last > first && /["\\]/.test(text[last - 1] ?? "")) last--;
+  return { start: first, end: last, name };
+}
+
+/** The ranges in order; those that overlap are one. */
+function joined(ranges: readonly Range[]): readonly Range[] {
+  const result: Range[] = [];
+  for (const range of ranges.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+    const last = result.at(-1);
+    if (last === undefined || range.start >= last.end) result.push(range);
+    else result[result.length - 1] = { ...last, end: Math.max(last.end, range.end) };
+  }
+  return result;
+}
+
+/** A value as programs write it: plain, escaped for JSON or a URL, escaped twice, and in Base64. */
+function formsOf(value: string): ReadonlySet<string> {
+  const [json, url] = [jsonForm(value), encodeURIComponent(value.toWellFormed())];
+  const bytes = Buffer.from(value);
+  const base64 = [0, 1, 2].map((shift) => base64Form(bytes, shift));
+  const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
+  return new Set([value, json, jsonForm(json), ...urlForms(value), ...urlForms(url), ...base64, ...urlSafe]);
+}
+
+function jsonForm(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+/** As JavaScript, forms and other programs escape for a URL, with hexadecimal digits in capitals or not. */
+function urlForms(value: string): readonly string[] {
+  const form = new URLSearchParams({ v: value }).toString().slice(2);
+  const plain = encodeURIComponent(value.toWellFormed());
+  const forms = [
+    plain,
+    form,
+    form.replaceAll("+", "%20"),
+    form.replaceAll("+", "%20").replaceAll("%2F", "/"),
+  ];
+  return [...forms, ...forms.map((each) => each.replaceAll(/%../g, (escape) => escape.toLowerCase()))];
+}
+
+/** Base64 of the bytes after `shift` unknown ones, without the characters that depend on neighbours. */
+function base64Form(bytes: Buffer, shift: number): string {
+  const text = Buffer.concat([Buffer.alloc(shift), bytes])
+    .toString("base64")
+    .replace(/=+$/, "");
+  const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+  return text.slice(Math.ceil((shift * 8) / 6), end);
+}
+
+/** More is no set of credentials. */
+const MAX_SECRETS = 500;
+const MAX_LENGTH = 20_000;
+
+/**
+ * The secrets among named values (an environment, headers): values of at least 8 characters whose name says
+ * that they are credentials, and passwords in addresses. Of values in several lines each line counts, of JSON
+ * each text whose name says so.
+ */
+export function secretsOf(values: { readonly [name: string]: string | undefined }): readonly Secret[] {
+  const secrets = new Map<string, Secret>();
+  for (const [name, value] of Object.entries(values)) {
+    for (const part of partsOf(name, value?.trim() ?? "")) {
+      if (secrets.size < MAX_SECRETS && !secrets.has(part)) secrets.set(part, { name, value: part });
+    }
+  }
+  return [...secrets.values()];
+}
+
+function partsOf(name: string, value: string): readonly string[] {
+  if (value.length > MAX_LENGTH) return [];
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
+  if (isAddress || !isCredentialName(name)) return urlPasswords(value);
+  const json = value.startsWith("{") ? jsonParts(value) : [];
+  if (json.length > 0) return json;
+  const lines = value.split("\n").map((line) => line.trim());
+  if (lines.length > 1) return lines.filter((line) => line.length >= 16 && !line.startsWith("-----"));
+  const secret = value.replace(/^(?:Bearer|Basic|Token)\s+/i, "");
+  return isSecretValue(secret) ? [secret] : [];
+}
+
+function jsonParts(text: string): readonly string[] {
+  const parts: string[] = [];
+  const visit = (name: string, value: unknown): void => {
+    if (typeof value === "string") parts.push(...partsOf(name, value.trim()));
+    else if (typeof value === "object" && value !== null)
+      for (const [key, item] of Object.entries(value)) visit(key, item);
+  };
+  const parsed = safeParse(text);
+  if (parsed.ok) visit("", parsed.value);
+  return parts;
 }

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ALNUM, noise } from "../../../test/permission/noise.ts";
 import { ENCODINGS, numbersFrom, randomSecret } from "../../../test/permission/secret-encodings.ts";
-import { createRedaction } from "./create-redaction.ts";
-import { secretsOf } from "./known-values.ts";
+import { createRedaction, secretsOf } from "./create-redaction.ts";
 
 test.each(ENCODINGS)("random values are found: %s", (_name, encode) => {
   const random = numbersFrom(42);

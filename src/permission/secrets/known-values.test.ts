@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secretsOf } from "./known-values.ts";
+import { secretsOf } from "./create-redaction.ts";
 
 test("values under names of credentials and passwords in addresses are secrets, everything else is none", () => {
   const found = secretsOf({

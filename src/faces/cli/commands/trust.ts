@@ -3,8 +3,7 @@ import { changeTrust, openTrustedProject, readTrust } from "../../../coding/proj
 import { existingFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
-import type { TrustItem } from "../../../permission/trust/trust-item.ts";
-import type { TrustedProject } from "../../../permission/trust/trusted-project.ts";
+import type { TrustedProject, TrustItem } from "../../../permission/trusted-project.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { delimiter, isAbsolute, join, parse, resolve, sep } from "node:path";
-import { sessionPlace } from "../../system/session-temporary.ts";
-import { spelledPath } from "../../system/spelled-path.ts";
-import { fold } from "./match-path.ts";
+import { sessionPlace } from "../system/session-temporary.ts";
+import { spelledPath } from "../system/spelled-path.ts";
+import { fold } from "./match-text.ts";
 
 /** Where paths start and how they are spelled. */
 export interface PathSpaceOptions {

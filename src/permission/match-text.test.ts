@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PathPattern } from "./match-path.ts";
+import { PathPattern } from "./match-text.ts";
 
 /** The same by a regular expression, which takes its time. */
 function slowly(pattern: string, path: string): boolean {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { isWrittenByGit, linesBeyondGit } from "./git-config-lines.ts";
+import { isWrittenByGit, linesBeyondGit } from "./git-settings.ts";
 
 const hasGit = spawnSync("git", ["--version"]).status === 0;
 

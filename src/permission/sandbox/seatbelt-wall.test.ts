@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ProfileRequest, seatbeltProfile } from "./seatbelt-profile.ts";
+import { type ProfileRequest, seatbeltProfile } from "./seatbelt-wall.ts";
 
 const REQUEST: ProfileRequest = {
   writable: ["/Users/me/p", "/private/tmp/s"],

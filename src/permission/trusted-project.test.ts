@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isNanoAgentError } from "../../core/base/errors.ts";
-import { contentHash, type TrustItem } from "./trust-item.ts";
-import { parseTrustRecord, TrustRecord } from "./trust-record.ts";
-import { TrustedProject } from "./trusted-project.ts";
+import { isNanoAgentError } from "../core/base/errors.ts";
+import {
+  contentHash,
+  parseTrustRecord,
+  TrustedProject,
+  type TrustItem,
+  TrustRecord,
+} from "./trusted-project.ts";
 
 const item = (path: string, content: string): TrustItem => ({
   kind: "mcp_server",

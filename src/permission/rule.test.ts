@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../core/base/errors.ts";
-import { parseRule, parseRules } from "./parse-rule.ts";
-import { ruleText } from "./rule.ts";
+import { parseRule, parseRules, ruleText } from "./rule.ts";
 
 const GOOD: readonly (readonly [text: string, ...rules: string[]])[] = [
   ["bash(git status*)", "bash(git status*)"],

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../../test/temp-folder.ts";
+import { tempFolder } from "../../test/temp-folder.ts";
 import { PathSpace } from "./path-space.ts";
 
 test("links are followed, also before .. and for what is not there yet", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SECRET_FILES, secretInWord, secretPattern } from "./secret-files.ts";
+import { SECRET_FILES, secretInWord, secretPattern } from "./built-in-rules.ts";
 
 test("every pattern is found where a path or a word shows it", () => {
   const examples = SECRET_FILES.map((pattern) => `/x/${pattern.replaceAll("**", "a").replaceAll("*", "b")}`);
