@@ -10,8 +10,8 @@ import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
-import type { RuleAction } from "../../permission/rule.ts";
-import { isPeerName, parseRule, toToolName } from "../../permission/rule.ts";
+
+import { isPeerName, parseRule, type RuleAction, toToolName } from "../../permission/rule.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { parseConfigText } from "../settings/parse-config.ts";
