@@ -4,13 +4,11 @@ import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
-import { textOf } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
-import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type { NewQuestion, Question, QuestionListener, QuestionReply } from "../../view/question.ts";
@@ -39,12 +37,13 @@ import { RunControl } from "./run-control.ts";
 import { runUserCommand } from "./run-user-command.ts";
 import { sessionInfo, sessionStats } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
+import type { SessionQueue } from "./session-queue.ts";
 
 type Abortable = { readonly signal?: AbortSignal };
 
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
-  readonly queue: MessageQueue;
+  readonly queue: SessionQueue;
   readonly #parts: SessionParts;
   readonly #models: ModelControl;
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
@@ -97,7 +96,7 @@ export class LiveSession implements CodingSession {
     notices.add(this.#models.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     await this.#runs.takeUpQuestions();
-    this.#runs.takeUpQueue();
+    this.queue.restore(session);
   }
 
   get id(): string {
@@ -136,11 +135,11 @@ export class LiveSession implements CodingSession {
 
   steer(input: Input): string {
     this.#assertOpen();
-    return this.#runs.steer(input);
+    return this.queue.steer(input);
   }
 
   unsteer(id: string): string | undefined {
-    return this.#runs.unsteer(id);
+    return this.queue.unsteer(id);
   }
 
   get lastOutcome(): Outcome | undefined {
@@ -351,7 +350,7 @@ export class LiveSession implements CodingSession {
       state: this.#state,
       queue: this.queue.items,
       queueHeld: this.queue.held,
-      steering: this.#runs.steered.pending.map(({ id, content }) => ({ id, text: textOf(content) })),
+      steering: this.queue.steering.map(({ id, text }) => ({ id, text })),
       questions: this.questions,
       model: view.name,
       effort,

@@ -3,11 +3,9 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent, ApprovalRequestEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
 import { defined } from "../../core/base/defined.ts";
-import { errorMessage, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
-import { newUuid } from "../../core/base/ids.ts";
-import type { ToolInput, UserBlock } from "../../core/message/block.ts";
-import { type Input, toMessages } from "../../core/message/input.ts";
-import { textOf } from "../../core/message/message.ts";
+import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import type { ToolInput } from "../../core/message/block.ts";
+import type { Input } from "../../core/message/input.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import type { Outcome } from "../../view/outcome.ts";
@@ -17,12 +15,10 @@ import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
-import { KeptQueue } from "./kept-queue.ts";
 import { openApprovals } from "./left-questions.ts";
 import { LiveRun } from "./live-run.ts";
 import type { SessionParts } from "./session-parts.ts";
-import { SteeredMessages, type SteeringContent } from "./steered-messages.ts";
-import { WaitingMessages } from "./waiting-messages.ts";
+import { SessionQueue } from "./session-queue.ts";
 
 /** Options of a {@link RunControl}. */
 export interface RunControlOptions {
@@ -64,49 +60,34 @@ type LeftAnswer = Extract<ApprovalAnswer, object>;
 
 /** The runs of a session, one at a time, and the messages that wait for them. */
 export class RunControl {
-  readonly queue: WaitingMessages;
-  readonly steered: SteeredMessages;
+  readonly queue: SessionQueue;
   readonly #options: RunControlOptions;
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
   /** Answers to questions of earlier processes, by call. */
   readonly #approvals = new Map<string, LeftAnswer>();
-  readonly #keptQueue: KeptQueue;
   readonly #closing = new AbortController();
   /** Calls outside of a run. */
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(options: RunControlOptions) {
-    const { onChange, isCommand, agent, parts } = options;
+    const { onChange, isCommand, isBlocked, agent, parts } = options;
     this.#options = options;
-    this.#keptQueue = new KeptQueue({
+    this.queue = new SessionQueue({
       agent,
-      onFault: (error) => {
-        const message = `The queue is not stored and ends with this process. ${errorMessage(error)}`;
-        parts.notices.add({ level: "warning", code: "other", message });
-      },
-    });
-    this.queue = new WaitingMessages({
-      onChange: () => {
-        this.#keptQueue.keep(() => this.queue.items);
-        onChange();
-      },
+      hooks: parts.composed.hooks,
+      isKept: parts.session.kept !== undefined,
       isCommand,
-      isStored: async () => parts.session.kept !== undefined && (await this.#keptQueue.stored),
-      onReady: () => this.sendWaiting(),
-      sendNow: (input) => {
-        const id = this.steer(input);
-        if (this.queue.items.some((item) => item.id === id)) this.queue.move(id, 0);
+      runSignal: () => this.#run?.signal,
+      start: (input) => {
+        if (this.#run !== undefined || isBlocked()) return false;
+        this.start({ input, isQueued: true });
+        return true;
       },
-    });
-    this.steered = new SteeredMessages({
-      parts,
-      agent,
-      queue: this.queue,
-      wait: (content) => this.#wait(content),
-      run: () => this.#run,
+      onReady: () => this.sendWaiting(),
       onChange,
+      onNotice: (notice) => parts.notices.add(notice),
     });
   }
 
@@ -118,13 +99,6 @@ export class RunControl {
   get approver(): Partial<Pick<ComposedPermission, "approve">> {
     const { composed, desk } = this.#options.parts;
     return desk.isAttended ? { approve: composed.permission.approve } : {};
-  }
-
-  /** Takes up the messages that waited when the session was left. Nothing of them goes out by itself. */
-  takeUpQueue(): void {
-    const messages = this.#keptQueue.restored(this.#options.parts.session);
-    if (messages.length > 0) this.queue.hold();
-    for (const { text, images } of messages) this.queue.add(text, images);
   }
 
   /** Makes a call outside of a run; it ends with the session. */
@@ -142,7 +116,7 @@ export class RunControl {
     await this.stop(reason);
     this.#closing.abort(new NanoAgentError("aborted", reason));
     await Promise.allSettled(this.#calls);
-    await this.#keptQueue.stored;
+    await this.queue.settled;
   }
 
   start(begun: RunStart): LiveRun {
@@ -161,23 +135,6 @@ export class RunControl {
     this.#run = run;
     void this.#perform(run, begun);
     return run;
-  }
-
-  /** To the run at work, else as the input of one. A command waits for a run of its own. */
-  steer(input: Input): string {
-    const { isBlocked, isCommand } = this.#options;
-    const content = steeringOf(input);
-    if (this.#run === undefined && !isBlocked()) {
-      this.start({ input, isQueued: true });
-      return newUuid();
-    }
-    const waits = this.#run === undefined || isCommand(textOf(content));
-    return waits ? this.#wait(content) : this.steered.add(content);
-  }
-
-  unsteer(id: string): string | undefined {
-    const isWaiting = this.queue.items.some((each) => each.id === id);
-    return isWaiting ? this.queue.remove(id) : this.steered.remove(id);
   }
 
   async stop(reason: string): Promise<void> {
@@ -289,9 +246,9 @@ export class RunControl {
     if (this.#run !== undefined || this.#goOnAnswered()) return;
     if (GOES_ON.has(stopReason)) this.sendWaiting();
     else {
-      this.#keepWaiting();
+      this.queue.holdAll();
       const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
-      if (isQueued === true && input !== undefined && !isKept) this.#putBack(input);
+      if (isQueued === true && input !== undefined && !isKept) this.queue.putBack(input);
     }
     const { composed, desk } = this.#options.parts;
     if (!this.isRunning && desk.isAttended) composed.hooks?.waiting();
@@ -323,32 +280,13 @@ export class RunControl {
       if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
       const reason = await hooks.stop(count > 0, options.signal);
       if (reason === undefined || options.signal.aborted) break;
-      agent().steer(reason);
+      const id = agent().steer(reason);
       result = await agent().run(undefined, { ...again, maxIterations: left });
+      // It belongs to this run alone, should that have ended before it was taken.
+      agent().unsteer(id);
       left -= result.iterations;
     }
     return (facts) => outcomeOf(result, facts);
-  }
-
-  /** After a run that was cut nothing goes out by itself; what was meant for it waits in the queue. */
-  #keepWaiting(): void {
-    const messages = this.steered.pending;
-    if (messages.length > 0 || this.queue.items.length > 0) this.queue.hold();
-    // It was meant to go before what was queued.
-    let place = 0;
-    for (const { id, content } of messages)
-      if (this.steered.remove(id) !== undefined) this.queue.move(this.#wait(content), place++);
-  }
-
-  /** A message that could not be stored waits again, as the first. */
-  #putBack(input: Input): void {
-    this.queue.hold();
-    this.queue.move(this.#wait(steeringOf(input)), 0);
-  }
-
-  #wait(content: SteeringContent): string {
-    const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
-    return this.queue.add(textOf(content), images);
   }
 
   /** The command that goes on with the session, as long as something of it is stored. */
@@ -368,12 +306,4 @@ function approvalOf(reply: QuestionReply): LeftAnswer {
     ...(reason !== undefined && { reason: `the user said: ${reason}` }),
     ...(choice === "stop" && { stop: true }),
   };
-}
-
-function steeringOf(input: Input): SteeringContent {
-  if (typeof input === "string") return input;
-  const messages = toMessages(input);
-  if (messages.some(({ role }) => role === "assistant"))
-    throw misuse("steer() takes messages of the user: set role to user.");
-  return messages.flatMap(({ content }) => content as readonly UserBlock[]);
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { keptMessages } from "../../coding/session/kept-queue.ts";
+import { storedMessages } from "../../coding/session/session-queue.ts";
 import { openQuestions } from "../../coding/session/left-questions.ts";
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import type { UserPaths } from "../../coding/settings/paths.ts";
@@ -240,8 +240,8 @@ export class KeptSession implements HostedSession {
     // It may have been opened meanwhile, and answered.
     if (this.#host.served(this.id) !== undefined) return this.#waiting();
     this.#host.seen(this.id, questions);
-    const left = entries.findLast((entry) => keptMessages(entry, this.id) !== undefined);
-    const messages = left === undefined ? [] : (keptMessages(left, this.id) ?? []);
+    const left = entries.findLast((entry) => storedMessages(entry, this.id) !== undefined);
+    const messages = left === undefined ? [] : (storedMessages(left, this.id) ?? []);
     const queue = messages.map(({ text }, at) => ({ id: String(at), text }));
     return { questions, queue, held: queue.length > 0 };
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { bareQueue } from "../../../test/coding-session/bare-queue.ts";
 import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { WaitingMessages } from "../../coding/session/waiting-messages.ts";
 import type { ControlPorts } from "./commands/control.ts";
 import { Controller } from "./controller.ts";
 import { keymapOf } from "./editor/keymap.ts";
@@ -57,13 +57,7 @@ test("an unknown command that was written before there is a session stays to be 
 /** A screen with a session in which a run is at work, and messages that wait for it. */
 function withQueue(...texts: readonly string[]) {
   const waiting = (): readonly string[] => queue.items.map(({ text }) => text);
-  const queue: WaitingMessages = new WaitingMessages({
-    onChange: () => undefined,
-    onReady: () => undefined,
-    sendNow: () => undefined,
-    isCommand: () => false,
-    isStored: async () => true,
-  });
+  const { queue } = bareQueue({ isCommand: () => false });
   for (const text of texts) queue.add(text);
   const { controller, screen, session, asked } = withoutSession();
   Object.assign(session, { queue, stop: async () => queue.hold() });

@@ -1,23 +1,30 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { bareQueue } from "../../../test/coding-session/bare-queue.ts";
+import type { JournalEntry, NoteEntry } from "../../core/agent/entries.ts";
+import type { Json } from "../../core/base/errors.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
-import { WaitingMessages } from "./waiting-messages.ts";
+import type { QueuedMessage } from "../../view/message-queue.ts";
+import type { SessionQueue } from "./session-queue.ts";
 
-function queue() {
-  const sent: Input[] = [];
-  const messages = new WaitingMessages({
-    onChange: () => undefined,
-    onReady: () => undefined,
-    sendNow: (text) => sent.push(text),
-    isCommand: (text) => text.startsWith("/"),
-    isStored: async () => true,
-  });
-  return { messages, sent };
+/** A queue that is stored in a list of entries. */
+function storedIn(entries: JournalEntry[], sessionId: string) {
+  const note = async (kind: string, data: Json): Promise<NoteEntry> => {
+    const entry = { id: String(entries.length), time: 0, type: "note", kind, data } as const;
+    entries.push(entry as unknown as JournalEntry);
+    return entry as unknown as NoteEntry;
+  };
+  const agent = { note, sessionId, pendingSteering: [], steer: () => "", unsteer: () => false };
+  const session = {
+    journal: { entries: () => entries.values() },
+    newestOf: () => entries.at(-1),
+  } as unknown as Parameters<SessionQueue["restore"]>[0];
+  return { ...bareQueue({ agent: () => agent }), session };
 }
 
 test("messages go out together up to a command, which goes by itself", () => {
-  const { messages } = queue();
+  const { queue: messages } = bareQueue();
   for (const text of ["a", "b", "/c", "d"]) messages.add(text);
   expect([messages.next(), messages.next(), messages.next(), messages.next()]).toEqual([
     "a\n\nb",
@@ -28,7 +35,7 @@ test("messages go out together up to a command, which goes by itself", () => {
 });
 
 test("while the queue is held nothing goes out by itself; a message can be sent all the same", () => {
-  const { messages, sent } = queue();
+  const { queue: messages, sent } = bareQueue();
   messages.hold();
   const id = messages.add("a");
   messages.add("b");
@@ -39,7 +46,7 @@ test("while the queue is held nothing goes out by itself; a message can be sent 
 });
 
 test("an empty message, and an id that does not wait, are refused", () => {
-  const { messages } = queue();
+  const { queue: messages } = bareQueue();
   for (const misuse of [
     () => messages.add(" "),
     () => messages.edit("message_1", "a"),
@@ -58,7 +65,7 @@ test("whatever is done with the queue, every message goes out once, in the order
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const { messages, sent } = queue();
+      const { queue: messages, sent } = bareQueue();
       let model: { id: string; text: string }[] = [];
       let held = false;
       const out: Input[] = [];
@@ -108,7 +115,7 @@ test("whatever is done with the queue, every message goes out once, in the order
 });
 
 test("images wait with their text and go out with it, after the texts of all that go together", () => {
-  const { messages, sent } = queue();
+  const { queue: messages, sent } = bareQueue();
   const image = (data: string): ImageBlock => ({
     type: "image",
     source: { type: "base64", media_type: "image/png", data },
@@ -125,4 +132,63 @@ test("images wait with their text and go out with it, after the texts of all tha
     [{ type: "text", text: "a\n\nb, changed\n\nc" }, image("AA=="), image("BB==")],
     [[{ type: "text", text: "with words" }, image("CC==")]],
   ]);
+});
+
+test("whatever is done with a queue, what waits is found again, in its order, and a copy of the session has none of it", async () => {
+  const step = fc.record({
+    act: fc.constantFrom("add", "edit", "move", "remove", "next", "settle"),
+    at: fc.nat(9),
+    text: fc.string({ minLength: 1 }).filter((text) => text.trim() !== ""),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const entries: JournalEntry[] = [];
+      const { queue } = storedIn(entries, "one");
+      const image = { type: "image", source: { type: "url", url: "https://a.example/x.png" } } as const;
+      for (const { act, at, text } of steps) {
+        const id = queue.items[at]?.id;
+        if (act === "add") queue.add(text, at > 6 ? [image] : []);
+        else if (act === "next") queue.next();
+        else if (act === "settle") await queue.settled;
+        else if (id !== undefined && act === "edit") queue.edit(id, text);
+        else if (id !== undefined && act === "move") queue.move(id, text.length);
+        else if (id !== undefined && act === "remove") queue.remove(id);
+      }
+      await queue.settled;
+      const again = storedIn(entries, "one");
+      const copy = storedIn(entries, "two");
+      for (const each of [again, copy]) each.queue.restore(each.session);
+      const texts = (items: readonly QueuedMessage[]) => items.map(({ id: _id, ...message }) => message);
+      expect([texts(again.queue.items), again.queue.held, texts(copy.queue.items)]).toEqual([
+        texts(queue.items),
+        queue.items.length > 0,
+        [],
+      ]);
+    }),
+  );
+});
+
+test("a message that goes out at once leaves nothing in the journal", async () => {
+  const entries: JournalEntry[] = [];
+  const { queue } = storedIn(entries, "one");
+  queue.add("go");
+  queue.next();
+  await queue.settled;
+  expect(entries).toEqual([]);
+});
+
+test("entries that are no queue, or a damaged one, are passed over", () => {
+  const note = (kind: string, data: Json): JournalEntry =>
+    ({ id: "n", time: 0, type: "note", kind, data }) as unknown as JournalEntry;
+  const { queue, session } = storedIn(
+    [
+      note("queue", { session: "one", messages: [{ text: "kept" }] }),
+      note("shell", { command: "ls" }),
+      note("queue", ["damaged"]),
+      note("queue", { session: "one", messages: "damaged" }),
+    ],
+    "one",
+  );
+  queue.restore(session);
+  expect(queue.items.map(({ text }) => text)).toEqual(["kept"]);
 });

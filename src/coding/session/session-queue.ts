@@ -1,0 +1,319 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
+import { defined } from "../../core/base/defined.ts";
+import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
+import { createIds, newUuid } from "../../core/base/ids.ts";
+import { isRecord } from "../../core/base/json.ts";
+import type { ImageBlock, UserBlock } from "../../core/message/block.ts";
+import { type Input, toMessages } from "../../core/message/input.ts";
+import { textOf } from "../../core/message/message.ts";
+import type { MessageQueue, QueuedMessage } from "../../view/message-queue.ts";
+import type { Notice } from "../../view/notice.ts";
+import type { SessionHooks } from "../plugins/session-hooks.ts";
+import type { OpenSession } from "../setup/open-session.ts";
+
+/** The parts of a session that its queue works with. */
+export interface QueueHost {
+  readonly agent: () => Pick<Agent, "note" | "sessionId" | "steer" | "unsteer" | "pendingSteering">;
+  readonly hooks: Pick<SessionHooks, "hasSubmit" | "submit"> | undefined;
+  /** False when the session is not kept on disk. */
+  readonly isKept: boolean;
+  readonly isCommand: (text: string) => boolean;
+  /** The signal of the running run; undefined between runs. */
+  readonly runSignal: () => AbortSignal | undefined;
+  /** Starts a run with a message. False when no run may begin now. */
+  readonly start: (input: Input) => boolean;
+  /** Called when messages may go out, should nothing run. */
+  readonly onReady: () => void;
+  readonly onChange: () => void;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+/** The kind of the `note` entry that holds the waiting messages; the newest one counts. */
+const QUEUE_NOTE = "queue";
+
+/**
+ * A message on its way to the model. `waiting`: for the end of the run · `judging`: for hooks, then for the
+ * running run · `steering`: for the next request of the run; the agent has it.
+ */
+interface QueueItem extends QueuedMessage {
+  readonly state: "waiting" | "judging" | "steering";
+  /** Id of the agent's message, which hooks may have added to. */
+  readonly sentId?: string;
+}
+
+/** The messages of a session that the model has not got yet, in one list. */
+export class SessionQueue implements MessageQueue {
+  readonly #host: QueueHost;
+  readonly #ids = createIds();
+  #items: readonly QueueItem[] = [];
+  #held = false;
+  /** Hooks judge one message after the other. */
+  #judging: Promise<void> = Promise.resolve();
+  #written = "[]";
+  #writing: Promise<boolean> = Promise.resolve(true);
+
+  constructor(host: QueueHost) {
+    this.#host = host;
+  }
+
+  get items(): readonly QueuedMessage[] {
+    return this.#waiting.map(shown);
+  }
+
+  /** The messages that the running run gets with its next request, as they were written. */
+  get steering(): readonly QueuedMessage[] {
+    return this.#sent.map(shown);
+  }
+
+  get held(): boolean {
+    return this.#held;
+  }
+
+  add(text: string, images: readonly ImageBlock[] = []): string {
+    return this.#add(text, images, "waiting");
+  }
+
+  edit(id: string, text: string): void {
+    assertText(text);
+    const { images } = this.#item(id);
+    this.#change(id, { id, text, ...defined({ images }), state: "waiting" });
+  }
+
+  move(id: string, index: number): void {
+    const item = this.#item(id);
+    const others = this.#waiting.filter((each) => each !== item);
+    this.#set([...this.#sent, ...others.toSpliced(Math.max(0, index), 0, item)]);
+  }
+
+  remove(id: string): string {
+    const { text } = this.#item(id);
+    this.#change(id, undefined);
+    return text;
+  }
+
+  hold(): void {
+    if (this.#held) return;
+    this.#held = true;
+    this.#changed();
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#changed();
+    this.#host.onReady();
+  }
+
+  async isStored(): Promise<boolean> {
+    return this.#host.isKept && (await this.#writing);
+  }
+
+  /** Resolves when everything is stored that can be. */
+  get settled(): Promise<unknown> {
+    return this.#writing;
+  }
+
+  sendNow(id: string): void {
+    const item = this.#item(id);
+    this.#change(id, undefined);
+    const steered = this.steer(joined([item]));
+    if (this.#waiting.some((each) => each.id === steered)) this.move(steered, 0);
+  }
+
+  /** Sends a message to the running run, else as the input of one. A command waits for a run of its own. */
+  steer(input: Input): string {
+    const { agent, hooks, isCommand, runSignal, start } = this.#host;
+    const content = steeringOf(input);
+    const [text, images] = partsOf(content);
+    const signal = runSignal();
+    if (signal === undefined && start(input)) return newUuid();
+    if (signal === undefined || isCommand(text)) return this.#add(text, images, "waiting");
+    if (hooks?.hasSubmit === true) {
+      const id = this.#add(text, images, "judging");
+      this.#judging = this.#judging.then(() => this.#judge(id, content, signal)).catch(() => undefined);
+      return id;
+    }
+    const id = agent().steer(content);
+    this.#set([
+      ...this.#sent,
+      ...this.#waiting,
+      { ...messageOf(id, text, images), state: "steering", sentId: id },
+    ]);
+    return id;
+  }
+
+  /** Removes a message and returns its text; `undefined` when the model has it. */
+  unsteer(id: string): string | undefined {
+    const item = this.#items.find((each) => each.id === id);
+    if (item?.sentId !== undefined && !this.#host.agent().unsteer(item.sentId)) return undefined;
+    if (item !== undefined) this.#change(id, undefined);
+    return item?.text;
+  }
+
+  /** Takes out what goes next: the messages up to the first command as one, or that command. */
+  next(): Input | undefined {
+    const waiting = this.#waiting;
+    if (this.#held || waiting.length === 0) return undefined;
+    const command = waiting.findIndex(({ text }) => this.#host.isCommand(text));
+    const count = command === 0 ? 1 : command === -1 ? waiting.length : command;
+    this.#set([...this.#sent, ...waiting.slice(count)]);
+    return joined(waiting.slice(0, count));
+  }
+
+  /** Holds everything after an interrupted run; what was meant for that run waits first. */
+  holdAll(): void {
+    const { agent } = this.#host;
+    const late = this.#sent.filter(({ sentId = "" }) => agent().unsteer(sentId));
+    const waiting = this.#waiting;
+    if (late.length + waiting.length === 0) return;
+    this.#held = true;
+    this.#set([...late.map((each): QueueItem => ({ ...shown(each), state: "waiting" })), ...waiting]);
+  }
+
+  /** Holds a message that could not be stored, as the first. */
+  putBack(input: Input): void {
+    this.hold();
+    this.move(this.add(...partsOf(steeringOf(input))), 0);
+  }
+
+  /** Restores the messages that waited when the session was left, and holds them. */
+  restore({ journal, newestOf }: Pick<OpenSession, "journal" | "newestOf">): void {
+    if (newestOf("note") === undefined) return;
+    const { sessionId } = this.#host.agent();
+    let messages: readonly StoredMessage[] = [];
+    for (const entry of journal.entries()) messages = storedMessages(entry, sessionId) ?? messages;
+    this.#written = JSON.stringify(messages);
+    if (messages.length > 0) this.hold();
+    for (const { text, images } of messages) this.add(text, images);
+  }
+
+  get #waiting(): readonly QueueItem[] {
+    return this.#items.filter(({ state }) => state !== "steering");
+  }
+
+  /** Steering messages that the agent still has. */
+  get #sent(): readonly QueueItem[] {
+    const pending = new Set(this.#host.agent().pendingSteering.map(({ id }) => id));
+    return this.#items.filter(({ sentId }) => sentId !== undefined && pending.has(sentId));
+  }
+
+  #item(id: string): QueueItem {
+    const item = this.#waiting.find((each) => each.id === id);
+    if (item !== undefined) return item;
+    throw misuse(`No message ${JSON.stringify(id)} waits: it was sent or taken back. See queue.items.`);
+  }
+
+  #add(text: string, images: readonly ImageBlock[], state: QueueItem["state"]): string {
+    if (images.length === 0) assertText(text);
+    const id = this.#ids("message");
+    this.#set([...this.#items, { ...messageOf(id, text, images), state }]);
+    this.#host.onReady();
+    return id;
+  }
+
+  async #judge(id: string, content: Content, signal: AbortSignal): Promise<void> {
+    const { agent, hooks, runSignal, onNotice } = this.#host;
+    // Edited, removed or too late: it is judged when it goes out.
+    const judged = (): QueueItem | undefined =>
+      runSignal() === signal
+        ? this.#items.find((each) => each.id === id && each.state === "judging")
+        : undefined;
+    if (judged() === undefined) return;
+    const said = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+    const verdict = await hooks?.submit(textOf(said), signal);
+    const item = judged();
+    if (verdict === undefined || item === undefined) return;
+    const { blocked, context } = verdict;
+    if (blocked !== undefined) {
+      this.#change(id, undefined);
+      onNotice({ level: "warning", code: "hook", message: `The message was not sent: ${blocked}` });
+      return;
+    }
+    const added = context.map((text) => ({ type: "text", text: `\n\n${text}` }) as const);
+    this.#change(id, { ...item, state: "steering", sentId: agent().steer([...said, ...added]) });
+  }
+
+  #change(id: string, item: QueueItem | undefined): void {
+    this.#set(this.#items.flatMap((each) => (each.id === id ? (item ?? []) : each)));
+  }
+
+  #set(items: readonly QueueItem[]): void {
+    this.#items = items;
+    this.#changed();
+  }
+
+  #changed(): void {
+    // Once it has settled: a message that goes out at once has never waited.
+    this.#writing = this.#writing
+      .then(() => this.#write())
+      .then(
+        () => true,
+        (error: unknown) => {
+          const message = `The queue is not stored and ends with this process. ${errorMessage(error)}`;
+          this.#host.onNotice({ level: "warning", code: "other", message });
+          return false;
+        },
+      );
+    this.#host.onChange();
+  }
+
+  async #write(): Promise<void> {
+    const messages = this.#waiting.map(({ text, images }) => ({ text, ...defined({ images }) }));
+    const written = JSON.stringify(messages);
+    if (written === this.#written) return;
+    const agent = this.#host.agent();
+    await agent.note(QUEUE_NOTE, { session: agent.sessionId, messages: messages as unknown as Json });
+    this.#written = written;
+  }
+}
+
+/** A message of the queue, as the journal keeps it. */
+export type StoredMessage = Omit<QueuedMessage, "id">;
+
+/** The messages that an entry holds; `undefined` for one that is no note of this queue. */
+export function storedMessages(entry: JournalEntry, sessionId: string): readonly StoredMessage[] | undefined {
+  if (entry.type !== "note" || entry.kind !== QUEUE_NOTE || !isRecord(entry.data)) return undefined;
+  const { session, messages } = entry.data;
+  if (session !== sessionId || !Array.isArray(messages)) return undefined;
+  return messages.filter(isRecord).map(({ text, images }) => ({
+    text: String(text ?? ""),
+    ...(Array.isArray(images) ? { images: images as ImageBlock[] } : {}),
+  }));
+}
+
+function shown({ id, text, images }: QueueItem): QueuedMessage {
+  return { id, text, ...defined({ images }) };
+}
+
+function messageOf(id: string, text: string, images: readonly ImageBlock[]): QueuedMessage {
+  return { id, text, ...(images.length === 0 ? {} : { images }) };
+}
+
+type Content = string | readonly UserBlock[];
+
+function steeringOf(input: Input): Content {
+  if (typeof input === "string") return input;
+  const messages = toMessages(input);
+  if (messages.some(({ role }) => role === "assistant"))
+    throw misuse("steer() takes messages of the user: set role to user.");
+  return messages.flatMap(({ content }) => content as readonly UserBlock[]);
+}
+
+function partsOf(content: Content): [text: string, images: readonly ImageBlock[]] {
+  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+  return [textOf(content), images];
+}
+
+function joined(messages: readonly QueuedMessage[]): Input {
+  const text = messages.map((each) => each.text).join("\n\n");
+  const images = messages.flatMap((each) => each.images ?? []);
+  return images.length === 0
+    ? text
+    : [...(text.trim() === "" ? [] : [{ type: "text", text } as const]), ...images];
+}
+
+function assertText(text: string): void {
+  if (typeof text === "string" && text.trim() !== "") return;
+  throw misuse("A message of the queue is empty: write what is to be sent.");
+}
