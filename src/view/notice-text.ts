@@ -1,6 +1,7 @@
+import { withHiddenShown } from "../permission/hidden-characters.ts";
+import type { TrustItem } from "../permission/trusted-project.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import type { ModelReason, Notice } from "./notice.ts";
-import { leftOutText } from "./untrusted-text.ts";
 
 /** A notice in one line for people, not yet made safe for a terminal. */
 export function noticeText(notice: Notice): string {
@@ -28,7 +29,7 @@ const REASONS: { readonly [W in ModelReason]: string } = {
 };
 
 /** The repairs made to go on with the session, in one line for a person. */
-export function repairText({ damaged, droppedResults, interrupted }: RepairReport, path: string): string {
+function repairText({ damaged, droppedResults, interrupted }: RepairReport, path: string): string {
   const parts = [
     list(
       damaged,
@@ -58,3 +59,28 @@ function list<T>(items: readonly T[], head: (count: number) => string, show: (it
   if (items.length > SHOWN) shown.push("…");
   return `${head(items.length)} (${shown.join(", ")})`;
 }
+
+/** The name of an item, for people: `.mcp.json: MCP server db`. */
+export function itemName({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
+  const [file = "", ...name] = path.split("#");
+  const what = { config: "", mcp_server: "MCP server " }[kind as string] ?? `${kind} `;
+  return withHiddenShown(name.length === 0 ? `${what}${file}` : `${file}: ${what}${name.join("#")}`);
+}
+
+/** The parts left out of a project that is not trusted, in one line; each file is named once. */
+export function leftOutText(items: readonly Pick<TrustItem, "kind" | "path">[]): string {
+  const files = new Map<string, string>();
+  for (const item of items.slice(0, MAX_NAMES)) {
+    const [file = ""] = item.path.split("#");
+    const [before, name] = [files.get(file), itemName(item)];
+    files.set(
+      file,
+      before === undefined ? name : `${before}, ${name.replace(`${withHiddenShown(file)}: `, "")}`,
+    );
+  }
+  const more = items.length > MAX_NAMES ? ` and ${items.length - MAX_NAMES} more` : "";
+  return `left out, because this project is not trusted with it: ${[...files.values()].join("; ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
+}
+
+/** Enough for everything that settings can say. */
+const MAX_NAMES = 60;

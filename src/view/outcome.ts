@@ -1,10 +1,16 @@
-import type { DecisionCode } from "../core/agent/result.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
+import type { DecisionCode, RunResult } from "../core/agent/result.ts";
+import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
+import { GrowingText } from "../core/base/growing-text.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
+import { counted, shellArgument } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import type { Usage } from "../core/message/usage.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
-import type { ModelSpending } from "../journal/session-usage.ts";
+import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
+import { callTitle } from "./call-text.ts";
+import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 
 /** A call that was refused. */
 export interface Denial {
@@ -69,4 +75,282 @@ export interface Outcome {
   readonly goOn?: string;
   /** Absent for a plain success. */
   readonly advice?: Advice;
+}
+
+/** Facts about a run beside its result. */
+export interface OutcomeFacts extends TalliedFacts {
+  readonly signal?: EndingSignal | undefined;
+  /** The command that goes on with the session; absent when nothing is kept. */
+  readonly goOn?: string | undefined;
+  readonly wantsOutput: boolean;
+  /** True when commands can be confined, so that `auto` lets them run. */
+  readonly hasSandbox?: boolean;
+  readonly durationMs: number;
+}
+
+/** The outcome of a run that came to a result. */
+export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
+  const { stopReason, text, limit, error, output } = result;
+  const { signal, denials } = facts;
+  const missesOutput = facts.wantsOutput && output === undefined;
+  const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
+  const ending = { stopReason, limit, errorCode: error?.code, denials: denials.length, missesOutput };
+  const advice = adviceFor({ result, facts, code });
+  const exitCode = exitCodeOfRun(ending);
+  return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
+}
+
+/** The outcome of a run that threw, was given up, or never began. */
+export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text = ""): Outcome {
+  const hasFailed = facts.signal === undefined;
+  return outcome(facts, {
+    stopReason: error.code === "aborted" ? "aborted" : "error",
+    code: hasFailed ? "error_during_execution" : "error_interrupted",
+    exitCode: exitCodeOfError(error.code),
+    text,
+    error,
+    advice: hasFailed ? error.message : interrupted(facts),
+  });
+}
+
+/** The outcome of a message that hooks or rules kept from being sent. */
+export function refusedOutcome(reason: string, facts: OutcomeFacts): Outcome {
+  const advice = `The message was not sent: ${reason}`;
+  const refused = { stopReason: "denied", code: "error_denied", exitCode: EXIT.refused } as const;
+  return outcome(facts, { ...refused, text: "", advice });
+}
+
+/** The outcome of a message that a command has dealt with. */
+export function doneOutcome(facts: OutcomeFacts): Outcome {
+  return outcome(facts, { stopReason: "completed", code: "success", exitCode: EXIT.done, text: "" });
+}
+
+type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
+  readonly [F in "output" | "limit" | "error"]?: Outcome[F] | undefined;
+} & { readonly advice?: string | undefined };
+
+/** The exit code of the ending counts where no signal ended the run. */
+function outcome(
+  {
+    signal,
+    wantsOutput: _wantsOutput,
+    hasSandbox: _hasSandbox,
+    lastFailure: _lastFailure,
+    goOn,
+    ...tallied
+  }: OutcomeFacts,
+  { exitCode, advice: text, output, limit, error, ...ending }: Ending,
+): Outcome {
+  const advice = text === undefined ? undefined : { code: ending.code, text };
+  return {
+    ...tallied,
+    ...ending,
+    exitCode: signal === undefined ? exitCode : SIGNAL_EXITS[signal],
+    ...defined({ output, limit, error, goOn, advice }),
+  };
+}
+
+/** One more sentence that says how to go on; empty when nothing is kept. */
+export function goOnText(goOn: string | undefined): string {
+  return goOn === undefined ? "" : ` Go on with ${goOn}.`;
+}
+
+function interrupted(facts: OutcomeFacts): string {
+  const next = nextStep(facts, "run again and say what is left to do");
+  return `Interrupted. What was changed so far is kept; ${next}.`;
+}
+
+function codeOf({ stopReason, limit, error }: RunResult, missesOutput: boolean): OutcomeCode {
+  if (stopReason === "budget" && limit === "wall_time") return "error_max_wall_time";
+  const code = CODES[stopReason];
+  const neverCame = code === "success" || error?.details["neverCalled"] !== undefined;
+  return missesOutput && neverCame ? "error_max_structured_output_retries" : code;
+}
+
+const CODES: { readonly [reason in RunResult["stopReason"]]: OutcomeCode } = {
+  completed: "success",
+  finish_tool: "success",
+  structured_output: "success",
+  max_iterations: "error_max_turns",
+  budget: "error_max_budget_usd",
+  denied: "error_denied",
+  awaiting_approval: "error_denied",
+  awaiting_external: "error_during_execution",
+  loop_detected: "error_loop_detected",
+  output_limit: "error_output_limit",
+  refusal: "error_refusal",
+  aborted: "error_interrupted",
+  error: "error_during_execution",
+};
+
+interface RunEnd {
+  readonly result: RunResult;
+  readonly facts: OutcomeFacts;
+  readonly code: OutcomeCode;
+}
+
+function adviceFor({ result, facts, code }: RunEnd): string | undefined {
+  const again = `What was changed so far is kept; ${nextStep(facts, "run again to go on")}`;
+  const goOn = goOnText(facts.goOn);
+  switch (code) {
+    case "success":
+      return facts.denials.length === 0 ? undefined : denialAdvice(facts);
+    case "error_denied":
+      return denialAdvice(facts);
+    case "error_max_turns":
+      return `Turn limit: ${counted(facts.turns, "model request was", "model requests were")} made. ${again}, with a higher --max-turns.`;
+    case "error_max_budget_usd":
+      return `The budget is used up.${detailOf(result)} ${again}, with a higher --max-budget-usd.`;
+    case "error_max_wall_time":
+      return `The time is over.${failureOf(facts)} ${again}, with a longer --max-wall-time.`;
+    case "error_max_structured_output_retries":
+      return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
+    case "error_loop_detected":
+      return `The model kept repeating itself.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
+    case "error_output_limit":
+      return `${cutText(result)} ${again}, and ask for less at once.`;
+    case "error_refusal":
+      return `The model refused, or a filter of its provider did.${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
+    case "error_interrupted":
+      return interrupted(facts);
+    case "error_during_execution":
+      return result.error?.message ?? "The run failed.";
+  }
+}
+
+function cutText(result: RunResult): string {
+  const detail = detailOf(result);
+  return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
+}
+
+function refusalWords({ detail }: RunResult): string {
+  return detail === undefined ? "" : ` It says: ${/[.!?]$/.test(detail) ? detail : `${detail}.`}`;
+}
+
+/** The detail of the end beyond its kind, as one more sentence. */
+function detailOf({ detail }: RunResult): string {
+  return detail === undefined ? "" : ` ${detail}`;
+}
+
+/** The state of the last attempt of the request at work, as one more sentence. */
+function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
+  return lastFailure === undefined ? "" : ` The last attempt had failed: ${lastFailure}`;
+}
+
+/** Advice for the next step: go on where something is kept, else `otherwise`. */
+function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
+  return goOn === undefined ? otherwise : `go on with ${goOn}`;
+}
+
+function denialAdvice({ denials, goOn, hasSandbox = false }: OutcomeFacts): string {
+  const count =
+    denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
+  const calls = [...new Set(denials.map(refusedCall))].join("; ");
+  const next = nextStep({ goOn }, "run again");
+  // What a flag cannot allow comes first: with the others alone the run would be refused again.
+  const help = denials.map(helpBeyondFlags).find((each) => each !== undefined);
+  const flag = flagFor(denials, hasSandbox);
+  return `${count}: ${calls}. ${help ?? `${flag} would allow ${denials.length === 1 ? "it" : "all of them"}`}; ${next}.`;
+}
+
+/** A refused call in one line; why, unless only somebody to ask was missing. */
+function refusedCall({ name, input, reason, code }: Denial): string {
+  const title = callTitle(input);
+  const call = title === "" ? name : `${name} ${title}`;
+  return code === "nobody_to_ask" ? call : `${call}: ${reason.replace(/\.$/, "")}`;
+}
+
+/** One flag that would allow all of the calls. */
+function flagFor(denials: readonly Denial[], hasSandbox: boolean): string {
+  const isEdit = ({ name, suggestion = "" }: Denial): boolean =>
+    (name === "write" || name === "edit") && !/^\w+\([/~]/.test(suggestion);
+  const isConfined = ({ name, input }: Denial): boolean => name === "bash" && input["access"] === undefined;
+  if (denials.every(isEdit)) return "--permission-mode acceptEdits";
+  if (hasSandbox && denials.every((each) => isEdit(each) || isConfined(each)))
+    return "--permission-mode auto";
+  const rules = [...new Set(denials.map(({ suggestion }) => suggestion))];
+  const isListed = rules.every((rule) => rule !== undefined && !rule.includes(","));
+  return isListed ? `--allowed-tools ${shellArgument(rules.join(","))}` : "--yolo";
+}
+
+/** The help against a refusal where no flag that allows does: a rule of the user, plan mode, a person. */
+function helpBeyondFlags({ code: decided, questionCode }: Denial): string | undefined {
+  const code: DecisionCode | undefined = questionCode ?? decided;
+  switch (code) {
+    // A person who has just said no is not told how to say yes.
+    case "person":
+      return "Say what to do instead";
+    case "plan_mode":
+      return "To let it change things, choose another --permission-mode";
+    case "deny_rule":
+    case "ask_rule":
+      return "What allows it does not help against such a rule: take that rule away (nano-agent config shows the settings)";
+    case "protected_path":
+      return "No flag allows that: do it yourself, or say yes on the screen";
+    case "hook":
+      return "A hook refused it, which no flag changes: change the hook, or say what to do instead";
+    default:
+      return undefined;
+  }
+}
+
+/** The fields of an {@link Outcome} that come from the events of its run. */
+type TalliedFacts = Pick<Outcome, "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs"> & {
+  /** Why the request at work is to be repeated. */
+  readonly lastFailure: string | undefined;
+};
+
+/** Characters of an answer from which on no more of it is kept here. */
+const MAX_PARTIAL_CHARS = 200_000;
+
+/** The totals of a run so far; a fold over its events, good at any moment. */
+export class RunTally {
+  readonly #denials: Denial[] = [];
+  readonly #spent = new SpendingTally();
+  #partialText = new GrowingText();
+  #partialChars = 0;
+  #turns = 0;
+  #lastFailure: string | undefined;
+
+  /** Text of the newest answer so far, or its beginning. */
+  get partialText(): string {
+    return this.#partialText.toString();
+  }
+
+  get facts(): TalliedFacts {
+    const { usage, costUsd: cost, durationMs: apiDurationMs } = this.#spent.total;
+    const { models } = this.#spent;
+    const [denials, turns, lastFailure] = [this.#denials, this.#turns, this.#lastFailure];
+    return { denials, usage, cost, models, turns, apiDurationMs, lastFailure };
+  }
+
+  add(event: AgentEvent): void {
+    switch (event.type) {
+      case "turn_start":
+      case "retry":
+        this.#partialText = new GrowingText();
+        this.#partialChars = 0;
+        this.#lastFailure = event.type === "retry" ? event.error.message : undefined;
+        return;
+      case "text_delta":
+        if (this.#partialChars < MAX_PARTIAL_CHARS) this.#partialText.add(event.text);
+        this.#partialChars += event.text.length;
+        return;
+      default:
+        if (event.type === "assistant_message") {
+          this.#turns++;
+          this.#lastFailure = undefined;
+        }
+        this.#count(event);
+    }
+  }
+
+  /** Spending and refusals of a subagent count; its turns and words are its own. */
+  #count(event: AgentEvent): void {
+    if (event.type === "subagent") return this.#count(event.event);
+    this.#spent.add(event);
+    if (event.type !== "permission_decision" || event.action !== "deny") return;
+    const { name, callId, input, reason, code, questionCode, suggestion } = event;
+    this.#denials.push({ callId, name, input, reason, ...defined({ code, questionCode, suggestion }) });
+  }
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AssistantEntry } from "../../src/core/agent/entries.ts";
 import { addSpending, NO_SPENDING, SessionState, type SpendingEntry } from "../../src/core/agent/state.ts";
 import { sessionUsage } from "../../src/journal/session-usage.ts";
-import { RunTally } from "../../src/view/run-outcome.ts";
+import { RunTally } from "../../src/view/outcome.ts";
 
 const base = { id: "entry_1", parent: null, time: 0 };
 

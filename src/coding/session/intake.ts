@@ -6,11 +6,11 @@ import { errorMessage, misuse, type NanoAgentError } from "../../core/base/error
 import { nearest } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
-import { textOf } from "../../core/message/message.ts";
+import { type Message, textOf } from "../../core/message/message.ts";
 import { parseCommandCall } from "../../extensions/commands/command-file.ts";
+import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import { about } from "../../view/notice.ts";
-import { mentionedResources } from "./mentioned-resources.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
@@ -191,4 +191,37 @@ class CommandCalls {
     if (this.refusal !== undefined) throw misuse(this.refusal);
     return textOf(content);
   }
+}
+
+/** Options of {@link mentionedResources}. */
+interface MentionOptions {
+  readonly hub: Pick<McpHub, "readResource">;
+  readonly signal: AbortSignal;
+  readonly warn: (message: string) => void;
+}
+
+/** A server and a whole address with its scheme; punctuation behind it ends the sentence. */
+const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
+const MAX_MENTIONS = 8;
+
+/**
+ * The contents of resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most
+ * eight. A server that does not run is started. One that cannot be read is told, and its name stays a name.
+ */
+export async function mentionedResources(
+  text: string,
+  { hub, signal, warn }: MentionOptions,
+): Promise<readonly Message[]> {
+  const mentions = [...new Set([...text.matchAll(MENTION)].flatMap(([, mention]) => mention ?? []))];
+  const read = mentions.slice(0, MAX_MENTIONS).map(async (mention): Promise<readonly Message[]> => {
+    try {
+      const content = (await hub.readResource(mention, signal)) ?? [];
+      return content.length === 0 ? [] : [{ role: "user", content }];
+    } catch (error) {
+      signal.throwIfAborted();
+      warn(`The resource @${mention} cannot be read: ${errorMessage(error)}`);
+      return [];
+    }
+  });
+  return (await Promise.all(read)).flat();
 }

@@ -2,8 +2,7 @@ import type { AgentEvent } from "../../core/agent/entries.ts";
 import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { EventStream } from "../../core/base/event-stream.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
-import type { Outcome } from "../../view/outcome.ts";
-import { failedOutcome, type OutcomeFacts, RunTally } from "../../view/run-outcome.ts";
+import { failedOutcome, type Outcome, type OutcomeFacts, RunTally } from "../../view/outcome.ts";
 import type { SessionRun } from "./coding-session.ts";
 
 /** The session that a run belongs to. */

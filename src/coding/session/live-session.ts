@@ -32,10 +32,9 @@ import { commandIn } from "./intake.ts";
 import { LiveView } from "./live-view.ts";
 import { ModelControl } from "./model-control.ts";
 import { fault, Listeners } from "./notice-board.ts";
-import { rewindPoints } from "./rewind-points.ts";
 import { RunControl } from "./run-control.ts";
 import { runUserCommand } from "./run-user-command.ts";
-import { sessionInfo, sessionStats } from "./session-info.ts";
+import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { SessionQueue } from "./session-queue.ts";
 

@@ -13,7 +13,7 @@ import type {
   UndoOptions,
   UndoReport,
 } from "./coding-session.ts";
-import { rewindPoints } from "./rewind-points.ts";
+import { rewindPoints } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 /** Goes back to before a message: files first, for only they can stand in the way. */

@@ -8,9 +8,14 @@ import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EXIT } from "../../view/exit-code.ts";
-import type { Outcome } from "../../view/outcome.ts";
+import {
+  doneOutcome,
+  type Outcome,
+  type OutcomeFacts,
+  outcomeOf,
+  refusedOutcome,
+} from "../../view/outcome.ts";
 import type { QuestionReply } from "../../view/question.ts";
-import { doneOutcome, type OutcomeFacts, outcomeOf, refusedOutcome } from "../../view/run-outcome.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
 import type { SendOptions } from "./coding-session.ts";

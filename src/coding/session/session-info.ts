@@ -1,15 +1,18 @@
 import type { Agent } from "../../agent/agent.ts";
+import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
+import { textOf } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
 import { isOffered } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { CommandView, ModelView, SessionInfo, SessionStats } from "./coding-session.ts";
+import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
+import type { CommandView, ModelView, RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
 /** The parts of a session that may change while it is open. */
-export interface SessionChoices {
+interface SessionChoices {
   readonly model: ModelView;
   readonly effort: Effort | undefined;
   readonly mode: PermissionMode;
@@ -79,4 +82,20 @@ export function sessionStats(
       parts,
     },
   };
+}
+
+/** The messages of the user in a session, oldest first, and the turn that followed each. */
+export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindPoint & TurnPlace)[] {
+  const history = checkpointHistory(journal);
+  return history.messages.map(({ run, turn, entry: { id, time, message } }) => {
+    const paths = stepsFrom(history, { run, turn }).flatMap(({ entry }) =>
+      entry.changes.filter(isOfFile).map(({ path }) => path),
+    );
+    return { entryId: id, text: textOf(message.content), time, run, turn, files: [...new Set(paths)] };
+  });
+}
+
+/** A folder that a file needed is nothing a person would count. */
+function isOfFile({ before, after }: FileChange): boolean {
+  return [before, after].some((version) => version !== null && version.type !== "folder");
 }

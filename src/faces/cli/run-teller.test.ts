@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { doneOutcome, RunTally } from "../../view/run-outcome.ts";
+import { doneOutcome, RunTally } from "../../view/outcome.ts";
 import { readFlags, readRunFlags } from "./run-flags.ts";
 import { RunTeller } from "./run-teller.ts";
 import { StreamOutput } from "./standard-output.ts";

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../../core/agent/entries.ts";
 import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
-import { RunTally } from "../../view/run-outcome.ts";
+import { RunTally } from "../../view/outcome.ts";
 import { EventLines } from "./event-lines.ts";
 import { subagentLine } from "./note-lines.ts";
 import { styleFor } from "./style.ts";

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../core/base/json.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import { leftOutText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { leftOutText } from "../../../view/untrusted-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, say, settingsHere } from "../command-context.ts";
 

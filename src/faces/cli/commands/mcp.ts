@@ -11,8 +11,8 @@ import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts
 import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import { leftOutText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
-import { leftOutText } from "../../../view/untrusted-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";

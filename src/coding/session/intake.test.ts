@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { messageText } from "../../core/message/message.ts";
-import { mentionedResources } from "./mentioned-resources.ts";
+import { mentionedResources } from "./intake.ts";
 
 const { signal } = new AbortController();
 

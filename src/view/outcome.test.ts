@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { outcomeOf, RunTally } from "./run-outcome.ts";
+import { outcomeOf, RunTally } from "./outcome.ts";
 
 const RETRY = { type: "retry", error: { message: "anthropic failed (HTTP 529): Overloaded." } };
 const ANSWER = { type: "assistant_message", model: "m", usage: {}, message: { content: [] } };
