@@ -64,7 +64,7 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     if (place.signal.aborted) return "interrupted";
     if (problem !== undefined)
       return { record: recordOf(run, { sessionId, failure: problem }), output: undefined };
-    const outcome = await runAgent(run, { scratch, sessionId }, place);
+    const outcome = await runAgent(run, scratch, sessionId, place);
     if (place.signal.aborted) return "interrupted";
     if (isOutOfMoney(outcome, place, task)) return "out_of_money";
     const failure = failureOf(outcome, task);
@@ -79,14 +79,10 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
   }
 }
 
-interface AgentPlace {
-  readonly scratch: TaskScratch;
-  readonly sessionId: string;
-}
-
 async function runAgent(
   { source: task, model }: PlannedRun,
-  { scratch: { folder: cwd, temporary }, sessionId }: AgentPlace,
+  { folder: cwd, temporary }: TaskScratch,
+  sessionId: string,
   place: RunPlace,
 ): Promise<Outcome> {
   const { session: options, shared, signal, live } = place;

@@ -79,24 +79,28 @@ export interface OpenMcp {
   readonly killNow: () => void;
 }
 
-/** Makes the MCP servers of a run; `forbids`: true for a tool whose every call is refused. */
-type McpOpener = (forbids: (name: string) => boolean) => OpenMcp;
+type McpParts = typeof import("./mcp-parts.ts") | undefined;
 
-/** Gets ready to make the MCP servers of a run. Loads nothing of the client where there are none. */
-export async function loadMcp(settings: Settings, options: OpenMcpOptions): Promise<McpOpener> {
+/**
+ * Gets ready to make the MCP servers of a run; `forbids`: true for a tool whose every call is refused. Loads
+ * nothing of the client when there are none.
+ */
+export async function loadMcp(
+  settings: Settings,
+  options: OpenMcpOptions,
+): Promise<(forbids: (name: string) => boolean) => OpenMcp> {
   const { servers, faults } = options.found;
   for (const fault of faults) options.onNotice(faultText(fault));
   const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
-  return (forbids) => openMcp(settings, { ...options, parts, forbids });
+  return (forbids) => openMcp(settings, options, parts, forbids);
 }
 
-interface OpenParts extends OpenMcpOptions {
-  readonly parts: typeof import("./mcp-parts.ts") | undefined;
-  readonly forbids: (name: string) => boolean;
-}
-
-function openMcp(settings: Settings, options: OpenParts): OpenMcp {
-  const { found, roots, elicit, watcher, onNotice, parts, forbids } = options;
+function openMcp(
+  settings: Settings,
+  { found, roots, elicit, watcher, onNotice }: OpenMcpOptions,
+  parts: McpParts,
+  forbids: (name: string) => boolean,
+): OpenMcp {
   const { servers, faults } = found;
   let sampled: Model | undefined;
   const sample: McpHost["sample"] = async (request, signal) => {

@@ -55,7 +55,7 @@ export async function openPlugins(
   return {
     settings: withProviders(settings, extensions),
     tools,
-    commands: [...commands, ...(await extensionCommands(settings, { extensions, files: commands, warn }))],
+    commands: [...commands, ...(await extensionCommands(settings, extensions, commands, warn))],
     handlers: extensions.flatMap(({ hooks }) => hooks),
     status: () =>
       extensions
@@ -93,17 +93,12 @@ async function fileCommands(
   return [() => list];
 }
 
-interface ExtensionCommandsOptions {
-  readonly extensions: readonly LoadedExtension[];
-  /** Commands of files. */
-  readonly files: readonly CommandSource[];
-  readonly warn: (message: string) => void;
-}
-
 /** Those of extensions; a name is that of the file or the extension which has it first. */
 async function extensionCommands(
   { cwd }: Settings,
-  { extensions, files, warn }: ExtensionCommandsOptions,
+  extensions: readonly LoadedExtension[],
+  files: readonly CommandSource[],
+  warn: (message: string) => void,
 ): Promise<readonly CommandSource[]> {
   if (extensions.every(({ commands }) => commands.length === 0)) return [];
   const { extensionCommand } = await import("./plugin-loaders.ts");

@@ -49,7 +49,7 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
   try {
     const settings = { ...options.settings, cwd: scratch.folder };
     const confined = await confine({ settings, onNotice: options.onNotice });
-    return liveTools(options, { scratch, confined });
+    return liveTools(options, scratch, confined);
   } catch (error) {
     scratch.remove();
     throw error;
@@ -58,7 +58,8 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
 
 function liveTools(
   { settings, mode, allowed }: LiveToolsOptions,
-  { scratch, confined }: { readonly scratch: ScratchWorkspace; readonly confined: Confinement },
+  scratch: ScratchWorkspace,
+  confined: Confinement,
 ): LiveTools {
   const { paths, config } = settings;
   const { shell, redact } = confined;

@@ -15,8 +15,8 @@ async function read(text: string) {
     if (mention.includes("gone")) throw new Error("no such thing");
     return [{ type: "text", text: `<${mention}>` }] as const;
   };
-  const options = { hub: { readResource }, signal, warn: (message: string) => problems.push(message) };
-  const messages = await mentionedResources(text, options);
+  const warn = (message: string): unknown => problems.push(message);
+  const messages = await mentionedResources(text, { readResource }, signal, warn);
   return { asked, problems, texts: messages.map((message) => messageText(message)) };
 }
 
@@ -62,8 +62,8 @@ test("an abort while one is read ends the message, and no notice is made of it",
     return Promise.reject(new Error("aborted"));
   };
   const problems: string[] = [];
-  const options = { signal: controller.signal, warn: (message: string) => problems.push(message) };
-  await expect(mentionedResources("@s:doc://a", { hub: { readResource }, ...options })).rejects.toThrow(
+  const warn = (message: string): unknown => problems.push(message);
+  await expect(mentionedResources("@s:doc://a", { readResource }, controller.signal, warn)).rejects.toThrow(
     "stopped",
   );
   expect(problems).toEqual([]);

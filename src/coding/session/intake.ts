@@ -52,7 +52,7 @@ export async function takeIn(input: Input | undefined, options: IntakeOptions): 
   for (const context of said?.context ?? []) await agent().observe(context);
   const { hub } = composed.mcp;
   const warn = about("mcp", (notice) => parts.notices.add(notice));
-  const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", { hub, signal, warn });
+  const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
   for (const message of mentioned) await agent().observe([message]);
   return taken;
 }
@@ -193,13 +193,6 @@ class CommandCalls {
   }
 }
 
-/** Options of {@link mentionedResources}. */
-interface MentionOptions {
-  readonly hub: Pick<McpHub, "readResource">;
-  readonly signal: AbortSignal;
-  readonly warn: (message: string) => void;
-}
-
 /** A server and a whole address with its scheme; punctuation behind it ends the sentence. */
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
@@ -210,7 +203,9 @@ const MAX_MENTIONS = 8;
  */
 export async function mentionedResources(
   text: string,
-  { hub, signal, warn }: MentionOptions,
+  hub: Pick<McpHub, "readResource">,
+  signal: AbortSignal,
+  warn: (message: string) => void,
 ): Promise<readonly Message[]> {
   const mentions = [...new Set([...text.matchAll(MENTION)].flatMap(([, mention]) => mention ?? []))];
   const read = mentions.slice(0, MAX_MENTIONS).map(async (mention): Promise<readonly Message[]> => {

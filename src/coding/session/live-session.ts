@@ -104,7 +104,7 @@ export class LiveSession implements CodingSession {
 
   get info(): SessionInfo {
     const { view: model, effort } = this.#models;
-    return sessionInfo(this.#parts, this.#agent, { model, effort, mode: this.#mode });
+    return sessionInfo(this.#parts, this.#agent, model, effort, this.#mode);
   }
 
   get notices(): readonly Notice[] {
@@ -239,9 +239,8 @@ export class LiveSession implements CodingSession {
   }
 
   fork(entryId?: string): Promise<CodingSession> {
-    const choice = { entryId, id: this.id, mode: this.#mode };
     return this.#beside("fork()", async () =>
-      (await import("./rewind-session.ts")).forkSession(this.#parts, choice),
+      (await import("./rewind-session.ts")).forkSession(this.#parts, this.id, entryId, this.#mode),
     );
   }
 

@@ -63,7 +63,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
     },
     open: async () => {
       try {
-        return await openSession(options, { settings, notices, opened });
+        return await openSession(options, settings, notices, opened);
       } catch (error) {
         // Why it could not be opened is what matters, not what giving it back says.
         await opened.session?.kept?.close().catch(() => undefined);
@@ -85,15 +85,11 @@ interface OpeningState {
   live?: LiveSession;
 }
 
-interface OpeningParts {
-  readonly settings: Settings;
-  readonly notices: NoticeBoard;
-  readonly opened: OpeningState;
-}
-
 async function openSession(
   options: CopyOptions,
-  { settings, notices, opened }: OpeningParts,
+  settings: Settings,
+  notices: NoticeBoard,
+  opened: OpeningState,
 ): Promise<CodingSession> {
   const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;

@@ -78,18 +78,12 @@ async function placeOf({ settings, composed, session }: UndoParts): Promise<Roll
   });
 }
 
-/** The parts of a session that its copy takes from it as it is now. */
-export interface ForkChoice {
-  readonly id: string;
-  /** The message of the user to go back to before. Default: all of it. */
-  readonly entryId: string | undefined;
-  readonly mode: PermissionMode;
-}
-
-/** Opens a copy of a session that is at work. */
+/** Opens a copy of a session, or of what is before the message `entryId` in it. */
 export async function forkSession(
   { options, session, reopen }: Pick<SessionParts, "options" | "session" | "reopen">,
-  { id, entryId, mode }: ForkChoice,
+  id: string,
+  entryId: string | undefined,
+  mode: PermissionMode,
 ): Promise<CodingSession> {
   const { resume: _resume, sessionId: _sessionId, ...same } = options;
   const own = { ...same, permissionMode: mode };

@@ -11,13 +11,6 @@ import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo
 import type { CommandView, ModelView, RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The parts of a session that may change while it is open. */
-interface SessionChoices {
-  readonly model: ModelView;
-  readonly effort: Effort | undefined;
-  readonly mode: PermissionMode;
-}
-
 function commandView({ name, description, hint }: CommandView): CommandView {
   return { name, ...defined({ description, hint }) };
 }
@@ -26,7 +19,9 @@ function commandView({ name, description, hint }: CommandView): CommandView {
 export function sessionInfo(
   { composed, session, settings }: SessionParts,
   agent: Agent,
-  { model, effort, mode }: SessionChoices,
+  model: ModelView,
+  effort: Effort | undefined,
+  mode: PermissionMode,
 ): SessionInfo {
   return {
     cwd: settings.cwd,

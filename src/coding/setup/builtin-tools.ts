@@ -88,18 +88,14 @@ const SMALL_WINDOW = 16_384;
 /** Tools a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
-/** The facts that decide about the tools of a run. */
-interface OfferedToolsOptions {
-  /** True for a tool whose every call is refused: the model is not shown it. */
-  readonly forbids: (name: string) => boolean;
-  /** Told what a small model does without, once a model. */
-  readonly onNotice: (message: string) => void;
-}
-
-/** The tools a model is offered: those that leave room for a conversation, and that a rule allows. */
+/**
+ * The tools a model is shown: those that leave room for a conversation, and that a rule allows. `onNotice` is
+ * told what a small model does without, once a model.
+ */
 export function offeredTools(
   tools: readonly Tool[],
-  { forbids, onNotice }: OfferedToolsOptions,
+  forbids: (name: string) => boolean,
+  onNotice: (message: string) => void,
 ): (model: Model) => readonly Tool[] {
   const known = new WeakMap<Model, readonly Tool[]>();
   const allowed = tools.map((tool) => (forbids(tool.name) ? { ...tool, offered: false } : tool));

@@ -19,20 +19,16 @@ export interface Checkpoints extends Checkpointer {
   readonly close: () => Promise<void>;
 }
 
-/** Options of {@link openCheckpoints}. */
-export interface CheckpointsOptions {
-  readonly settings: Settings;
-  readonly roots: readonly string[];
-  readonly session: OpenSession;
-  readonly onNotice: (message: string) => void;
-}
-
 /**
  * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
  * the session itself is not kept. What does it is loaded with the first call that may change something.
  */
-export function openCheckpoints(options: CheckpointsOptions): Checkpoints | undefined {
-  const { settings, roots, session, onNotice } = options;
+export function openCheckpoints(
+  settings: Settings,
+  roots: readonly string[],
+  session: OpenSession,
+  onNotice: (message: string) => void,
+): Checkpoints | undefined {
   const { kept } = session;
   if (settings.config.values.undo === false || kept === undefined) return undefined;
   let loading: Promise<SessionCheckpoints> | undefined;

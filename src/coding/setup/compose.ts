@@ -155,7 +155,7 @@ async function find(
   const instructions = readInstructions(settings.folders, about("instructions", onNotice));
   const openModel = modelOpener(settings, about("setting", onNotice));
   const tools = [...taken, ...plugins.tools];
-  const extensions = await composeExtensions({ settings, instructions, openModel, onNotice, tools });
+  const extensions = await composeExtensions(settings, tools, instructions, openModel, onNotice);
   const parts = { builtin, plugins, hooks, memory, instructions, extensions };
   return { confinement, settings, guard, openMcp, openModel, ...parts };
 }
@@ -180,7 +180,7 @@ async function decide(options: ComposeOptions, found: Findings) {
   confinement.follow(gate);
   const chosen = await chosenModel(options, found.openModel);
   const onNotice = about("setting", options.onNotice);
-  const toolsFor = offeredTools(tools, { forbids: gate.forbids, onNotice });
+  const toolsFor = offeredTools(tools, gate.forbids, onNotice);
   return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
 }
 
@@ -195,8 +195,8 @@ async function open(
   const { cwd } = settings;
   const config = settings.config.values;
   const session = await options.openSession();
-  const undo = { settings, roots: confinement.workspace, session };
-  const checkpoints = openCheckpoints({ ...undo, onNotice: about("undo", options.onNotice) });
+  const onUndoNotice = about("undo", options.onNotice);
+  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onUndoNotice);
   const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
   const fixed = {
     ...limitsOf(config, options),

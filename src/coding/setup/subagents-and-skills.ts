@@ -21,15 +21,6 @@ import type { CommandSource } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Instructions, systemPrompt } from "./system-prompt.ts";
 
-/** Options of {@link composeExtensions}. */
-interface ComposeExtensionsOptions {
-  readonly settings: Settings;
-  readonly tools: readonly Tool[];
-  readonly instructions: readonly Instructions[];
-  readonly openModel: (name: string) => Promise<Model>;
-  readonly onNotice: OnNotice;
-}
-
 /** The parts of a terminal agent that come from subagents and skills. */
 export interface ComposedExtensions {
   /** The built-in tools, `task`, and where there are skills `skill`. */
@@ -42,11 +33,16 @@ export interface ComposedExtensions {
 }
 
 /** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
-export async function composeExtensions(options: ComposeExtensionsOptions): Promise<ComposedExtensions> {
-  const { settings, tools, instructions, onNotice } = options;
+export async function composeExtensions(
+  settings: Settings,
+  tools: readonly Tool[],
+  instructions: readonly Instructions[],
+  openModel: (name: string) => Promise<Model>,
+  onNotice: OnNotice,
+): Promise<ComposedExtensions> {
   const { sandbox } = settings.config.values;
   const isTrusted = extensionTrust(settings.trust);
-  const { agents, skills, findings, skillTool } = await findExtensions(settings, { tools, isTrusted });
+  const { agents, skills, findings, skillTool } = await findExtensions(settings, tools, isTrusted);
   tellFaults([...findings.skills, ...findings.agents], {
     warn: about("extension", onNotice),
     lists: "nano-agent skills list and nano-agent agents list",
@@ -54,7 +50,7 @@ export async function composeExtensions(options: ComposeExtensionsOptions): Prom
   const place = { systemPrompt: "", cwd: settings.cwd, platform: process.platform };
   const task = createTaskTool({
     agents,
-    models: openedOnce(options.openModel),
+    models: openedOnce(openModel),
     // A subagent that only reads needs no rules for changes: tokens are paid with each of its requests.
     surroundings: ({ readOnly }) =>
       systemPrompt({
@@ -115,17 +111,11 @@ export interface Extensions {
   readonly skillTool: Tool | undefined;
 }
 
-/** Options of {@link findExtensions}. */
-interface FindExtensionsOptions {
-  readonly tools: readonly Tool[];
-  /** Default: nothing that a project brings may act. */
-  readonly isTrusted?: IsTrusted | undefined;
-}
-
 /** Finds subagents and skills of project and user. Their readers are loaded where a folder exists. */
 export async function findExtensions(
   settings: Pick<Settings, "folders" | "paths">,
-  { tools, isTrusted = trustsNoProject }: FindExtensionsOptions,
+  tools: readonly Tool[],
+  isTrusted: IsTrusted = trustsNoProject,
 ): Promise<Extensions> {
   const { home, configFolder } = settings.paths;
   const places = { projectFolders: settings.folders, home, configFolder };

@@ -98,7 +98,7 @@ async function extensionsHere(
 ): Promise<{ readonly found: Extensions; readonly isTrusted: IsTrusted }> {
   const settings = await settingsHere(context);
   const isTrusted = extensionTrust(settings.trust);
-  return { found: await findExtensions(settings, { tools: describedTools(settings), isTrusted }), isTrusted };
+  return { found: await findExtensions(settings, describedTools(settings), isTrusted), isTrusted };
 }
 
 async function skillRow(skill: Skill, isTrusted: IsTrusted) {
