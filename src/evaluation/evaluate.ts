@@ -19,7 +19,6 @@ import {
   workplacesOf,
 } from "./task-scratch.ts";
 
-/** The tasks and models of an evaluation, and how its runs are made. */
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
   /** Names of models, each once. */
   readonly models: readonly string[];
@@ -39,7 +38,6 @@ export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> 
   readonly onLive: (killNow: () => void) => void;
 }
 
-/** A moment of an evaluation. */
 export type EvaluationEvent =
   | {
       /** It begins: runs that are to be made, runs that a folder has already. */
@@ -53,7 +51,6 @@ export type EvaluationEvent =
     }
   | { readonly type: "run"; readonly record: RunRecord; readonly done: number; readonly total: number };
 
-/** How an evaluation ended. */
 export interface EvaluationEnd {
   /** The newest of each run of the tasks, those of earlier commands included. */
   readonly records: readonly RunRecord[];

@@ -19,7 +19,6 @@ import {
   summaryCells,
 } from "./summarize.ts";
 
-/** The content of a page about an evaluation. */
 export interface PageContent {
   readonly title: string;
   readonly records: readonly RunRecord[];

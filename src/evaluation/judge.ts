@@ -8,7 +8,6 @@ import { endProcesses } from "../tools/shell/end-processes.ts";
 import type { Task } from "./task.ts";
 import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
 
-/** The surroundings of the programs of tasks. */
 export interface JudgePlace {
   /** Their environment: never credentials, for they run what agents have written. */
   readonly env: { readonly [name: string]: string };
@@ -16,7 +15,6 @@ export interface JudgePlace {
   readonly watcher: ProcessWatcher | undefined;
 }
 
-/** The word of a check. */
 export interface Verdict {
   readonly solved: boolean;
   /** The last line it wrote, or how it ended. */
@@ -135,7 +133,6 @@ function lastLine({ output }: ProgramEnd): string {
 
 const MAX_REASON_CHARS = 500;
 
-/** The proof of a task, or what stands against it. */
 export interface TaskProof {
   readonly task: string;
   /** Why it cannot tell a solution from none; empty for a good task. */
@@ -192,7 +189,6 @@ async function verdictOn(
   }
 }
 
-/** How a program of a suite is run. */
 interface ProgramStart {
   /** An executable file. */
   readonly path: string;
@@ -206,7 +202,6 @@ interface ProgramStart {
   readonly watcher: ProcessWatcher | undefined;
 }
 
-/** How a program ended. */
 export interface ProgramEnd {
   /** `null`: it did not end by itself. */
   readonly code: number | null;
@@ -218,7 +213,6 @@ export interface ProgramEnd {
   readonly failure?: "timeout" | "aborted" | { readonly message: string };
 }
 
-/** Bytes of output that are kept. */
 const MAX_OUTPUT = 262_144;
 const GRACE_MS = 500;
 /** How long outputs are read after the end, when a process that could not be ended holds them. */
@@ -309,7 +303,6 @@ async function drained(closed: Promise<void>): Promise<void> {
   isEnough.abort();
 }
 
-/** The end of an output. */
 class OutputTail {
   readonly #max: number;
   #chunks: Buffer[] = [];

@@ -13,12 +13,10 @@ import type { RunKey, RunRecord } from "./run-record.ts";
 import type { Task } from "./task.ts";
 import { type ScratchPlace, TaskScratch } from "./task-scratch.ts";
 
-/** One run that is to be made. */
 export interface PlannedRun extends RunKey {
   readonly source: Task;
 }
 
-/** The surroundings of runs. */
 export interface RunPlace extends JudgePlace {
   /** Options of the coding sessions, beside those that a run has of its own. */
   readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
@@ -41,7 +39,6 @@ export interface RunPlace extends JudgePlace {
 /** A run that was made, and what its check wrote; or why it is still to be made. */
 export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
 
-/** A run with its result. */
 export interface JudgedRun {
   readonly record: RunRecord;
   readonly output: string | undefined;

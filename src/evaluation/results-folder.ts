@@ -29,7 +29,6 @@ import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
 /** How the names of all scratch folders begin that are not kept. */
 export const SCRATCH = "nano-agent-eval-";
 
-/** The lines of a results file. */
 interface Results {
   /** All runs, also those that a later line of the same run has replaced, in the order of writing. */
   readonly records: readonly RunRecord[];
@@ -203,7 +202,6 @@ export class ResultsFolder {
   }
 }
 
-/** Of several lines of one run the newest, in the order of writing. */
 export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[] {
   const newest = new Map<string, RunRecord>();
   for (const record of records) {

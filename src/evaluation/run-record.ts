@@ -36,10 +36,8 @@ export interface RunRecord {
   readonly time: string;
 }
 
-/** The name of a run within an evaluation. */
 export type RunKey = Pick<RunRecord, "task" | "model" | "repeat">;
 
-/** One text for each run there can be. */
 export function keyOf({ task, model, repeat }: RunKey): string {
   return JSON.stringify([task, model, repeat]);
 }

@@ -42,7 +42,6 @@ function independentCount(shares: readonly number[], share: number, runs: number
   return variance === 0 ? runs : Math.min(runs, Math.max(tasks, spread / variance));
 }
 
-/** The share of runs that solved. */
 export function shareOf(runs: readonly boolean[]): number {
   return runs.filter(Boolean).length / runs.length;
 }

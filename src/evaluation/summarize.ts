@@ -36,7 +36,6 @@ export function summarize(records: readonly RunRecord[]): readonly ModelSummary[
   );
 }
 
-/** The models of runs, in the order of their first. */
 export function modelsOf(records: readonly RunRecord[]): readonly string[] {
   return [...new Set(records.map(({ model }) => model))];
 }
@@ -72,14 +71,12 @@ function known(value: number | undefined): number | undefined {
   return value === undefined || Number.isNaN(value) ? undefined : value;
 }
 
-/** Which runs of each task solved it. */
 function solvedByTask(records: readonly RunRecord[]): ReadonlyMap<string, readonly boolean[]> {
   const byTask = new Map<string, boolean[]>();
   for (const { task, solved } of records) byTask.set(task, [...(byTask.get(task) ?? []), solved]);
   return byTask;
 }
 
-/** A side of a comparison: the runs of one model. */
 interface ComparisonSide {
   readonly label: string;
   readonly records: readonly RunRecord[];
@@ -92,7 +89,6 @@ interface TaskChange {
   readonly b: number;
 }
 
-/** Two sides, task by task. */
 export interface Comparison {
   readonly a: string;
   readonly b: string;
@@ -185,7 +181,6 @@ export function compareModels(records: readonly RunRecord[]): readonly Compariso
   return models.flatMap((a, at) => models.slice(at + 1).flatMap((b) => compareSides(side(a), side(b)) ?? []));
 }
 
-/** The names of the columns of {@link summaryCells}. */
 export const SUMMARY_COLUMNS: readonly string[] = [
   "model",
   "solved",
@@ -223,7 +218,6 @@ export function percent(share: number): string {
   return rounded === 0 && share > 0 ? "1 %" : `${rounded} %`;
 }
 
-/** US dollars to a hundredth of a cent. */
 export function dollars(usd: number | undefined): string {
   return usd === undefined ? "unknown" : `$${usd.toFixed(4)}`;
 }

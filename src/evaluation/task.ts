@@ -22,17 +22,14 @@ import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
 import { readTextFile } from "../extensions/markdown/read-text-file.ts";
 import { isWithin } from "../system/real-path.ts";
 
-/** The file of a task that makes a folder one. */
 export const TASK_FILE = "task.md";
 
-/** Of a prompt, and of an answer. */
 const MAX_BYTES = 1_000_000;
 const FIELDS = ["title", "limits", "tags"];
 const LIMITS = ["turns", "time", "tokens", "usd", "check"];
 const DEFAULT_TIME_MS = 600_000;
 const DEFAULT_CHECK_MS = 60_000;
 
-/** Reads a folder as a task, or says all that keeps it from being one. */
 export async function readTask(folder: string): Promise<Task | TaskFault> {
   const name = basename(folder);
   const faults: string[] = [];
@@ -241,7 +238,6 @@ function addFile(hash: Hash, path: string, name: string): void {
   }
 }
 
-/** The bounds of one run of a task, and of the programs around it. */
 interface TaskLimits {
   /** Model requests. Default: as many as the settings allow. */
   readonly turns?: number;

@@ -9,7 +9,6 @@ interface CodexRule {
   readonly action: RuleAction;
 }
 
-/** The rules of a file, and what stands in it that is none. */
 interface CodexRules {
   readonly rules: readonly CodexRule[];
   /** Lines of what cannot be read. */

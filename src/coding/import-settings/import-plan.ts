@@ -4,10 +4,8 @@ import type { RuleAction } from "../../permission/rule.ts";
 /** Agents whose settings can be taken over. */
 export const IMPORT_SOURCES = ["claude", "codex", "gemini", "opencode"] as const;
 
-/** One of {@link IMPORT_SOURCES}. */
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
-/** Something that can be taken over. */
 export type ImportItem = {
   readonly from: string;
   /** Its purpose, in one line for people. */
@@ -34,14 +32,12 @@ export type ImportItem = {
     }
 );
 
-/** Something that is not taken over, and why. */
 export interface LeftItem {
   readonly from: string;
   readonly what: string;
   readonly why: string;
 }
 
-/** The effects an import would have. */
 export interface ImportPlan {
   readonly items: readonly ImportItem[];
   readonly left: readonly LeftItem[];
@@ -49,7 +45,6 @@ export interface ImportPlan {
   readonly notes: readonly string[];
 }
 
-/** A plan that is being gathered. */
 export interface PlanBuilder extends ImportPlan {
   readonly items: ImportItem[];
   readonly left: LeftItem[];

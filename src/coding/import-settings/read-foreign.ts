@@ -18,7 +18,6 @@ import { parseConfigText } from "../settings/parse-config.ts";
 import { commandsOf, readCodexRules, readOpenCodeRules } from "./foreign-rules.ts";
 import type { ImportItem, ImportPlan, ImportSource, PlanBuilder } from "./import-plan.ts";
 
-/** Where to look. */
 interface ForeignPlace {
   readonly home: string;
   readonly environment: Environment;
@@ -47,7 +46,6 @@ const SAY_THE_MODE = "say it for each run with --permission-mode, or set permiss
 const NO_PLUGINS = "plugins of other agents are not loaded; see docs/extensions.md";
 const UNDER_PROVIDERS = 'name them under "providers"';
 
-/** A folder that a variable may name. */
 function folderOf({ home, environment }: ForeignPlace, name: string, below: string): string {
   const value = variable(environment, name);
   return value !== undefined && isAbsolute(value) ? value : join(home, below);
@@ -182,7 +180,6 @@ async function readGemini({ home }: ForeignPlace, plan: PlanBuilder): Promise<vo
 
 const GEMINI_SETTINGS = "tools allowedTools excludeTools mcp mcpServers hooks hooksConfig model".split(" ");
 
-/** Events of the same meaning. */
 const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
   SessionStart: "SessionStart",
   SessionEnd: "SessionEnd",
@@ -497,7 +494,6 @@ function addMarkdown(folder: string, kind: "command" | "agent", plan: PlanBuilde
   }
 }
 
-/** Adds the skills of a folder. */
 function addSkills(folder: string, plan: PlanBuilder): void {
   for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
     const from = join(folder, name);

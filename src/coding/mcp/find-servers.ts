@@ -15,7 +15,6 @@ export interface ServerFault {
   readonly fault: string;
 }
 
-/** The MCP servers that hold in a place. */
 export interface FoundServers {
   readonly servers: readonly McpServerDefinition[];
   readonly faults: readonly ServerFault[];
@@ -62,7 +61,6 @@ export async function findMcpServers(settings: Settings): Promise<FoundServers> 
   return { servers, faults };
 }
 
-/** Those of the configuration files. */
 function configured({ config, paths }: Settings): readonly (readonly [string, Definition])[] {
   const own = configPath(paths);
   return Object.entries(config.values.mcpServers ?? {}).map(([name, value]) => {
@@ -73,7 +71,6 @@ function configured({ config, paths }: Settings): readonly (readonly [string, De
 
 const NAMED_TWICE = "was given twice, and the first one is used: give one of them another name";
 
-/** The text of a fault, for people. */
 export function faultText({ name, source, fault }: ServerFault): string {
   return `${source}: the MCP server ${name.trim() === "" ? JSON.stringify(name) : name} ${fault}`;
 }

@@ -29,7 +29,6 @@ export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFol
   return isThere;
 }
 
-/** The folder with all logins. */
 export function loginFolder({ stateFolder }: Pick<UserPaths, "stateFolder">): string {
   return join(stateFolder, "mcp", "logins");
 }

@@ -9,7 +9,6 @@ export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
 export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
 export { loginStore } from "./login-store.ts";
 
-/** Answers that have no body. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**

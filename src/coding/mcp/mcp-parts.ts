@@ -74,7 +74,6 @@ function isPrompt(value: unknown): value is ListedPrompt {
 
 declare const NANO_AGENT_VERSION: string;
 
-/** The parts {@link hubFor} needs beside the settings. */
 interface HubParts {
   readonly servers: readonly McpServerDefinition[];
   /** Requests that servers may make. Default: the folder of the settings, and nothing else. */
@@ -150,7 +149,6 @@ export function promptCommand(
   };
 }
 
-/** The prompt of that name, its server started for it, as a command. */
 export async function findPromptCommand(
   name: string,
   hub: Pick<McpHub, "findPrompt" | "expandPrompt">,

@@ -61,7 +61,6 @@ interface OpenMcpOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/** The MCP servers of an agent. */
 export interface OpenMcp {
   readonly tools: () => readonly Tool[];
   /** Undefined where there is no server to be used. */

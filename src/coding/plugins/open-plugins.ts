@@ -24,7 +24,6 @@ export interface Plugins {
   readonly status: () => readonly string[];
 }
 
-/** Options of {@link openPlugins}. */
 interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "until"> {
   /** Tools whose names are not to be had. */
   readonly taken: readonly Tool[];

@@ -11,7 +11,6 @@ import type { Skill } from "../../extensions/skills/skill.ts";
 import { loadSkill } from "../../extensions/skills/skill-tool.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 
-/** A command of a file. */
 export function fileCommand(file: CommandFile): SessionCommand {
   const { name, description, argumentHint: hint, allowedTools, model, agent } = file;
   const expand: SessionCommand["expand"] = (args, use) => expandCommand(file, args, use);

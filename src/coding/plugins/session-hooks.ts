@@ -18,7 +18,6 @@ import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { PermissionGate } from "../setup/permission-gate.ts";
 
-/** Options of {@link SessionHooks}. */
 interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
@@ -37,7 +36,6 @@ interface CallState {
   readonly verdict: HookVerdict;
 }
 
-/** The verdict of hooks about a message. */
 interface SubmitVerdict {
   readonly blocked?: string;
   readonly context: readonly string[];
@@ -278,7 +276,6 @@ function refusal({ reason, by = "a hook" }: HookVerdict): string {
   return reason ?? `the hook ${by} blocked it`;
 }
 
-/** The words for the model beside a result. */
 function remarks(verdict: HookVerdict): readonly string[] {
   const blocked = verdict.decision === "deny" ? [`A hook says: ${refusal(verdict)}`] : [];
   return [...blocked, ...verdict.context];
@@ -295,7 +292,6 @@ function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | u
   };
 }
 
-/** Options of {@link openSessionHooks}. */
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly handlers: readonly HookHandler[];

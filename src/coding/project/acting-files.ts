@@ -18,7 +18,6 @@ const MAX_FOLDER_BYTES = 5_000_000;
 const AGENT_FOLDERS = [".nano-agent/agents", ".claude/agents"];
 const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"];
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
-/** Extensions of a project, relative to one of its folders. */
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
 /**

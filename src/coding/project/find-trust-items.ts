@@ -5,7 +5,6 @@ import { splitProjectConfig } from "../settings/project-config.ts";
 import { findActingFiles } from "./acting-files.ts";
 import { projectPath } from "./project-files.ts";
 
-/** A project, and what it brings that can act. */
 export interface ProjectItems {
   /** The folder approval is bound to: the root of the repository, else the working folder. */
   readonly folder: string;

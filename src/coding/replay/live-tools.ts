@@ -32,7 +32,6 @@ export interface LiveTools {
   readonly dispose: () => Promise<void>;
 }
 
-/** How tools run live. */
 interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */

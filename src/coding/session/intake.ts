@@ -22,7 +22,6 @@ export type Intake =
   /** A command has done its work without the model. */
   | { readonly done: true };
 
-/** Options of {@link takeIn}. */
 export interface IntakeOptions {
   readonly parts: SessionParts;
   readonly agent: () => Agent;

@@ -16,7 +16,6 @@ interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly isNamed: boolean;
 }
 
-/** The model of a session: which it is, why, and how it is changed. */
 export class ModelControl {
   readonly #open: Composition["openModel"];
   readonly #agent: () => Agent;

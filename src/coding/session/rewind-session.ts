@@ -38,7 +38,6 @@ export async function rewindSession(
   return { status: "done", text, ...defined({ files: report }) };
 }
 
-/** The parts that putting files back works on. */
 export type UndoParts = Pick<SessionParts, "settings" | "composed" | "session">;
 
 /** Puts files back. Throws `invalid_argument` where nothing is kept for it. */

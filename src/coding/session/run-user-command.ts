@@ -4,7 +4,6 @@ import { SHELL_NOTE, sharedText } from "../../view/shell-note.ts";
 import type { ShellOutcome } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** How a command of the user is run. */
 export interface UserCommandOptions {
   readonly shared: boolean;
   readonly signal: AbortSignal | undefined;

@@ -2,7 +2,6 @@ import type { Input } from "../../core/message/input.ts";
 import type { CommandPorts } from "../../extensions/commands/expand-command.ts";
 import type { CommandView } from "./coding-session.ts";
 
-/** A command that a message can begin with, wherever it comes from. */
 export interface SessionCommand extends CommandView {
   /** Permission rules that hold while it runs. */
   readonly allowedTools?: readonly string[];
@@ -14,7 +13,6 @@ export interface SessionCommand extends CommandView {
   readonly expand: (args: string, use: CommandUse) => Promise<Input | undefined>;
 }
 
-/** The parts a command may use. */
 export interface CommandUse extends CommandPorts {
   readonly sessionId: string;
   readonly signal: AbortSignal;

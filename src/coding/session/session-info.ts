@@ -15,7 +15,6 @@ function commandView({ name, description, hint }: CommandView): CommandView {
   return { name, ...defined({ description, hint }) };
 }
 
-/** The settings a session works with. */
 export function sessionInfo(
   { composed, session, settings }: SessionParts,
   agent: Agent,

@@ -7,7 +7,6 @@ import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { QuestionDesk } from "./question-desk.ts";
 
-/** The parts of an open session. */
 export interface SessionParts {
   readonly options: CodingSessionOptions;
   readonly settings: Settings;
@@ -20,7 +19,6 @@ export interface SessionParts {
   readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
 }
 
-/** How a copy of a session is opened. */
 export interface CopyOptions extends CodingSessionOptions {
   /** The first entries of a session that is not kept. */
   readonly entries?: readonly JournalEntry[];

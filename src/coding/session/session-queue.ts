@@ -12,7 +12,6 @@ import type { Notice } from "../../view/notice.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 
-/** The parts of a session that its queue works with. */
 export interface QueueHost {
   readonly agent: () => Pick<Agent, "note" | "sessionId" | "steer" | "unsteer" | "pendingSteering">;
   readonly hooks: Pick<SessionHooks, "hasSubmit" | "submit"> | undefined;
@@ -268,7 +267,6 @@ export class SessionQueue implements MessageQueue {
   }
 }
 
-/** A message of the queue, as the journal keeps it. */
 export type StoredMessage = Omit<QueuedMessage, "id">;
 
 /** The messages that an entry holds; `undefined` for one that is no note of this queue. */

@@ -13,7 +13,6 @@ import type { Settings } from "../settings/settings.ts";
 import { FileGuard } from "./file-guard.ts";
 import { webFetchOptions } from "./network-options.ts";
 
-/** The tools of the terminal agent for one session. */
 export interface BuiltinTools {
   readonly tools: readonly Tool[];
   /** Does ahead, while a command is still being written, what running it would wait for. Never rejects. */
@@ -29,7 +28,6 @@ export interface BuiltinTools {
   readonly killNow: () => void;
 }
 
-/** The parts that the tools of the terminal agent are made from. */
 export interface BuiltinToolsOptions {
   readonly settings: Pick<Settings, "paths" | "config" | "environment">;
   /** The variables commands see, and the sandbox that confines them. */
@@ -44,7 +42,6 @@ export interface BuiltinToolsOptions {
   readonly temporary?: () => string | undefined;
 }
 
-/** Makes the tools of the terminal agent. */
 export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   const { settings, workspace, guard, files, known, temporary } = options;
   const { paths, config, environment } = settings;

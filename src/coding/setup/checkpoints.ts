@@ -11,7 +11,6 @@ import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "./open-session.ts";
 
-/** The checkpoints of a session of the command. */
 export interface Checkpoints extends Checkpointer {
   /** Looks at the workspace ahead of the first command. Never rejects. */
   readonly prepare: () => Promise<void>;
@@ -72,7 +71,6 @@ export function openCheckpoints(
   };
 }
 
-/** Where the files of all workspaces are kept. */
 export function checkpointsFolder({ historyFolder }: Pick<UserPaths, "historyFolder">): string {
   return join(historyFolder, "checkpoints");
 }
@@ -94,7 +92,6 @@ function limitsIn(settings: Settings): CheckpointLimits {
 
 const MEGABYTE = 1024 * 1024;
 
-/** The limits in force, from what the configuration says. */
 export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
   return {
     ...DEFAULT_LIMITS,

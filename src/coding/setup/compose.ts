@@ -61,13 +61,11 @@ export interface ComposeOptions
   readonly onNotice: OnNotice;
 }
 
-/** A model, and the reasoning asked of it. */
 export interface ModelAndEffort {
   readonly model: Model;
   readonly effort?: Effort | undefined;
 }
 
-/** The parts of an agent and of the session around it. */
 export interface Composition {
   readonly agent: Agent;
   /** The same agent anew from the journal, with another model if given. The old one must not be used. */
@@ -94,7 +92,6 @@ export interface Composition {
   readonly killNow: () => void;
 }
 
-/** The model of a session, and why it was chosen. */
 export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
@@ -296,7 +293,6 @@ async function chosenModel(
   return { model: await openByName(name), effort: parseModelName(name).effort, why, source };
 }
 
-/** The limits of a run, its cost and its pace. */
 function limitsOf(
   { maxTurns, maxBudgetUsd: usd, maxWallTime, loopGuard }: ConfigFile,
   { pace, budget }: Pick<ComposeOptions, "pace" | "budget">,

@@ -16,7 +16,6 @@ import { variable } from "../../system/env.ts";
 import type { FoundModel, ModelSearch } from "./found-model.ts";
 import { type AddressOptions, providerAddress } from "./provider-address.ts";
 
-/** Options of where local servers are looked for, and how they are asked. */
 export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "waits"> {
   readonly onNotice?: ((message: string) => void) | undefined;
   readonly fetch?: ServerFetch;

@@ -14,7 +14,6 @@ export interface OpenMemory {
 /** Names of those tools. Rules may name them also while there is no memory. */
 export const MEMORY_TOOLS: readonly string[] = ["record_to_memory", "retrieve_from_memory"];
 
-/** The file of it. */
 export function memoryPath({ stateFolder }: UserPaths): string {
   return join(stateFolder, "memory.db");
 }

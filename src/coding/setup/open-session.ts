@@ -10,7 +10,6 @@ import { UnkeptJournal } from "../../session/unkept-journal.ts";
 import type { CodingSessionOptions, ResumeOptions } from "../session/coding-session.ts";
 import type { UserPaths } from "../settings/paths.ts";
 
-/** A session at work. */
 export interface OpenSession {
   readonly journal: JsonlJournal | UnkeptJournal;
   /** The journal as the file it is kept in; undefined when it is not. Whoever opened it closes it. */
@@ -23,19 +22,16 @@ export interface OpenSession {
   readonly goOn: () => string | undefined;
 }
 
-/** The sessions of a user. */
 export function sessionStore({ historyFolder }: Pick<UserPaths, "historyFolder">): SessionStore {
   return new SessionStore(join(historyFolder, "sessions"));
 }
 
-/** A choice whose session, if there is to be one already, was found. */
 export interface FoundSession {
   readonly sessionId: string;
   /** Opens it for writing. Throws `journal` when that cannot be. */
   readonly open: () => Promise<OpenSession>;
 }
 
-/** Where a run happens. */
 export interface SessionPlace {
   readonly paths: UserPaths;
   readonly cwd: string;

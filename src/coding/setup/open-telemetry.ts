@@ -4,7 +4,6 @@ import type { OpenTelemetryApi } from "../../telemetry/open-telemetry-api.ts";
 import { openTelemetryObserver } from "../../telemetry/open-telemetry-observer.ts";
 import type { OpenTelemetryConfig } from "../settings/config-schema.ts";
 
-/** Sends what runs do to OpenTelemetry. */
 export interface Telemetry {
   readonly observe: (event: AgentEvent) => void;
   /** Has the exporters send what they hold. Never rejects. */

@@ -3,7 +3,6 @@ import { presetNamed, standardVariables } from "../../providers/catalog.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 
-/** The settings that say where providers are reached. */
 export interface AddressOptions {
   readonly environment: Environment;
   readonly config: Pick<ConfigFile, "providers">;

@@ -101,7 +101,6 @@ function openedOnce(open: (name: string) => Promise<Model>): (name: string) => P
   };
 }
 
-/** The subagents and skills there are in a place. */
 export interface Extensions {
   readonly agents: readonly LoadedSubagent[];
   readonly skills: readonly Skill[];

@@ -5,7 +5,6 @@ import { toCleanText } from "../../core/base/text.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 
-/** The parts of a system prompt. */
 interface SystemPromptParts extends Pick<ConfigFile, "systemPrompt" | "appendSystemPrompt" | "sandbox"> {
   readonly instructions: readonly Instructions[];
   readonly cwd: string;
@@ -54,7 +53,6 @@ const MAX_TOTAL_BYTES = 65_536;
 /** Names of the files that hold instructions. Of those in one folder the first counts. */
 export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
 
-/** One instructions file of a project. */
 export interface Instructions {
   readonly path: string;
   readonly text: string;

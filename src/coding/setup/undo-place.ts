@@ -10,7 +10,6 @@ import type { UndoLimits } from "../settings/config-schema.ts";
 import { currentFolder, type UserPaths } from "../settings/paths.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
 
-/** Where undo works. */
 export interface UndoPlace {
   readonly paths: UserPaths;
   readonly store: SessionStore;
