@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { openSandbox } from "../src/permission/sandbox/open-sandbox.ts";
 import { type BashTools, createBashTools } from "../src/tools/bash-tools.ts";
@@ -8,8 +8,9 @@ import { type BashTools, createBashTools } from "../src/tools/bash-tools.ts";
 const ROUNDS = Number(process.argv[2] ?? 100);
 const COMMAND = "true";
 
-const workspace = mkdtempSync(join(tmpdir(), "nano-agent-bench-"));
-const home = mkdtempSync(join(tmpdir(), "nano-agent-bench-home-"));
+/** Below the home folder, as people have it: a folder in `/tmp` needs mounts of its own. */
+const home = mkdtempSync(join(homedir(), ".nano-agent-bench-"));
+const workspace = mkdtempSync(join(home, "workspace-"));
 const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home };
 
 async function timeOf({ bash }: BashTools): Promise<number> {
@@ -41,4 +42,4 @@ console.log(
 );
 await Promise.all([inside.dispose(), outside.dispose()]);
 await opened.sandbox.dispose();
-for (const folder of [workspace, home]) rmSync(folder, { recursive: true, force: true });
+rmSync(home, { recursive: true, force: true });

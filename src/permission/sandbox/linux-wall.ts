@@ -29,8 +29,8 @@ const GATE_DESCRIPTOR = 4;
  * nothing runs, so a command whose agent was killed while it started never begins.
  */
 const GATE_SCRIPT = `unset BASH_ENV
-mapfile </proc/self/mountinfo
-printf '%s' "\${MAPFILE[@]}" >&4 && printf '\\n' >&4
+mapfile -d '' </proc/self/mountinfo
+printf '%s\\n' "$MAPFILE" >&4
 read -r REPLY <&4 && [ "$REPLY" = go ] || exit 125
 for MAPFILE in /proc/self/fd/*; do
   REPLY=\${MAPFILE##*/}
@@ -39,11 +39,12 @@ done
 unset MAPFILE REPLY
 `;
 
-/** The parts of a {@link LinuxWall}. */
-export interface LinuxWallParts {
+interface LinuxWallParts {
   readonly limits: SandboxLimits;
   readonly folders: SandboxFolders;
-  readonly programs: WallPrograms;
+  readonly bash: string;
+  readonly bwrap: string;
+  readonly nsenter: string;
 }
 
 /** The wall of Linux: namespaces, mounts and a filter for system calls, made by bubblewrap. */
@@ -62,45 +63,38 @@ export class LinuxWall implements Wall {
     writeFileSync(join(own, "gate"), GATE_SCRIPT, { mode: 0o600 });
     for (const network of [true, false])
       writeFileSync(filterFile(own, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
-    return new LinuxWall(parts, await SessionNamespaces.open(parts.programs, parts.limits.environment));
+    const { bwrap, bash, limits } = parts;
+    return new LinuxWall(parts, await SessionNamespaces.open(bwrap, bash, limits.environment));
   }
 
   start(command: Required<CommandToConfine>, steering: SteeringPaths): WalledStart {
-    const { limits, folders, programs } = this.#parts;
+    const { limits, folders, bash, bwrap, nsenter } = this.#parts;
     const { network } = command;
     const host = hostMounts();
     const planned = planMounts(limits, { ...command, folders, steering, host });
     const args = [
-      ...(network ? [] : [...this.#namespaces.join(), programs.bwrap]),
+      ...(network ? [] : [...this.#namespaces.join(), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
       // Inside only: bubblewrap itself may be started by a script.
-      "--setenv",
-      "BASH_ENV",
-      join(folders.own, "gate"),
-      "--seccomp",
-      FILTER_DESCRIPTOR,
-      "--chdir",
-      command.cwd,
-      "--",
-      programs.bash,
-      "-c",
-      command.command,
+      ...["--setenv", "BASH_ENV", join(folders.own, "gate")],
+      ...["--seccomp", FILTER_DESCRIPTOR, "--chdir", command.cwd],
+      ...["--", bash, "-c", command.command],
     ];
     const refusals = this.#namespaces.refusals();
     const filter = openSync(filterFile(folders.own, network), "r");
     let first: string | undefined;
     let isBegun = false;
     return {
-      file: network ? programs.bwrap : programs.nsenter,
+      file: network ? bwrap : nsenter,
       args,
       cwd: "/",
       descriptors: [filter, "pipe"],
       begin: async (child) => {
         isBegun = true;
         closeSync(filter);
-        await passGate(child, (table) => wrongMount(parseMounts(table), { planned, host }));
+        await passGate(child, (table) => wrongMount(parseMounts(table), planned, host));
         first = firstProcess(child);
       },
       ended: () => {
@@ -149,9 +143,8 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
   throw new Error(problem);
 }
 
-/** The process that all others of a command end with, by its number outside. */
+/** The process that all others of a command end with, by its number outside; empty when it is over. */
 function firstProcess({ pid }: ChildProcess): string | undefined {
-  // Empty when it is over already.
   return textOf(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
 }
 
@@ -171,13 +164,6 @@ function textOf(path: string): string {
   }
 }
 
-/** The programs of the system that a wall is built with, by absolute path. */
-export interface WallPrograms {
-  readonly bwrap: string;
-  readonly nsenter: string;
-  readonly bash: string;
-}
-
 /** Counters of the kernel that rise when a network is refused, and nothing else does. */
 const REFUSALS = { Ip: "OutNoRoutes", Udp: "NoPorts", Tcp: "AttemptFails" } as const;
 const MAX_COUNTERS = 16_384;
@@ -186,7 +172,7 @@ const MAX_COUNTERS = 16_384;
  * A network namespace without a network, for all commands of a session, and the user namespace it belongs to.
  * Open descriptors keep them alive: no process does, and nothing is left when this process ends.
  */
-export class SessionNamespaces {
+class SessionNamespaces {
   readonly #user: number;
   readonly #network: number;
   readonly #counters: number;
@@ -197,8 +183,8 @@ export class SessionNamespaces {
     this.#counters = openSync(`/proc/${pid}/net/snmp`, "r");
   }
 
-  /** Makes them. Rejects with what bubblewrap says where the system does not let it. */
-  static open({ bwrap, bash }: WallPrograms, env: Variables): Promise<SessionNamespaces> {
+  /** Rejects with what bubblewrap says where the system does not let it. */
+  static open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
     const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
     const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
     let [output, errors] = ["", ""];
@@ -231,9 +217,8 @@ export class SessionNamespaces {
   /** How often the kernel has refused a connection or a name so far. */
   refusals(): number {
     const bytes = Buffer.alloc(MAX_COUNTERS);
-    const lines = bytes
-      .toString("latin1", 0, readSync(this.#counters, bytes, 0, bytes.length, 0))
-      .split("\n");
+    const length = readSync(this.#counters, bytes, 0, bytes.length, 0);
+    const lines = bytes.toString("latin1", 0, length).split("\n");
     return Object.entries(REFUSALS).reduce((sum, [kind, counter]) => {
       const [names = "", values = ""] = lines.filter((line) => line.startsWith(`${kind}: `));
       return sum + Number(values.split(" ")[names.split(" ").indexOf(counter)] ?? 0);

@@ -3,6 +3,25 @@ import { dirname } from "node:path";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import type { SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-limits.ts";
 
+/** One line of `/proc/PID/mountinfo`. */
+export interface Mount {
+  readonly id: string;
+  /** The mount that it stands on. */
+  readonly parent: string;
+  readonly device: string;
+  /** The folder of the file system that is mounted. */
+  readonly root: string;
+  readonly at: string;
+  readonly isWritable: boolean;
+}
+
+/** A mount that is asked for. */
+export interface PlannedMount {
+  readonly kind: "bind" | "ro-bind" | "tmpfs";
+  readonly source: string;
+  readonly at: string;
+}
+
 /** The facts that the mounts of a command follow from, beside the limits. */
 export interface MountRequest {
   readonly folders: SandboxFolders;
@@ -38,15 +57,14 @@ export function planMounts(limits: SandboxLimits, request: MountRequest): readon
     ),
     ...shown
       .map(realPath)
-      .filter((path) => existsSync(path) && isWithin(path, ...hidden))
+      .filter((path) => isWithin(path, ...hidden) && existsSync(path))
       .map(readOnlyBind),
     ...(readOnly ? [] : openFolders(limits, request)),
   ];
   const isInSight = (path: string): boolean =>
-    existsSync(path) &&
-    (!isWithin(path, ...hidden) ||
-      plan.some(({ kind, at }) => kind !== "tmpfs" && !hidden.includes(at) && isWithin(path, at)));
-  const keys = limits.unreadable.flatMap((path) => [path, ...otherPathsTo(path, host)]);
+    !isWithin(path, ...hidden) ||
+    plan.some(({ kind, at }) => kind !== "tmpfs" && !hidden.includes(at) && isWithin(path, at));
+  const keys = limits.unreadable.filter(existsSync).flatMap((path) => [path, ...otherPathsTo(path, host)]);
   const closed = [...listeningSockets(limits), ...keys]
     .filter(isInSight)
     .map(
@@ -85,14 +103,14 @@ export function foldersAround(path: string, writable: readonly string[]): readon
 function listeningSockets({ environment }: SandboxLimits): readonly string[] {
   const listed = readFileSync("/proc/net/unix", "utf8").matchAll(/^\S+: (?:\S+ +){6}(\/.+)$/gm);
   const paths = [...[...listed].map(([, path = ""]) => path), environment["SSH_AUTH_SOCK"] ?? ""];
-  return paths.filter(isSocket).map(realPath);
+  return [...new Set(paths)].filter(isSocket).map(realPath);
 }
 
 function isSocket(path: string): boolean {
   try {
-    return statSync(path).isSocket();
+    return statSync(path, { throwIfNoEntry: false })?.isSocket() === true;
   } catch {
-    // Gone, or in a folder that is closed to this user, and so to commands.
+    // In a folder that is closed to this user, and so to commands.
     return false;
   }
 }
@@ -107,25 +125,6 @@ function bind(source: string, at: string): PlannedMount {
 
 function readOnlyBind(path: string): PlannedMount {
   return { kind: "ro-bind", source: path, at: path };
-}
-
-/** One line of `/proc/PID/mountinfo`. */
-export interface Mount {
-  readonly id: string;
-  /** The mount that it stands on. */
-  readonly parent: string;
-  readonly device: string;
-  /** The folder of the file system that is mounted. */
-  readonly root: string;
-  readonly at: string;
-  readonly isWritable: boolean;
-}
-
-/** A mount that is asked for. */
-export interface PlannedMount {
-  readonly kind: "bind" | "ro-bind" | "tmpfs";
-  readonly source: string;
-  readonly at: string;
 }
 
 /** The devices of `--dev` that are those of the host. */
@@ -154,22 +153,23 @@ function decode(path: string): string {
 }
 
 /** Other paths to the same file or folder, by further mounts of its file system. */
-export function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
+function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
   const place = placeOf(path, mounts);
   return mounts
     .filter(({ device, root }) => device === place.device && isWithin(place.root, root))
     .map(({ root, at }) => joined(at, below(place.root, root)))
-    .filter((other) => other !== path);
+    .filter((other) => other !== path && existsSync(other));
 }
 
 /**
- * What is wrong with the mounts of a command, or undefined. A writable one must be a new file system, a plain
+ * The fault of the mounts of a command, or undefined. A writable one must be a new file system, a plain
  * device or the very folder that was asked for, and whatever was asked for must be where it belongs: a
  * folder that another command swaps for a link while bubblewrap mounts leads elsewhere.
  */
 export function wrongMount(
   inside: readonly Mount[],
-  { planned, host }: { readonly planned: readonly PlannedMount[]; readonly host: readonly Mount[] },
+  planned: readonly PlannedMount[],
+  host: readonly Mount[],
 ): string | undefined {
   const hostDevices = new Set(host.map(({ device }) => device));
   const isHarmless = ({ at, device, root }: Mount): boolean =>
@@ -183,7 +183,7 @@ export function wrongMount(
     });
   const open = inside.find(
     (mount) =>
-      mount.isWritable && mountAt(mount.at, inside) === mount && !isHarmless(mount) && !isAsked(mount),
+      mount.isWritable && !isHarmless(mount) && mountAt(mount.at, inside) === mount && !isAsked(mount),
   );
   if (open !== undefined) return `${open.at} could be written to`;
   const missing = planned.find(({ at, kind }) => {
@@ -195,13 +195,13 @@ export function wrongMount(
 
 /** The mount that a path leads to: another one may lie over what is listed. */
 function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
-  const ids = new Set(mounts.map(({ id }) => id));
-  let found = mounts.find(({ at, parent }) => at === "/" && !ids.has(parent));
+  const around = mounts.filter(({ at }) => isWithin(path, at));
+  let found = around.find(({ at, parent }) => at === "/" && !mounts.some(({ id }) => id === parent));
   for (let next = found; next !== undefined; ) {
     const { id } = next;
     found = next;
-    next = mounts
-      .filter((mount) => mount.parent === id && mount.id !== id && isWithin(path, mount.at))
+    next = around
+      .filter((mount) => mount.parent === id && mount.id !== id)
       .reduce<Mount | undefined>(
         (top, mount) => (top && top.at.length <= mount.at.length ? top : mount),
         undefined,

@@ -14,13 +14,12 @@ import {
   endedSessions,
   makeSessionFolders,
   removeSession,
-  type SandboxFolders,
   type SandboxLimits,
   type SandboxOptions,
   sandboxLimits,
   unfitWorkspace,
 } from "./sandbox-limits.ts";
-import { SeatbeltWall } from "./seatbelt-wall.ts";
+import { seatbeltWall } from "./seatbelt-wall.ts";
 import { SteeringGuard } from "./steering-guard.ts";
 
 /** A sandbox that works, or one line that says why there is none and what to do. */
@@ -52,13 +51,15 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const [cwd = "/"] = limits.workspace;
     const folders = makeSessionFolders(limits.stateFolder, cwd);
     close = async () => removeSession(folders);
-    const guard = guardOf(limits, folders);
-    const program = (name: string): string => programs.get(name) ?? "";
-    const [bash, bwrap, nsenter] = [program("bash"), program("bwrap"), program("nsenter")];
+    const guard = new SteeringGuard(limits, folders);
+    // What killed sessions could not look at.
+    for (const ended of endedSessions(limits.stateFolder))
+      if (guard.recover(ended.pending)) removeSession(ended);
+    const [bash = "", bwrap = "", nsenter = ""] = names.map((name) => programs.get(name));
     const wall =
       process.platform === "darwin"
-        ? new SeatbeltWall({ limits, folders, bash })
-        : await LinuxWall.open({ limits, folders, programs: { bash, bwrap, nsenter } });
+        ? seatbeltWall(limits, folders, bash)
+        : await LinuxWall.open({ limits, folders, bash, bwrap, nsenter });
     const sandbox = new Sandbox({ limits, folders, wall, guard });
     close = () => sandbox.dispose();
     const problem = await trySandbox(sandbox, { cwd, outside: folders.own, env: limits.environment });
@@ -88,17 +89,6 @@ function isExecutable(path: string): boolean {
     // Not there, or not for this user.
     return false;
   }
-}
-
-/** A guard that has looked after what killed sessions could not. */
-function guardOf({ environment, ...limits }: SandboxLimits, { pending }: SandboxFolders): SteeringGuard {
-  const { writable, outerGit, stateFolder } = limits;
-  const gitFolders = outerGit.map(({ folder }) => folder);
-  const roots = writable.filter((folder) => !gitFolders.includes(folder));
-  const kept = join(stateFolder, "put-back");
-  const guard = new SteeringGuard({ roots, gitFolders, writable, kept, pending, env: environment });
-  for (const ended of endedSessions(stateFolder)) if (guard.recover(ended.pending)) removeSession(ended);
-  return guard;
 }
 
 /** The setting by which root could have the kernel start a program, outside of every sandbox. */

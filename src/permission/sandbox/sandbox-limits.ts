@@ -1,15 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { makePrivateFolders } from "../../system/private-folders.ts";
@@ -40,197 +31,6 @@ export interface SandboxOptions {
   readonly loopback?: boolean;
 }
 
-/** The reach of commands, as paths on disk. */
-export interface SandboxLimits {
-  readonly workspace: readonly string[];
-  readonly home: string;
-  readonly stateFolder: string;
-  /** The workspace, `allowWrite` and the git folders outside of it. */
-  readonly writable: readonly string[];
-  readonly protected: readonly string[];
-  readonly unreadable: readonly string[];
-  /** Git folders outside of the workspace that belong to it. */
-  readonly outerGit: readonly OuterGit[];
-  /** The absolute folders of `PATH`. */
-  readonly programs: readonly string[];
-  readonly environment: Variables;
-  readonly loopback: boolean;
-}
-
-const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-
-/** Where keys are usually kept, in the home folder. */
-const KEYS =
-  ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
-
-/** Finds the limits. What does not exist limits nothing until it does. */
-export function sandboxLimits(options: SandboxOptions): SandboxLimits {
-  const home = realPath(options.home ?? homedir());
-  const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
-  const absolute = (path: string): string => {
-    const named = /^~(?:$|\/)/.test(path) ? join(home, path.slice(1)) : path;
-    return realPath(resolve(workspace[0] ?? home, named));
-  };
-  const environment = options.environment ?? { PATH };
-  const caches = process.platform === "darwin" ? "Library/Caches" : ".cache";
-  const outerGit = workspace.flatMap((folder) => outerGitOf(folder, home) ?? []);
-  const allowed = (options.allowWrite ?? []).map(absolute);
-  return {
-    workspace,
-    home,
-    stateFolder: absolute(options.stateFolder ?? join(home, caches, "nano-agent")),
-    writable: [...new Set([...workspace, ...allowed, ...outerGit.map(({ folder }) => folder)])],
-    protected: [...(options.protect ?? []).map(absolute), ...outerGit.flatMap(({ closed }) => closed)],
-    unreadable: [...keysOf(home), ...(options.denyRead ?? [])].map(absolute),
-    outerGit,
-    programs: (environment["PATH"] ?? PATH).split(":").filter((folder) => isAbsolute(folder)),
-    environment,
-    loopback: options.loopback ?? false,
-  };
-}
-
-/** Why there can be no sandbox around these folders. */
-export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
-  if (workspace.length === 0) return "no workspace folder was given";
-  const holding = workspace.find((folder) => isWithin(home, folder));
-  if (holding !== undefined) return `the workspace ${holding} holds the home folder`;
-  const gone = workspace.find((folder) => !isFolder(folder));
-  if (gone !== undefined) return `the workspace ${gone} is not a folder`;
-  const closed = workspace.find((folder) => isWithin(folder, ...unreadable));
-  return closed && `the workspace ${closed} lies in a folder that commands may not read`;
-}
-
-function keysOf(home: string): readonly string[] {
-  const own = KEYS.map((name) => join(home, name));
-  if (process.getuid?.() !== 0) return own;
-  const hostKeys = isFolder("/etc/ssh")
-    ? readdirSync("/etc/ssh").filter((name) => name.endsWith("_key"))
-    : [];
-  return [
-    ...own,
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    ...hostKeys.map((name) => join("/etc/ssh", name)),
-  ];
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** The git folder of a workspace, where it lies outside of it. */
-export interface OuterGit {
-  /** The `.git` with objects, branches and settings. */
-  readonly folder: string;
-  /** Other worktrees of it: these stay closed. */
-  readonly closed: readonly string[];
-}
-
-/**
- * The git folder outside of `workspace` that commands there need: that of a linked worktree which its
- * repository knows in turn, or the `.git` of a folder above. One that another user owns, or that stands in a
- * folder everybody may write to, counts for nothing; nor does that of the home folder.
- */
-export function outerGitOf(workspace: string, home: string): OuterGit | undefined {
-  for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
-    const marker = join(folder, ".git");
-    const found = lstatSync(marker, { throwIfNoEntry: false });
-    if (found === undefined) continue;
-    if (found.isFile()) return linkedGit(marker);
-    const isShared = (statSync(folder).mode & 0o002) !== 0;
-    const isOwn = found.isDirectory() && found.uid === process.getuid?.() && !isShared;
-    return folder !== workspace && isOwn ? { folder: marker, closed: [] } : undefined;
-  }
-  return undefined;
-}
-
-/** A `.git` file alone opens nothing: anybody could write one. */
-function linkedGit(marker: string): OuterGit | undefined {
-  const own = realPath(pointedGit(marker)?.own ?? "/");
-  const worktrees = dirname(own);
-  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
-  if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
-  const others = readdirSync(worktrees).map((name) => join(worktrees, name));
-  return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
-}
-
-/** The folders of a session on disk. */
-export interface SandboxFolders {
-  /** The one around those below. */
-  readonly session: string;
-  /** Files that the wall needs inside: no command writes there. */
-  readonly own: string;
-  /** Temporary files of the session. */
-  readonly temporary: string;
-  /** Caches of tool chains, which stay with the workspace. */
-  readonly cache: string;
-  /** An empty folder that nobody may enter, put over folders that commands may not read. */
-  readonly closed: string;
-  /** The file with what a killed session has left to look for. */
-  readonly pending: string;
-}
-
-const OWNER = "owner.json";
-
-/** Makes the folders of a new session in a state folder. */
-export function makeSessionFolders(state: string, workspace: string): SandboxFolders {
-  const name = createHash("sha256").update(workspace).digest("hex").slice(0, 16);
-  const [sessions, cache] = [join(state, "s"), join(state, "caches", name)];
-  for (const folder of [sessions, cache]) makePrivateFolders(folder);
-  // Short, for names of sockets have at most 107 bytes.
-  const folders = foldersOf(realPath(mkdtempSync(join(sessions, "x"))), realPath(cache));
-  writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
-  for (const folder of [folders.temporary, folders.own]) mkdirSync(folder, { mode: 0o700 });
-  mkdirSync(folders.closed, { mode: 0o000 });
-  return folders;
-}
-
-/** The folders of sessions that a killed process left in a state folder. */
-export function endedSessions(state: string): readonly SandboxFolders[] {
-  const sessions = join(state, "s");
-  return namesIn(sessions)
-    .map((name) => foldersOf(join(sessions, name), ""))
-    .filter(({ session }) => {
-      const owner = smallText(join(session, OWNER));
-      // Without one it is just being made, or being removed.
-      return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
-    });
-}
-
-/** Removes them, but for caches. Never throws: what a command has closed is left to the next session. */
-export function removeSession({ session, closed }: SandboxFolders): void {
-  try {
-    // Nobody enters it to see that it is empty.
-    chmodSync(closed, 0o700);
-    rmSync(session, { recursive: true, force: true });
-  } catch {
-    // A folder that this user may not change.
-  }
-}
-
-function foldersOf(session: string, cache: string): SandboxFolders {
-  const [own, temporary] = [join(session, "own"), join(session, "tmp")];
-  return {
-    session,
-    own,
-    temporary,
-    cache,
-    closed: join(own, "closed"),
-    pending: join(session, "pending.json"),
-  };
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // No session yet.
-    return [];
-  }
-}
-
 /** Variables of a process. */
 export type Variables = { readonly [name: string]: string | undefined };
 
@@ -246,7 +46,6 @@ export interface CommandToConfine {
   readonly readOnly?: boolean;
 }
 
-/** The process to start, in `cwd`. */
 interface ProcessToStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -266,7 +65,6 @@ export interface ConfinedStart extends ProcessToStart {
   readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
 }
 
-/** How a process is started behind a wall. */
 export interface WalledStart extends ProcessToStart {
   /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
   readonly ended: () => Promise<void>;
@@ -283,8 +81,176 @@ export interface Wall {
 
 /** The paths that a command must leave as they are. */
 export interface SteeringPaths {
-  /** Paths that are there. */
   readonly present: readonly string[];
   /** Git folders that must not be moved. */
   readonly pinned: readonly string[];
+}
+
+/** The reach of commands; all paths with links resolved. */
+export interface SandboxLimits {
+  readonly workspace: readonly string[];
+  readonly home: string;
+  readonly stateFolder: string;
+  /** The workspace, `allowWrite` and `gitFolders`. */
+  readonly writable: readonly string[];
+  readonly protected: readonly string[];
+  readonly unreadable: readonly string[];
+  /** Git folders outside of the workspace that belong to it. */
+  readonly gitFolders: readonly string[];
+  /** The absolute folders of `PATH`. */
+  readonly programs: readonly string[];
+  readonly environment: Variables;
+  readonly loopback: boolean;
+}
+
+const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+const KEYS =
+  ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
+const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"].map((name) => join("/etc", name));
+
+/** What does not exist limits nothing until it does. */
+export function sandboxLimits(options: SandboxOptions): SandboxLimits {
+  const home = realPath(options.home ?? homedir());
+  const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
+  const absolute = (path: string): string => {
+    const named = /^~(?:$|\/)/.test(path) ? join(home, path.slice(1)) : path;
+    return realPath(resolve(workspace[0] ?? home, named));
+  };
+  const environment = options.environment ?? { PATH };
+  const caches = process.platform === "darwin" ? "Library/Caches" : ".cache";
+  const outer = workspace.flatMap((folder) => outerGitOf(folder, home) ?? []);
+  const gitFolders = outer.map(({ folder }) => folder);
+  const hostKeys = process.getuid?.() === 0 ? [...KEYS_OF_ROOT, ...hostKeysIn("/etc/ssh")] : [];
+  const keys = [...KEYS.map((name) => join(home, name)), ...hostKeys];
+  return {
+    workspace,
+    home,
+    stateFolder: absolute(options.stateFolder ?? join(home, caches, "nano-agent")),
+    writable: [...new Set([...workspace, ...(options.allowWrite ?? []).map(absolute), ...gitFolders])],
+    protected: [...(options.protect ?? []).map(absolute), ...outer.flatMap(({ closed }) => closed)],
+    unreadable: [...keys, ...(options.denyRead ?? [])].map(absolute),
+    gitFolders,
+    programs: (environment["PATH"] ?? PATH).split(":").filter((folder) => isAbsolute(folder)),
+    environment,
+    loopback: options.loopback ?? false,
+  };
+}
+
+/** Why there can be no sandbox around these folders. */
+export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
+  if (workspace.length === 0) return "no workspace folder was given";
+  const holding = workspace.find((folder) => isWithin(home, folder));
+  if (holding !== undefined) return `the workspace ${holding} holds the home folder`;
+  const gone = workspace.find(
+    (folder) => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true,
+  );
+  if (gone !== undefined) return `the workspace ${gone} is not a folder`;
+  const closed = workspace.find((folder) => isWithin(folder, ...unreadable));
+  return closed && `the workspace ${closed} lies in a folder that commands may not read`;
+}
+
+function hostKeysIn(folder: string): readonly string[] {
+  const keys = namesIn(folder).filter((name) => name.endsWith("_key"));
+  return keys.map((name) => join(folder, name));
+}
+
+/** The names in a folder; none where there is no such folder, or a closed one. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    // An error would cost more than the look.
+    return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+  } catch {
+    return [];
+  }
+}
+
+interface OuterGit {
+  readonly folder: string;
+  /** Other worktrees of it. */
+  readonly closed: readonly string[];
+}
+
+/**
+ * The git folder outside of `workspace` that commands there need: that of a linked worktree which its
+ * repository knows in turn, or the `.git` of a folder above. One that another user owns, or that stands in a
+ * folder everybody may write to, counts for nothing; nor does that of the home folder.
+ */
+function outerGitOf(workspace: string, home: string): OuterGit | undefined {
+  for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
+    const marker = join(folder, ".git");
+    const found = fs.lstatSync(marker, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if (found.isFile()) return linkedGit(marker);
+    const isShared = (fs.statSync(folder).mode & 0o002) !== 0;
+    const isOwn = found.isDirectory() && found.uid === process.getuid?.() && !isShared;
+    return folder !== workspace && isOwn ? { folder: marker, closed: [] } : undefined;
+  }
+  return undefined;
+}
+
+/** A `.git` file alone opens nothing: anybody could write one. */
+function linkedGit(marker: string): OuterGit | undefined {
+  const own = realPath(pointedGit(marker)?.own ?? "/");
+  const worktrees = dirname(own);
+  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
+  if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
+  const others = namesIn(worktrees).map((name) => join(worktrees, name));
+  return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
+}
+
+/** The folders of a session on disk. */
+export interface SandboxFolders {
+  readonly session: string;
+  /** Files that the wall needs inside: no command writes there. */
+  readonly own: string;
+  readonly temporary: string;
+  /** Caches of tool chains, which stay with the workspace. */
+  readonly cache: string;
+  /** Empty and closed to everybody: put over folders that commands may not read. */
+  readonly closed: string;
+  /** The file with what a killed session has left to look for. */
+  readonly pending: string;
+}
+
+const OWNER = "owner.json";
+
+export function makeSessionFolders(state: string, workspace: string): SandboxFolders {
+  const name = createHash("sha256").update(workspace).digest("hex").slice(0, 16);
+  const [sessions, cache] = [join(state, "s"), join(state, "caches", name)];
+  for (const folder of [sessions, cache]) makePrivateFolders(folder);
+  // Short, for names of sockets have at most 107 bytes.
+  const folders = foldersOf(realPath(fs.mkdtempSync(join(sessions, "x"))), realPath(cache));
+  fs.writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
+  for (const folder of [folders.temporary, folders.own]) fs.mkdirSync(folder, { mode: 0o700 });
+  fs.mkdirSync(folders.closed, { mode: 0o000 });
+  return folders;
+}
+
+/** The folders of sessions that a killed process left in a state folder. */
+export function endedSessions(state: string): readonly SandboxFolders[] {
+  const sessions = join(state, "s");
+  return namesIn(sessions)
+    .map((name) => foldersOf(join(sessions, name), ""))
+    .filter(({ session }) => {
+      const owner = smallText(join(session, OWNER));
+      // Without one it is just being made, or being removed.
+      return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
+    });
+}
+
+/** Removes all but the cache. Never throws: what a command has closed is left to the next session. */
+export function removeSession({ session, closed }: SandboxFolders): void {
+  try {
+    // Nobody enters it to see that it is empty.
+    fs.chmodSync(closed, 0o700);
+    fs.rmSync(session, { recursive: true, force: true });
+  } catch {
+    // A folder that this user may not change.
+  }
+}
+
+function foldersOf(session: string, cache: string): SandboxFolders {
+  const own = join(session, "own");
+  const [temporary, closed] = [join(session, "tmp"), join(own, "closed")];
+  return { session, own, temporary, cache, closed, pending: join(session, "pending.json") };
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isWithin } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
 import {
   type CommandToConfine,
@@ -52,7 +53,8 @@ export class Sandbox {
     if (!readOnly) await guard.begin(end);
     try {
       const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
-      const walled = wall.start({ ...command, network, readOnly }, steering);
+      const asked = { ...command, network, readOnly };
+      const walled = wall.start(asked, steering);
       // In a command that changes nothing all temporary files go with it.
       const isPassing = readOnly && process.platform === "linux";
       const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : folders;
@@ -62,6 +64,8 @@ export class Sandbox {
         env: commandVariables(command.env, places, network),
         begin: (started) => {
           child = started;
+          // While the mounts are made.
+          if (!readOnly) guard.watch();
           return walled.begin(started);
         },
         settle: async () => {
@@ -70,9 +74,8 @@ export class Sandbox {
           reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const wasRefusedNetwork = walled.wasRefusedNetwork();
-          const blocked = blockedNotes(limits, { output, network, readOnly, wasRefusedNetwork });
-          return [...reports, ...(failed ? blocked : [])].map((note) => `[sandbox: ${note}]`);
+          const blocked = failed ? blockedNotes(limits, asked, output, walled.wasRefusedNetwork()) : [];
+          return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
         },
       };
     } catch (error) {
@@ -103,14 +106,6 @@ function endAll(child: ChildProcess | undefined): void {
   }
 }
 
-/** The end of a confined command, as far as the sandbox had a part in it. */
-export interface BlockedCommand {
-  readonly output: string;
-  readonly network: boolean;
-  readonly readOnly: boolean;
-  readonly wasRefusedNetwork: boolean;
-}
-
 /** Of a long output the end counts: there programs say why they failed. */
 const MAX_OUTPUT = 60_000;
 const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
@@ -118,34 +113,32 @@ const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPER
 const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
 const ASK_FULL = 'call again with access: "full" and a reason';
 
-/** Lines for the result of a command that failed: what the sandbox held back, and how to ask for it. */
-export function blockedNotes(limits: SandboxLimits, command: BlockedCommand): readonly string[] {
-  const { network, readOnly, wasRefusedNetwork } = command;
-  const output = command.output.slice(-MAX_OUTPUT);
+/** For a command that failed: what the sandbox held back, and how to ask for it. */
+function blockedNotes(
+  { workspace, unreadable, home }: SandboxLimits,
+  command: Required<CommandToConfine>,
+  said: string,
+  wasRefusedNetwork: boolean,
+): readonly string[] {
+  const output = said.slice(-MAX_OUTPUT);
   const notes: string[] = [];
   if (wasRefusedNetwork)
     notes.push(
       'no network, and no ports of this machine but those of earlier commands. If it is needed, call again with access: "network" and a reason',
     );
-  if (network && NO_SUCH_SOCKET.test(output))
+  if (command.network && NO_SUCH_SOCKET.test(output))
     notes.push(`with the network there are no UNIX sockets. If they are needed, ${ASK_FULL}`);
   if (CANNOT_WRITE.test(output))
     notes.push(
-      readOnly
+      command.readOnly
         ? "in plan mode commands write to /tmp only, which is empty for each"
-        : `commands write below ${limits.workspace.join(", ")} and $TMPDIR only, and not to what steers git, editors or the agent. If it is needed, ${ASK_FULL}`,
+        : `commands write below ${workspace.join(", ")} and $TMPDIR only, and not to what steers git, editors or the agent. If it is needed, ${ASK_FULL}`,
     );
-  const key = CANNOT_READ.test(output)
-    ? limits.unreadable.find((path) => isNamed(path, limits, output))
-    : undefined;
+  const isNamed = (path: string): boolean =>
+    output.includes(path) || (isWithin(path, home) && output.includes(`~${path.slice(home.length)}`));
+  const key = CANNOT_READ.test(output) ? unreadable.find(isNamed) : undefined;
   if (key !== undefined) notes.push(`${key} is closed to commands. If it is needed, ${ASK_FULL}`);
   return notes;
-}
-
-function isNamed(path: string, { home }: SandboxLimits, output: string): boolean {
-  return (
-    output.includes(path) || (path.startsWith(`${home}/`) && output.includes(`~${path.slice(home.length)}`))
-  );
 }
 
 /** Agents, displays and sockets of the session: none of them is in reach. */
@@ -167,9 +160,9 @@ const CACHES: { readonly [name: string]: string } = {
 };
 
 /** The variables of a confined command. Without a network package managers do not retry for a minute. */
-export function commandVariables(
+function commandVariables(
   env: Variables,
-  { temporary, cache }: { readonly temporary: string; readonly cache: string },
+  { temporary, cache }: Pick<SandboxFolders, "temporary" | "cache">,
   network: boolean,
 ): Variables {
   const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));

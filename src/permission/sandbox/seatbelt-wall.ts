@@ -2,39 +2,24 @@ import { foldersAround } from "./mount-plan.ts";
 import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
 
-/** The parts of a {@link SeatbeltWall}. */
-export interface SeatbeltWallParts {
-  readonly limits: SandboxLimits;
-  readonly folders: SandboxFolders;
-  readonly bash: string;
-}
-
 /** The wall of macOS. What it refuses goes by name, so it also prevents what is not there yet. */
-export class SeatbeltWall implements Wall {
-  readonly #parts: SeatbeltWallParts;
-
-  constructor(parts: SeatbeltWallParts) {
-    this.#parts = parts;
-  }
-
-  start({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart {
-    const { limits, folders, bash } = this.#parts;
-    const { workspace: roots, writable, outerGit, unreadable } = limits;
+export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bash: string): Wall {
+  const start = ({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart => {
+    const { workspace: roots, writable, gitFolders, unreadable, loopback } = limits;
     const { temporary, cache } = folders;
     const steering = roots.flatMap((root) => [
       ...steeringOfRoot(root).filter((path) => !path.endsWith("/HEAD")),
       // The folder itself changes with every commit.
       ...steeringOfRepository(root, writable).slice(1),
     ]);
-    const outer = outerGit.flatMap(({ folder }) => steeringOfGit(folder));
     const profile = seatbeltProfile({
       // Without a place for them here-documents and most programs fail.
       writable: readOnly ? [temporary] : [...writable, temporary, cache],
-      protected: [...limits.protected, folders.own, ...steering, ...outer],
+      protected: [...limits.protected, folders.own, ...steering, ...gitFolders.flatMap(steeringOfGit)],
       unreadable,
       roots,
       network,
-      loopback: limits.loopback,
+      loopback,
     });
     return {
       file: "/usr/bin/sandbox-exec",
@@ -46,11 +31,8 @@ export class SeatbeltWall implements Wall {
       // The kernel counts nothing here: programs say it.
       wasRefusedNetwork: () => false,
     };
-  }
-
-  close(): void {
-    // Nothing is held open.
-  }
+  };
+  return { start, close: () => undefined };
 }
 
 /** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */

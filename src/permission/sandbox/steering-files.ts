@@ -1,24 +1,11 @@
-import {
-  closeSync,
-  constants,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { newUuid } from "../../core/base/ids.ts";
 import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { isWrittenByGit } from "../git-settings.ts";
+import { namesIn } from "./sandbox-limits.ts";
 
 /** Names in the root of a workspace that steer the agent and editors; `HEAD` makes a repository of it. */
 const IN_ROOT = ".nano-agent nano-agent.json .mcp.json .claude .vscode .idea HEAD".split(" ");
@@ -38,23 +25,24 @@ export interface SteeringState {
 
 /** The paths that steer in the root of a workspace, also those where nothing stands. */
 export function steeringOfRoot(root: string): readonly string[] {
-  const git = isBareRepository(root) ? IN_GIT : [];
-  return [...IN_ROOT, ...git].map((name) => join(root, name));
+  return IN_ROOT.map((name) => join(root, name));
 }
 
 /**
- * The paths that steer git in a folder with a `.git`, also those where nothing stands: the `.git`, what is in
- * it, and what its settings name inside `writable`.
+ * The paths that steer git in a folder, also those where nothing stands: the `.git`, what is in it, and what
+ * its settings name inside `writable`. A folder may be a repository itself.
  */
 export function steeringOfRepository(folder: string, writable: readonly string[]): readonly string[] {
   const git = join(folder, ".git");
-  return [git, ...steeringOfGit(git), ...namedBySettings(git, { folders: [folder], writable })];
+  const bare = isRepository(namesIn(folder)) ? steeringOfGit(folder) : [];
+  return [git, ...steeringOfGit(git), ...namedBySettings(git, [folder], writable), ...bare];
 }
 
 /** The paths inside `writable` that settings of a git folder name; hooks start from each of its `folders`. */
 export function namedBySettings(
   git: string,
-  { folders, writable }: { readonly folders: readonly string[]; readonly writable: readonly string[] },
+  folders: readonly string[],
+  writable: readonly string[],
 ): readonly string[] {
   const { text = "" } = stateOf(join(git, "config")) ?? {};
   const named = [...text.matchAll(/^\s*(path|hookspath)\s*=\s*"?([^"\n]+?)"?\s*$/gim)].flatMap(
@@ -86,64 +74,50 @@ function gitFoldersIn(folder: string, depth: number): readonly string[] {
 /** The state of a path; undefined: nothing that counts is there. Never waits for a file. */
 export function stateOf(path: string): SteeringState | undefined {
   try {
-    if (basename(path) === "HEAD" && !isBareRepository(dirname(path))) return undefined;
-    const found = lstatSync(path);
-    if (found.isSymbolicLink()) return { kind: "link", text: readlinkSync(path) };
+    if (basename(path) === "HEAD" && !isRepository(namesIn(dirname(path)))) return undefined;
+    const found = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (found.isSymbolicLink()) return { kind: "link", text: fs.readlinkSync(path) };
     if (found.isDirectory()) return { kind: "folder", text: "" };
     if (found.isFile() && found.size <= MAX_BYTES) return { kind: "file", text: textOf(path) };
     return { kind: "other", text: `${found.size} ${found.mtimeMs}` };
   } catch {
-    // Nothing there, gone this moment, or in a folder that is closed to this user.
+    // Gone this moment, or in a folder that is closed to this user.
     return undefined;
   }
 }
 
 function textOf(path: string): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK);
   try {
-    return readFileSync(file, "utf8");
+    return fs.readFileSync(file, "utf8");
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
-/** True when git would take a folder itself for a repository, without a `.git`. */
-function isBareRepository(folder: string): boolean {
-  const names = namesIn(folder);
+/** True when git would take a folder with these names for a repository, without a `.git`. */
+export function isRepository(names: readonly string[]): boolean {
   const has = (name: string): boolean => names.includes(name);
   return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // No such folder, or a closed one.
-    return [];
-  }
-}
-
-/** A change of what steers. */
-export interface SteeringChange {
-  readonly before: SteeringState | undefined;
-  readonly now: SteeringState | undefined;
-  /** The git folders that are guarded. */
-  readonly guarded: readonly string[];
-}
-
-/** True for a change that a command may bring about: what git itself makes and writes. */
-export function mayChange(path: string, { before, now, guarded }: SteeringChange): boolean {
-  // What has no text cannot be written back.
-  if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
-  if (before?.kind === now.kind && before.text === now.text) return true;
-  if (now.kind === "folder") return IS_NEW_FOLDER.test(path);
-  return now.kind === "file" && mayWrite(path, now.text, { before, guarded });
 }
 
 /** Of a new folder of git each hook is looked at by itself. */
 const IS_NEW_FOLDER = /\/\.git(?:\/(?:modules\/.+\/)?hooks)?$/;
 
-function mayWrite(path: string, text: string, { before, guarded }: Omit<SteeringChange, "now">): boolean {
+/** True for a change that a command may bring about: what git makes and writes. `guarded`: git folders. */
+export function mayChange(
+  path: string,
+  before: SteeringState | undefined,
+  now: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
+  // What has no text cannot be written back.
+  if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
+  const { kind, text } = now;
+  if (before?.kind === kind && before.text === text) return true;
+  if (kind === "folder") return IS_NEW_FOLDER.test(path);
+  if (kind !== "file") return false;
   switch (basename(path)) {
     case ".git":
       return leadsInside(path, text, guarded);
@@ -185,13 +159,13 @@ export function putBack(path: string, before: SteeringState | undefined, kept: s
   const isMoved =
     stateOf(path) !== undefined &&
     inFolderOf(path, (place) => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
       move(place, target);
     });
   const { kind, text = "" } = before ?? {};
   const isWritten =
-    (kind === "link" && inFolderOf(path, (place) => symlinkSync(text, place))) ||
-    (kind === "file" && inFolderOf(path, (place) => writeFileSync(place, text, { flag: "wx" })));
+    (kind === "link" && inFolderOf(path, (place) => fs.symlinkSync(text, place))) ||
+    (kind === "file" && inFolderOf(path, (place) => fs.writeFileSync(place, text, { flag: "wx" })));
   if (!isMoved && !isWritten) return undefined;
   return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
 }
@@ -203,7 +177,10 @@ export function putBack(path: string, before: SteeringState | undefined, kept: s
 function inFolderOf(path: string, act: (place: string) => void): boolean {
   let folder: number | undefined;
   try {
-    folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    folder = fs.openSync(
+      dirname(path),
+      fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW,
+    );
     if (!isAtPlace(folder, dirname(path))) return false;
     act(join(pathOfOpen(folder) ?? dirname(path), basename(path)));
     return true;
@@ -211,16 +188,16 @@ function inFolderOf(path: string, act: (place: string) => void): boolean {
     if (systemCode(error) === undefined) throw error;
     return false;
   } finally {
-    if (folder !== undefined) closeSync(folder);
+    if (folder !== undefined) fs.closeSync(folder);
   }
 }
 
 function move(from: string, to: string): void {
   try {
-    renameSync(from, to);
+    fs.renameSync(from, to);
   } catch (error) {
     if (systemCode(error) !== "EXDEV") throw error;
-    cpSync(from, to, { recursive: true, dereference: false, verbatimSymlinks: true });
-    rmSync(from, { recursive: true, force: true });
+    fs.cpSync(from, to, { recursive: true, dereference: false, verbatimSymlinks: true });
+    fs.rmSync(from, { recursive: true, force: true });
   }
 }

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { type FSWatcher, readFileSync, rmSync, statSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, readFileSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { replaceFile } from "../../system/replace-file.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { pointedGit } from "../git-settings.ts";
-import type { SteeringPaths, Variables } from "./sandbox-limits.ts";
+import type { SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-limits.ts";
 import {
+  isRepository,
   mayChange,
   namedBySettings,
   putBack,
@@ -16,23 +17,11 @@ import {
   steeringOfRoot,
 } from "./steering-files.ts";
 
-/** The places a guard looks after. */
-export interface GuardedPlaces {
-  readonly roots: readonly string[];
-  /** Git folders outside of the roots that commands may write to. */
-  readonly gitFolders: readonly string[];
-  readonly writable: readonly string[];
-  /** The folder that takes what is put back. */
-  readonly kept: string;
-  /** The file that tells another process what to look for when this one is killed. */
-  readonly pending: string;
-  readonly env: Variables;
-}
-
-/** How things were before a command, as it is kept in a file. */
+/** How things were before a command, as it is kept in a file for the case that this process is killed. */
 interface PendingLook {
   readonly roots: readonly string[];
-  readonly since: number;
+  /** The start of the first command: what is older was not made by one. */
+  readonly first: number;
   readonly before: readonly (readonly [path: string, state: SteeringState | null])[];
 }
 
@@ -41,13 +30,13 @@ interface PendingLook {
  * written to; what comes into being is put back, in the roots at once and elsewhere when a command has ended.
  */
 export class SteeringGuard {
-  readonly #places: GuardedPlaces;
+  readonly #limits: SandboxLimits;
+  readonly #roots: readonly string[];
+  readonly #pending: string;
+  readonly #kept: string;
   readonly #finder: RepositoryFinder;
   #repositories: ReadonlySet<string> = new Set();
   #before = new Map<string, SteeringState | undefined>();
-  /** The start of the first of the commands since the last look at everything. */
-  #since = 0;
-  /** The start of the first command of all: what is older was not made by one. */
   #first = 0;
   /** The functions that end the commands that run now. */
   readonly #running = new Set<() => void>();
@@ -56,37 +45,40 @@ export class SteeringGuard {
   #search: Promise<void>;
   #reports: string[] = [];
 
-  constructor(places: GuardedPlaces) {
-    this.#places = places;
-    this.#finder = new RepositoryFinder(places.env);
+  constructor(limits: SandboxLimits, { pending }: Pick<SandboxFolders, "pending">) {
+    this.#limits = limits;
+    this.#roots = limits.writable.filter((folder) => !limits.gitFolders.includes(folder));
+    this.#pending = pending;
+    this.#kept = join(limits.stateFolder, "put-back");
+    this.#finder = new RepositoryFinder(limits);
     this.#search = this.#adopt();
   }
 
   /** The paths that a command must leave as they are. */
   paths(): SteeringPaths {
-    const there = [...this.#before].flatMap(([path, state]) =>
-      state === undefined ? [] : [{ path, state }],
-    );
-    const isGit = ({ path, state }: (typeof there)[number]): boolean =>
-      basename(path) === ".git" && state.kind === "folder";
-    const pinned = there.filter(isGit).map(({ path }) => path);
-    return { present: there.filter((each) => !isGit(each)).map(({ path }) => path), pinned };
+    const there = [...this.#before].filter(([, state]) => state !== undefined);
+    const pinned = there.filter(([path, state]) => basename(path) === ".git" && state?.kind === "folder");
+    const present = there.filter((each) => !pinned.includes(each));
+    return { present: present.map(([path]) => path), pinned: pinned.map(([path]) => path) };
   }
 
-  /** Notes how things are before a command. `end` ends it at once. */
+  /** Looks how things are before a command. `end` ends it at once. */
   async begin(end: () => void): Promise<void> {
     // Of the command before, whose last look may be under way.
     await this.#search;
     if (this.#running.size === 0) {
       // What people changed since the last command counts.
       this.#before = new Map(this.#paths().map((path) => [path, stateOf(path)]));
-      this.#since = Date.now();
-      this.#first ||= this.#since;
-      const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
-      const look: PendingLook = { roots: this.#places.roots, since: this.#since, before };
-      replaceFile(this.#places.pending, JSON.stringify(look));
+      this.#first ||= Date.now();
     }
     this.#running.add(end);
+  }
+
+  /** Watches, and notes how things were for another process. To be called before the command runs. */
+  watch(): void {
+    const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
+    const look: PendingLook = { roots: this.#roots, first: this.#first, before };
+    writeFileSync(this.#pending, JSON.stringify(look), { mode: 0o600 });
     this.#watch();
   }
 
@@ -112,41 +104,41 @@ export class SteeringGuard {
 
   /** Puts back what commands of a killed process did, by its notes. False where these ran elsewhere. */
   recover(pending: string): boolean {
-    if (statSync(pending, { throwIfNoEntry: false }) === undefined) return true;
-    const { roots, since, before } = JSON.parse(readFileSync(pending, "utf8")) as PendingLook;
-    if (!roots.some((root) => this.#places.roots.includes(root))) return false;
+    const noted = safeParse(existsSync(pending) ? readFileSync(pending, "utf8") : "");
+    // Without notes, or with half of them, no command had begun.
+    if (!noted.ok || !isRecord(noted.value)) return true;
+    const { roots, first, before } = noted.value as unknown as PendingLook;
+    if (!roots.some((root) => this.#roots.includes(root))) return false;
     this.#before = new Map(before.map(([path, state]) => [path, state ?? undefined]));
-    this.#since = since;
-    this.#first = since;
+    this.#first = first;
     this.#look();
     return true;
   }
 
   #paths(): readonly string[] {
-    const { roots, gitFolders, writable } = this.#places;
+    const { writable, gitFolders } = this.#limits;
+    const folders = new Set([...this.#roots, ...this.#repositories]);
     return [
-      ...roots.flatMap(steeringOfRoot),
-      ...[...new Set([...roots, ...this.#repositories])].flatMap((each) =>
-        steeringOfRepository(each, writable),
-      ),
+      ...this.#roots.flatMap(steeringOfRoot),
+      ...[...folders].flatMap((each) => steeringOfRepository(each, writable)),
       ...gitFolders.flatMap((git) => [
         ...steeringOfGit(git),
-        ...namedBySettings(git, { folders: [dirname(git), ...roots], writable }),
+        ...namedBySettings(git, [dirname(git), ...this.#roots], writable),
       ]),
     ];
   }
 
   /** Inotify tells of a folder's own entries only, so a busy tree below costs nothing. */
   #watch(): void {
-    for (const folder of this.#places.roots.flatMap((root) => [root, join(root, ".git")])) {
-      if (this.#watchers.has(folder)) continue;
+    for (const folder of this.#roots.flatMap((root) => [root, join(root, ".git")])) {
+      if (this.#watchers.has(folder) || !existsSync(folder)) continue;
       try {
         const watcher = watch(folder, { persistent: false }, () => this.#lookSoon());
         // A folder that goes away is nothing to watch any more.
         watcher.on("error", () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {
-        // Not there, or no more watches: the look afterwards finds it.
+        // Gone this moment, or no more watches: the look afterwards finds it.
       }
     }
   }
@@ -168,60 +160,60 @@ export class SteeringGuard {
   /** Compares what steers with before and puts back what a command must not change. True: there was some. */
   #look(): boolean {
     const count = this.#reports.length;
-    for (const path of new Set([...this.#before.keys(), ...this.#paths()])) this.#judge(path);
+    this.#judge(new Set([...this.#before.keys(), ...this.#paths()]));
     return this.#reports.length > count;
   }
 
-  #judge(path: string): void {
-    const [before, now] = [this.#before.get(path), stateOf(path)];
-    const guarded = [...this.paths().pinned, ...this.#places.gitFolders];
-    if (mayChange(path, { before, now, guarded })) this.#before.set(path, now);
-    else this.#reports.push(...[putBack(path, before, this.#places.kept) ?? []].flat());
+  #judge(paths: Iterable<string>): void {
+    const guarded = [...this.paths().pinned, ...this.#limits.gitFolders];
+    for (const path of paths) {
+      const [before, now] = [this.#before.get(path), stateOf(path)];
+      if (mayChange(path, before, now, guarded)) {
+        this.#before.set(path, now);
+        // What git makes in a new one counts at once.
+        if (basename(path) === ".git" && now?.kind === "folder") guarded.push(path);
+      } else this.#reports.push(...[putBack(path, before, this.#kept) ?? []].flat());
+    }
   }
 
   /** Takes on repositories that were not known: as they are if they are older than the commands. */
   async #adopt(): Promise<void> {
-    const { roots, writable, pending } = this.#places;
-    const found = await this.#finder.find(roots);
-    const first = this.#first;
+    const found = await this.#finder.find(this.#roots);
     for (const folder of found) {
-      if (this.#repositories.has(folder) || roots.includes(folder)) continue;
-      for (const path of steeringOfRepository(folder, writable)) {
-        const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-        if (first === 0 || changed < first) this.#before.set(path, stateOf(path));
-        else this.#judge(path);
-      }
+      if (this.#repositories.has(folder) || this.#roots.includes(folder)) continue;
+      const isOld = (path: string): boolean =>
+        this.#first === 0 || (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) < this.#first;
+      const paths = steeringOfRepository(folder, this.#limits.writable);
+      for (const path of paths.filter(isOld)) this.#before.set(path, stateOf(path));
+      this.#judge(paths.filter((path) => !isOld(path)));
     }
     this.#repositories = found;
-    if (this.#running.size === 0) rmSync(pending, { force: true });
+    if (this.#running.size === 0) rmSync(this.#pending, { force: true });
   }
 }
 
-/** Folders this far down are looked at. */
 const DEPTH = 3;
 const MAX_OUTPUT = 64 * 1024 * 1024;
 /** Git as a program that only looks: a repository could name a server to fetch what is missing from. */
 const GIT_LOOKS = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
 
-/** The folders named by the index of a repository, and the state of the index. */
-type Submodules = { readonly index: string; readonly folders: readonly string[] };
+/** Finds repositories: at most three levels down, and submodules at any depth. */
+class RepositoryFinder {
+  readonly #env: NodeJS.ProcessEnv;
+  /** The folders named by an index, with the state it had then. */
+  readonly #submodules = new Map<string, { readonly index: string; readonly folders: readonly string[] }>();
 
-/** Finds the repositories of a workspace: those at most three levels down, and submodules at any depth. */
-export class RepositoryFinder {
-  readonly #env: Variables;
-  readonly #submodules = new Map<string, Submodules>();
-
-  constructor({ PATH, HOME }: Variables) {
+  constructor({ environment: { PATH, HOME } }: SandboxLimits) {
     this.#env = { PATH, HOME, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
   }
 
-  /** The folders with a `.git` in `roots`, those included. Never rejects. */
+  /** The folders in `roots`, those included, that have a `.git` or are a repository. Never rejects. */
   async find(roots: readonly string[]): Promise<ReadonlySet<string>> {
     const found = new Set((await Promise.all(roots.map((root) => repositoriesIn(root, DEPTH)))).flat());
     // A submodule that is found may have submodules itself.
     for (const folder of found)
       for (const inner of await this.#submodulesOf(folder))
-        if (statSync(join(inner, ".git"), { throwIfNoEntry: false }) !== undefined) found.add(inner);
+        if (existsSync(join(inner, ".git"))) found.add(inner);
     return found;
   }
 
@@ -246,7 +238,8 @@ export class RepositoryFinder {
 async function repositoriesIn(folder: string, depth: number): Promise<readonly string[]> {
   // One that is gone, or closed to this user, holds none.
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const own = entries.some(({ name }) => name === ".git") ? [folder] : [];
+  const names = entries.map(({ name }) => name);
+  const own = names.includes(".git") || isRepository(names) ? [folder] : [];
   const inner = entries.filter(
     (entry) => depth > 0 && entry.isDirectory() && entry.name !== ".git" && entry.name !== "node_modules",
   );
