@@ -157,7 +157,7 @@ async function decidedNow(
   // A tool's own question is for a person, whatever the rules allow.
   if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
   // Allowed by rules: no person was asked.
-  return { approved: true, unasked: true, input: now.input ?? request.input };
+  return { approved: true, unasked: true };
 }
 
 /** The answer for a reply that allows nothing; one that is not known refuses too. */

@@ -93,11 +93,10 @@ test("what a person put in the place of the arguments does not run where the cal
   expect(same.ran).toEqual([{ to: "live" }]);
 });
 
-test("what the rules allow by now runs in their form, though its question was about another folder", async () => {
+test("what the rules allow by now runs, though its question was about another folder", async () => {
   const { open, ran } = await waiting({ ...always(ASKS), cwd: "/here" });
-  const allows: GateDecision = { action: "allow", input: { to: "'test'" } };
-  await open({ ...always(allows), cwd: "/there" }).run(undefined, YES);
-  expect(ran).toEqual([{ to: "'test'" }]);
+  await open({ ...always({ action: "allow" }), cwd: "/there" }).run(undefined, YES);
+  expect(ran).toEqual([{ to: "test" }]);
 });
 
 test("a link that leads elsewhere by the time the yes comes is not written through", async () => {
@@ -168,37 +167,6 @@ test("runs with carried answers are replayed the same, whether these fit or were
     const report = await replaySession([...journal.entries()]);
     expect([report.same, report.differences]).toEqual([true, []]);
   }
-});
-
-test("a yes that rules gave is judged once more in the very form that is to run, and asked for where it is none", async () => {
-  const check: Gate["check"] = ({ input }) =>
-    input["to"] === "test" ? { action: "allow" } : { action: "ask", reason: "no rule" };
-  const shown: unknown[] = [];
-  const ran: unknown[] = [];
-  const deploy = tool("deploy", { execute: (input: unknown) => ran.push(input) && "deployed" });
-  const agent = new Agent({
-    model: new ScriptedModel([calls("deploy", { to: "live" }), says("Done.")]),
-    tools: [deploy],
-    permission: { check },
-    approve: ({ input }) => {
-      shown.push(input["to"]);
-      if (shown.length === 1) return { approved: true, unasked: true, input: { to: "elsewhere" } };
-      return shown.length === 2;
-    },
-  });
-  await agent.run("go");
-  expect([shown, ran]).toEqual([["live", "elsewhere"], [{ to: "elsewhere" }]]);
-});
-
-test("rules that answer for a person and then ask again do not ask for ever", async () => {
-  const agent = new Agent({
-    model: new ScriptedModel([calls("deploy", { to: "live" }), says("Done.")]),
-    tools: [tool("deploy")],
-    permission: { check: () => ({ action: "ask", reason: "no rule" }) },
-    approve: ({ input }) => ({ approved: true, unasked: true, input: { ...input } }),
-  });
-  const { messages } = await agent.run("go");
-  expect(lines(messages)[2]).toContain("no rule, and there is nobody to ask");
 });
 
 test("a yes that comes behind a stop is none", async () => {

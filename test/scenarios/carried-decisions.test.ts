@@ -4,7 +4,6 @@ import type { AgentOptions } from "../../src/agent/options.ts";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Approvals, Gate, GateDecision } from "../../src/core/agent/ports.ts";
-import { SessionState } from "../../src/core/agent/state.ts";
 import type { StandardSchema } from "../../src/core/base/schema.ts";
 import { defineTool } from "../../src/core/tool/tool.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
@@ -120,7 +119,6 @@ test("a no that a person said before a kill holds, and a yes is asked for again"
 
 test.each([
   ["as it was asked about", ASKS, true, "a"],
-  ["in the form that rules allow", { action: "allow", place: "/x", input: { to: "'a'" } }, undefined, "'a'"],
   ["as a person changed it", ASKS, { approved: true, input: { to: "b" } }, "b"],
 ] as const)(
   "a call of the caller's own waits for its result once it is allowed, %s",
@@ -170,32 +168,6 @@ test("a call of the caller's own gets past its yes where rules allow it by now, 
   const { go } = await waiting(["a"], { ...always(ASKS), tools: [external] });
   const { stopReason } = await go({ a: true }, always({ action: "allow", place: "/y" }));
   expect(stopReason).toBe("awaiting_external");
-});
-
-test("a call of the caller's own is not its to run as long as a person is still asked", async () => {
-  const journal = new MemoryJournal();
-  const external = defineTool({
-    name: "deploy",
-    description: "Deploys.",
-    parameters: { type: "object" },
-    needsApproval: true,
-  });
-  let count = 0;
-  const options: Partial<AgentOptions> = {
-    tools: [external],
-    permission: { check: () => (count++ === 0 ? ASKS : { action: "allow" }) },
-    approve: ({ input, decision }) =>
-      decision.code === "no_rule" ? { approved: true, unasked: true, input } : false,
-  };
-  const model = new ScriptedModel([calls("deploy", { to: "a" }, "a"), says("Done.")]);
-  await new Agent({ model, journal, ...options }).run("go");
-  const killed = new MemoryJournal({
-    sessionId: journal.sessionId,
-    entries: upTo(journal, "permission_decision"),
-  });
-  const state = new SessionState();
-  for (const entry of killed.entries()) state.apply(entry);
-  expect(state.open.get("a")?.decision).toBe(undefined);
 });
 
 test("a call of the caller's own that was cut before it was judged is judged, and one that waits is not again", async () => {
@@ -252,25 +224,6 @@ test("hooks after a call are told that it ran only where it did", async () => {
   expect(Object.fromEntries(told)).toEqual({ a: true, b: false, c: false });
 });
 
-test("rules that answer for a person leave what the schema has made as it is", async () => {
-  const paid: unknown[] = [];
-  const pay = defineTool({
-    name: "pay",
-    description: "Pays.",
-    parameters: making(({ cents }) => ({ cents: Number(cents) * 100 })),
-    execute: (input) => paid.push(input) && "paid",
-  });
-  let count = 0;
-  const agent = new Agent({
-    model: new ScriptedModel([calls("pay", { cents: 2 }), says("Done.")]),
-    tools: [pay],
-    permission: { check: () => (count++ === 0 ? ASKS : { action: "allow" }) },
-    approve: ({ input }) => ({ approved: true, unasked: true, input }),
-  });
-  await agent.run("go");
-  expect([paid, count]).toEqual([[{ cents: 200 }], 2]);
-});
-
 test("a person who gives back what they were shown has changed nothing", async () => {
   const ran: unknown[] = [];
   const open = defineTool({
@@ -299,7 +252,6 @@ const CHANGING: AgentOptions["hooks"] = { pre_acting: (_, call) => ({ ...call, i
 test.each<readonly [string, Approvals, Partial<AgentOptions>]>([
   ["denied by a rule", { a: true }, always({ action: "deny", reason: "not today" })],
   ["allowed by a rule", { a: true }, always({ action: "allow" })],
-  ["allowed in another form", { a: true }, always({ action: "allow", input: { to: "'a'" } })],
   ["edited", { a: { approved: true, input: { to: "b" } } }, {}],
   [
     "edited and denied",

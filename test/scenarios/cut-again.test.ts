@@ -139,7 +139,7 @@ test("a call that runs again gets what JSON does not keep as it was, beside what
   const options: Partial<AgentOptions> = {
     tools: [pay],
     openCalls: "run",
-    permission: { check: ({ input }) => ({ action: "allow", input: { ...input } }) },
+    permission: { check: () => ({ action: "allow" }) },
   };
   const journal = new MemoryJournal();
   const made = calls("pay", { at: "1970-01-01T00:00:01.000Z", cents: 2 }, "a");

@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { expect, expectTypeOf, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type {
   ApprovalAnswer,
   ApprovalRequest,
@@ -13,7 +12,6 @@ import { defineTool, type ToolDefinition } from "../../src/core/tool/tool.ts";
 import { type ApprovalQuestion, type ApprovalReply, createApprover } from "../../src/permission/approver.ts";
 import { PolicyGate } from "../../src/permission/policy-gate.ts";
 import { parseRules, SessionRules } from "../../src/permission/rule.ts";
-import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { createBatchTool } from "../../src/tools/batch-tool.ts";
@@ -85,15 +83,6 @@ test("a gate that forbids needs no question, and one that allows does not spare 
   const { paid, agent } = till(true, { approve, permission: gate });
   await agent.run("go");
   expect({ asked, paid }).toEqual({ asked: [500], paid: [] });
-});
-
-test("what the gate judged in place of the input is asked about by it and runs after a yes", async () => {
-  const { paid, agent } = till(({ amount }) => amount === 7, {
-    approve: () => true,
-    permission: { check: () => ({ action: "allow", input: { amount: 7 } }) },
-  });
-  await agent.run("go");
-  expect(paid).toEqual([7, 7]);
 });
 
 /** A till beside a person who answers one question after another, whatever calls come at the same time. */
@@ -182,66 +171,6 @@ test.each([
   const { pending = [], messages } = await agent.run("go");
   const refused = lines(messages).filter((each) => each.includes("there is nobody to ask"));
   expect({ paid, refused: refused.length, waiting: pending.length }).toEqual({ paid: [], ...ends });
-});
-
-test("whether a tool asks about the input of an unasked yes is decided on what the schema makes of it", async () => {
-  const asked: unknown[] = [];
-  const paid: unknown[] = [];
-  const pay = defineTool({
-    name: "pay",
-    description: "Pays.",
-    parameters: PARAMETERS,
-    needsApproval: ({ amount }) => typeof amount === "number" && amount > 100,
-    execute: (input) => {
-      paid.push(input);
-      return "paid";
-    },
-  });
-  const agent = new Agent({
-    model: new ScriptedModel([calls("pay", { amount: 5 }), says("Done.")]),
-    tools: [pay],
-    permission: {
-      check: ({ input }) =>
-        input["amount"] === 5 ? { action: "ask", reason: "no rule", code: "no_rule" } : { action: "allow" },
-    },
-    approve: ({ decision, input }) => {
-      if (decision.code === "no_rule") return { approved: true, unasked: true, input: { amount: "1000" } };
-      asked.push(input);
-      return false;
-    },
-  });
-  await agent.run("go");
-  expect({ asked, paid }).toEqual({ asked: [{ amount: 1000 }], paid: [] });
-});
-
-test("a later yes runs the form that was asked about, at once", async () => {
-  const ran: unknown[] = [];
-  const sh = defineTool({
-    name: "sh",
-    description: "Runs.",
-    parameters: { type: "object", properties: { command: { type: "string" } } },
-    needsApproval: true,
-    execute: (input) => {
-      ran.push({ ...input });
-      return "ok";
-    },
-  });
-  const journal = new MemoryJournal();
-  const agent = new Agent({
-    journal,
-    onAsk: "pause",
-    tools: [sh],
-    model: new ScriptedModel([calls("sh", { command: "ls" }, "c"), says("Done.")]),
-    permission: { check: () => ({ action: "allow", input: { command: "ls --safe" } }) },
-  });
-  const { pending = [] } = await agent.run("go");
-  const { stopReason } = await agent.run(undefined, { approvals: { c: true } });
-  expect({ asked: pending.map(({ input }) => input), stopReason, ran }).toEqual({
-    asked: [{ command: "ls --safe" }],
-    stopReason: "completed",
-    ran: [{ command: "ls --safe" }],
-  });
-  expect((await replaySession([...journal.entries()])).differences).toEqual([]);
 });
 
 test("a function that throws asks, and says why", async () => {

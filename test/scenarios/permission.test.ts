@@ -121,10 +121,7 @@ test("a call runs with the input that the gate or the person says, which the jou
     tools: [tool("look"), tool("ask"), tool("plain")],
     journal,
     permission: {
-      check: ({ name }) =>
-        name === "look"
-          ? { action: "allow", input: { command: "judged" } }
-          : { action: name === "ask" ? "ask" : "allow" },
+      check: ({ name }) => ({ action: name === "ask" ? "ask" : "allow" }),
     },
     approve: () => ({ approved: true, input: { command: "agreed" } }),
   });
@@ -132,7 +129,7 @@ test("a call runs with the input that the gate or the person says, which the jou
   const intents = [...journal.entries()].flatMap((entry) =>
     entry.type === "tool_intent" ? [`${entry.name} ${JSON.stringify(entry.input)}`] : [],
   );
-  const ran = ['look {"command":"judged"}', 'ask {"command":"agreed"}', 'plain {"command":"a  b"}'];
+  const ran = ['look {"command":"a  b"}', 'ask {"command":"agreed"}', 'plain {"command":"a  b"}'];
   expect(intents.toSorted()).toEqual(ran.toSorted());
   expect(
     lines(messages)
@@ -173,11 +170,7 @@ async function paid(input: unknown, when: "live" | "later") {
     journal,
     permission: {
       check: ({ input: { n } }) =>
-        Number(n) > 100
-          ? { action: "deny", rule: "pay(>100)", reason: "too much" }
-          : Number(n) === 50
-            ? { action: "allow", input: { n: 49 } }
-            : { action: "allow" },
+        Number(n) > 100 ? { action: "deny", rule: "pay(>100)", reason: "too much" } : { action: "allow" },
     },
     ...(when === "live" ? { approve: () => answer } : { onAsk: "pause" }),
   });
@@ -197,8 +190,6 @@ test.each(["live", "later"] as const)(
       heard: "result c: paid",
       decided: ['allow {"n":1}'],
     });
-    // As the person wrote it, not in the form that a rule would have it run in.
-    expect((await paid({ n: 50 }, when)).amounts).toEqual([50]);
     expect(await paid({ n: 200 }, when)).toEqual({
       amounts: [],
       heard: "error c: Error: Tool call was not approved: too much",
@@ -241,8 +232,7 @@ test("an approver that changes what it is asked about changes nothing of what ru
       model: new ScriptedModel([calls("sh", { command: "ls" }), says("end")]),
       tools: [sh],
       permission: {
-        check: ({ input: { command } }) =>
-          command === "ls" ? { action: "allow", input: { command: "ls --safe" } } : { action: "deny" },
+        check: ({ input: { command } }) => (command === "ls" ? { action: "allow" } : { action: "deny" }),
       },
       approve: ({ input }) => {
         ran.push(`asked ${String(input["command"])}`);
@@ -253,7 +243,7 @@ test("an approver that changes what it is asked about changes nothing of what ru
     });
     await agent.run("go");
   }
-  expect(ran).toEqual(["asked ls --safe", { command: "ls --safe" }, "asked ls --safe"]);
+  expect(ran).toEqual(["asked ls", { command: "ls" }, "asked ls"]);
 });
 
 test("what an approver does with its answer afterwards changes nothing of what runs", async () => {

@@ -127,7 +127,7 @@ async function runInCopy(
     const { name } = tool;
     const decision = await gate.check({ callId, tool, name, input, cwd, sessionId, signal });
     if (decision.action !== "allow") return keep(`${name}: ${decision.reason ?? "not allowed"}`);
-    const output = tool.execute?.((decision.input ?? input) as never, { ...context, cwd });
+    const output = tool.execute?.(input as never, { ...context, cwd });
     const result = await toToolResult(output, () => undefined);
     const essence = result.essence === undefined ? {} : { essence: String(scratch.inOrigin(result.essence)) };
     const content = scratch.inOrigin(result.content) as Json;

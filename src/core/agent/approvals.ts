@@ -1,7 +1,7 @@
 import { orAborted } from "../base/abort.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage } from "../base/errors.ts";
-import { asStored, equalJson, isPlain, isRecord, ownValue } from "../base/json.ts";
+import { asStored, equalJson, isRecord, ownValue } from "../base/json.ts";
 import type { ToolInput, ToolUseBlock } from "../message/block.ts";
 import { toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
@@ -31,20 +31,16 @@ export interface FinishedCall {
 /** The end of a call that an abort kept from running. */
 export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
-/** A call may run: with its own input, or with the form of it that was judged. */
+/** A call may run: with its own input, or with one that a person gave. */
 interface Authorization {
   readonly input: ToolInput;
   /** The yes it came from, which {@link recordAuthorization} is to record; absent where none was needed. */
   readonly yes?: Decision;
 }
 
-/** A call may run with another input than was asked about, once that is checked and judged. */
+/** A person's yes to another input than was asked about: it may run once it is checked and judged. */
 interface GivenInput {
   readonly given: unknown;
-  /** A rule allowed it: no person saw the call. */
-  readonly unasked: boolean;
-  /** It is what was asked about: the schema has made it, and is not to make it once more. */
-  readonly isChecked: boolean;
 }
 
 type Answer = FinishedCall | "waiting" | Authorization | GivenInput;
@@ -52,21 +48,20 @@ type Answer = FinishedCall | "waiting" | Authorization | GivenInput;
 /**
  * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
  * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
- * is not a clear yes refuses. `given`: the input of the request came from there, and only a rule can forbid
- * it. Throws only for the journal.
+ * is not a clear yes refuses. Throws only for the journal.
  */
-async function authorize(run: Run, request: GateRequest, given?: GivenInput): Promise<Answer> {
+async function authorize(run: Run, request: GateRequest): Promise<Answer> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_STARTED;
-  const { action, input: form = request.input } = decision;
-  // As a person wrote it.
-  if (given?.unasked === false && (action === "allow" || action === "ask")) return { input: request.input };
-  if (action === "allow") return allowed(run, { ...request, input: form }, decision);
-  // Rules that have answered for a person once, and ask now, leave it to the person.
-  if (action === "ask") return ask(run, { ...request, input: form }, decision, given !== undefined);
-  // Anything that is not one of the known words refuses: an unknown answer is no permission.
+  if (decision.action === "allow") return allowed(run, request, decision);
+  if (decision.action === "ask") return ask(run, request, decision, false);
+  return forbid(run, request, decision);
+}
+
+/** Anything that is not one of the known words refuses: an unknown answer is no permission. */
+function forbid(run: Run, request: GateRequest, decision: GateDecision): Promise<FinishedCall> {
   const reason = decision.reason ?? "a rule forbids it";
-  return refuse(run, { ...request, input: form }, { ...decision, by: "rule", reason });
+  return refuse(run, request, { ...decision, by: "rule", reason });
 }
 
 /** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
@@ -134,10 +129,7 @@ async function ask(
   try {
     // A copy: who changes it in place has not changed what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
-    answer = ownAnswer(
-      await orAborted(Promise.resolve(run.shared.approval.approve(shown)), run.signal),
-      shown.input,
-    );
+    answer = ownAnswer(await orAborted(Promise.resolve(run.shared.approval.approve(shown)), run.signal));
   } catch (error) {
     if (run.signal.aborted) return NOT_STARTED;
     const reason = `asking failed: ${errorMessage(error)}`;
@@ -172,26 +164,23 @@ const RUN_ENDING = {
   reason: "the user wants the run to end",
 } as const;
 
-/** The permit a yes gives, or the call to be judged once more, or the tool's own question. */
+/** The permit a yes gives, or another input to be judged, or the tool's own question. */
 async function agreed(
   run: Run,
   request: GateRequest,
   { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
 ): Promise<Answer> {
-  const { unasked = false, isAsShown = false } = answer;
-  const { input = request.input } = isAsShown ? request : answer;
-  const isGiven = answer.input !== undefined && (unasked || !equalJson(input, request.input));
-  if (unasked && !isGiven) {
+  const { unasked = false, input: given = request.input } = answer;
+  if (unasked) {
     const question = await questionOfTool(run, request, asked);
     if (run.signal.aborted) return NOT_STARTED;
     if (question !== undefined) return ask(run, request, question);
   }
   const by = unasked ? "rule" : "person";
   const yes = { ...asked, action: "allow", by, reason: asked.question } as const;
-  if (!isGiven) return { input, yes };
+  if (unasked || equalJson(given, request.input)) return { input: request.input, yes };
   await recordDecision(run, request, yes);
-  // Nobody was shown what the rules allow: the gate sees the very object that is to run.
-  return { given: isPlain(input) ? { ...input } : input, unasked, isChecked: isAsShown };
+  return { given };
 }
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
@@ -205,18 +194,15 @@ type GateQuestion = GateDecision & { readonly question: string };
 
 type FullAnswer = Extract<ApprovalAnswer, object> &
   Partial<Pick<UnaskedYes, "unasked">> & {
-    /** Rules allow the very input they were shown. */
-    readonly isAsShown?: true;
     /** Of a call that cannot succeed. */
     readonly error?: string;
   };
 
 /** A copy of an answer: later changes of its input do not change what runs. */
-function ownAnswer(answer: ApproverAnswer, shown: ToolInput): FullAnswer | "later" {
+function ownAnswer(answer: ApproverAnswer): FullAnswer | "later" {
   if (answer === "later") return answer;
   if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer as FullAnswer;
-  if (input === shown && rest.unasked === true) return { ...rest, input, isAsShown: true };
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
 }
 
@@ -301,7 +287,7 @@ export type Admission =
       readonly call: ToolUseBlock;
       readonly tool: Tool;
       readonly input: ToolInput;
-      /** The input is one that the gate or a person gave. */
+      /** The input is one that a person gave. */
       readonly judged?: true;
     }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: FinishedCall }
@@ -361,23 +347,34 @@ export async function prepareCall(
   return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
 }
 
-/** Asks for permission where it is needed, and again for an input that is to run instead. */
+/** Asks for permission where it is needed. */
 async function authorized(run: Run, request: GateRequest): Promise<FinishedCall | "waiting" | Authorization> {
   const { tool, input } = request;
   if (run.shared.approval.gate === undefined && tool.needsApproval === undefined) return { input };
-  let answer = await authorize(run, request);
-  while (answer !== "waiting" && "given" in answer) {
-    const { given, isChecked } = answer;
-    const checked = isChecked ? { input: given as ToolInput } : await checkInput(run, tool, given);
-    if ("error" in checked) {
-      const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
-      return { status: "error", result: errorResult(reason) };
-    }
-    answer = await authorize(run, { ...request, input: checked.input }, answer);
-  }
+  const answer = await authorize(run, request);
   if (answer === "waiting" || "status" in answer) return answer;
-  if (!run.signal.aborted) await recordAuthorization(run, request, answer);
-  return run.signal.aborted ? NOT_STARTED : answer;
+  const permit = "given" in answer ? await judgeGiven(run, request, answer) : answer;
+  if ("status" in permit) return permit;
+  if (!run.signal.aborted) await recordAuthorization(run, request, permit);
+  return run.signal.aborted ? NOT_STARTED : permit;
+}
+
+/** What a person wrote runs as it is, unless the tool cannot take it or a rule forbids it. */
+async function judgeGiven(
+  run: Run,
+  request: GateRequest,
+  { given }: GivenInput,
+): Promise<FinishedCall | Authorization> {
+  const checked = await checkInput(run, request.tool, given);
+  if ("error" in checked) {
+    const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
+    return { status: "error", result: errorResult(reason) };
+  }
+  const { input } = checked;
+  const decision = await judge(run, { ...request, input });
+  if (run.signal.aborted) return NOT_STARTED;
+  if (decision.action === "allow" || decision.action === "ask") return { input };
+  return forbid(run, { ...request, input }, decision);
 }
 
 function callerOf(run: Run, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
@@ -573,10 +570,10 @@ function answered(
     const { action, place } = decision;
     if (action !== "allow" && action !== "ask") return decision;
     const anew: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
-    const form = shownForm(asked, request, decision);
     // What a rule allows by now needs no question, unless a person put something else in its place.
-    if (form === undefined) return answer.input === undefined && !run.state.isStopped ? decision : anew;
-    carried = action === "ask" ? { ...decision } : { ...anew, input: form };
+    if (!isAsShown(asked, request, decision))
+      return answer.input === undefined && !run.state.isStopped ? decision : anew;
+    carried = action === "ask" ? { ...decision } : anew;
     return carried;
   };
   const approve: Approver = (request) =>
@@ -584,16 +581,14 @@ function answered(
   return { gate: { check }, approve };
 }
 
-/** The input of a call that is still what the question about it showed; `undefined` where it is not. */
-function shownForm(
+/** True when a call is still what the question about it showed. */
+function isAsShown(
   asked: ApprovalRequestEntry,
-  { name, input: own, cwd }: GateRequest,
-  { action, input, place, code, part }: GateDecision,
-): ToolInput | undefined {
+  { name, input, cwd }: GateRequest,
+  { action, place, code, part }: GateDecision,
+): boolean {
   const isThere = (place ?? asked.place) === undefined ? cwd === (asked.cwd ?? "") : place === asked.place;
   const isSame = code === asked.code && part === asked.part;
-  if (name !== asked.name || !isThere || (action === "ask" && !isSame)) return undefined;
-  // What a rule allows may run in the form that was asked about, or in the one that the rule allows.
-  const forms = action === "allow" ? [input ?? own, own] : [input ?? own];
-  return forms.find((form) => equalJson(form, asked.input) || equalJson(asStored(form), asked.input));
+  if (name !== asked.name || !isThere || (action === "ask" && !isSame)) return false;
+  return equalJson(input, asked.input) || equalJson(asStored(input), asked.input);
 }

@@ -203,7 +203,7 @@ export interface ToolIntentEntry extends EntryBase {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
-  /** The gate, or a person, had it run with this input instead of the one that the model wrote. */
+  /** A person, in older journals also the gate, had it run with this instead of what the model wrote. */
   readonly judged?: true;
   /** Call this one was made by (`batch`). */
   readonly parentCallId?: string;

@@ -43,8 +43,6 @@ export interface GateDecision {
    * confined. Absent for what is not a command.
    */
   readonly runs?: "inside" | "network" | "outside";
-  /** Runs, or is asked about, instead of the input of the call, where the gate judged another form. */
-  readonly input?: ToolInput;
   /** The rule that would allow the call, and that a person may add. */
   readonly suggestion?: string;
 }
@@ -77,14 +75,10 @@ export type ApprovalAnswer =
       readonly question?: string;
     };
 
-/**
- * A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one.
- * `input`: the form that the rules allow, which the gate judges once more.
- */
+/** A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one. */
 export interface UnaskedYes {
   readonly approved: true;
   readonly unasked: true;
-  readonly input?: ToolInput;
 }
 
 /** The call cannot succeed, so no one was asked: it ends with this error and does not count as refused. */

@@ -157,8 +157,8 @@ function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCal
   }
   findings.calls++;
   const input = checkedInput(call);
-  // Of a call that came to nothing before it was checked, the answer has all there is.
-  if (input !== undefined)
+  // Of a call that came to nothing the answer has all there is: a hook may have had another one forbidden.
+  if (input !== undefined && call.decision?.action !== "deny")
     findings.note(at("tool_input"), within("input", firstDifference(input, checkedInput(now))));
   const outcome = replayed.outcomes.get(callId);
   const recorded = outcomeOf(call);

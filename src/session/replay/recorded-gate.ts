@@ -1,8 +1,7 @@
-import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry } from "../../core/agent/entries.ts";
+import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/ports.ts";
 import { defined } from "../../core/base/defined.ts";
 import { equalJson } from "../../core/base/json.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 
@@ -16,13 +15,12 @@ export function recordedGate(
   waited: ReadonlyMap<string, ApprovalRequestEntry>,
 ): { readonly gate: Gate; readonly approve: Approver | undefined } {
   const gate: Gate = {
-    check: ({ callId, input }) => {
+    check: ({ callId }) => {
       const question = waited.get(callId);
       const { decision, request } = run.calls.get(callId) ?? {};
-      if (question !== undefined && request === undefined) return ofWaiting(question, { callId, input, run });
-      if (decision !== undefined) return { ...asked(decision, request), ...formOf(decision, input, run) };
-      if (request !== undefined) return { ...waiting(request), ...askedForm(request, input) };
-      return { action: "allow", ...judgedInput(callId, run) };
+      if (question !== undefined && request === undefined) return ofWaiting(question, decision);
+      if (decision !== undefined) return asked(decision, request);
+      return request === undefined ? { action: "allow" } : waiting(request);
     },
   };
   if (!facts.hasApprover) return { gate, approve: undefined };
@@ -30,17 +28,11 @@ export function recordedGate(
 }
 
 /** The decision about a call that had waited for an answer, and was not asked about anew on the record. */
-function ofWaiting(
-  question: ApprovalRequestEntry,
-  { callId, input, run }: { readonly callId: string; readonly input: ToolInput; readonly run: RecordedRun },
-): GateDecision {
-  const { decision, intent } = run.calls.get(callId) ?? {};
+function ofWaiting(question: ApprovalRequestEntry, decision: PermissionEntry | undefined): GateDecision {
   // Rules allowed it by then: its answer was not needed.
-  if (decision === undefined)
-    return { action: "allow", place: ELSEWHERE, ...(intent && askedForm(intent, input)) };
+  if (decision === undefined) return { action: "allow", place: ELSEWHERE };
   const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
-  const where = isFor ? matter(question) : { place: ELSEWHERE };
-  return { ...asked(decision, undefined), ...where, ...formOf(decision, input, run) };
+  return { ...asked(decision, undefined), ...(isFor ? matter(question) : { place: ELSEWHERE }) };
 }
 
 /** A place that no question is about. */
@@ -70,42 +62,20 @@ export function recordedApprovals(
 function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
   const { decision } = run.calls.get(callId) ?? {};
   if (decision === undefined || decision.by === "nobody") return "later";
-  if (decision.action === "allow") return { approved: true, ...judgedInput(callId, run) };
+  const { intent } = run.calls.get(callId) ?? {};
+  // A person's own input.
+  if (decision.action === "allow")
+    return { approved: true, ...(intent?.judged === true ? { input: intent.input } : {}) };
   const { reason, stop } = decision;
   return { approved: false, reason, ...defined({ stop }) };
-}
-
-/** The input a call ran with where that was not its own. */
-function judgedInput(callId: string, run: RecordedRun): Pick<GateDecision, "input"> {
-  const { intent } = run.calls.get(callId) ?? {};
-  return intent?.judged === true ? { input: intent.input } : {};
-}
-
-/** True for a yes without a question: of rules that answered one, or to a call of the caller's own. */
-function isOfRules(by: PermissionEntry["by"], action: PermissionEntry["action"]): boolean {
-  return by === "rule" && action === "allow";
-}
-
-/** The form of a call that was decided about: the one that rules had run in its place, else the one shown. */
-function formOf(decision: PermissionEntry, own: ToolInput, run: RecordedRun): Pick<GateDecision, "input"> {
-  const { callId, by, action } = decision;
-  const ran = isOfRules(by, action) ? judgedInput(callId, run) : {};
-  return { ...askedForm(decision, own), ...ran };
-}
-
-/** The form of a call that was asked about, where that was not its own. */
-function askedForm(
-  { input }: PermissionEntry | ApprovalRequestEntry | ToolIntentEntry,
-  own: ToolInput,
-): Pick<GateDecision, "input"> {
-  return equalJson(input, own) ? {} : { input };
 }
 
 function asked(
   { action, by, reason, question, rule, suggestion }: PermissionEntry,
   request: ApprovalRequestEntry | undefined,
 ): GateDecision {
-  if (isOfRules(by, action)) return { action };
+  // A yes without a question: of rules that answered one, or to a call of the caller's own.
+  if (by === "rule" && action === "allow") return { action };
   return {
     action: by === "rule" ? "deny" : "ask",
     reason: by === "nobody" ? (question ?? reason) : reason,
