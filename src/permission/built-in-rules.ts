@@ -36,11 +36,9 @@ export const SECRET_FILES: readonly string[] = [
     /proc/**/environ /etc/shadow /etc/gshadow`),
 ];
 
-/** Names like those that hold no keys. */
 const HARMLESS =
   /(?:^|\/)\.env\.(?:example|sample|template|dist|defaults|schema)$|\.pub$|(?:^|\/)\.ssh\/(?:config|known_hosts)$/;
 
-/** The pattern of {@link SECRET_FILES} that describes a path (written with `/`), if any. */
 export function secretPattern(path: string): string | undefined {
   const plain = path.toLowerCase();
   if (HARMLESS.test(plain)) return undefined;
@@ -49,7 +47,6 @@ export function secretPattern(path: string): string | undefined {
 
 const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
-/** Names that a pattern for file names is tried on. */
 const EXAMPLES = [...wordSet(".env .env.local id_rsa id_ed25519 .netrc .npmrc server.pem server.key")];
 
 /**

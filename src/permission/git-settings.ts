@@ -62,14 +62,12 @@ export interface PointedGit {
   readonly common: string;
 }
 
-/** The folders that a `.git` leads to; `undefined` where it is none of those files, or names nothing. */
 export function pointedGit(path: string): PointedGit | undefined {
   const own = pointedAt(path, /^gitdir: (.+)$/m);
   if (own === undefined) return undefined;
   return { own, common: commonOf(own) };
 }
 
-/** The folder with the settings of the repository that a folder of git belongs to. */
 function commonOf(own: string): string {
   return pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own;
 }

@@ -5,11 +5,9 @@ import { isEditTool } from "./rule.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { byRule, noRule, notJudged, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
-/** A call of a tool for files, and what it is judged by. */
 export interface PathCall {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The path it names. */
   readonly target: JudgedPath | undefined;
   readonly rules: RuleSet;
   readonly space: PathSpace;
@@ -63,7 +61,6 @@ function questionAbout(call: PathCall, path: JudgedPath): Verdict | undefined {
   return secretVerdict(part, secret, "may hold keys");
 }
 
-/** The verdict by allow rules, place and mode. */
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
   const { given: part, resolved } = path;
   const rule = rules.forPath(tool, { path, space });

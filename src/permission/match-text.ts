@@ -15,7 +15,6 @@ export function matchesText(pattern: string, text: string): boolean {
   return true;
 }
 
-/** The words of a text, which blanks or ends of lines part. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
 }
@@ -29,7 +28,6 @@ const MAX_STEPS = 8_000_000;
 export class PathPattern {
   /** Every path that fits ends with this: a quick look. */
   readonly #tail: string;
-  /** Characters and runs of stars. */
   readonly #tokens: readonly string[];
 
   constructor(pattern: string) {
@@ -75,7 +73,6 @@ export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
 
-/** The last part of a path: the name of a file, or of a program. */
 export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

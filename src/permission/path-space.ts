@@ -22,13 +22,11 @@ export interface PathSpaceOptions {
 
 /** A path a call names, in the forms rules look at; all absolute, with `/` between folders. */
 export interface JudgedPath {
-  /** As the caller wrote it. */
   readonly given: string;
   /** Links not followed: with `..` taken out, and as it stands. */
   readonly written: readonly string[];
   /** The place the system would open. */
   readonly resolved: string;
-  /** The reason why it is not a plain path, if it is not. */
   readonly odd?: string | undefined;
 }
 
@@ -63,7 +61,6 @@ export class PathSpace {
     return this.path(".").resolved;
   }
 
-  /** The same space for paths that start in another folder. */
   from(folder: string): PathSpace {
     return folder === this.#options.cwd ? this : new PathSpace({ ...this.#options, cwd: folder });
   }
@@ -126,7 +123,6 @@ export class PathSpace {
   }
 }
 
-/** True when a path is one of the folders or lies below one; all with `/` between folders. */
 function isBelow(path: string, ...folders: readonly string[]): boolean {
   return folders.some(
     (folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`),

@@ -18,7 +18,6 @@ export const PERMISSION_MODES = [
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** Throws `invalid_argument` for what is not a mode. */
 export function assertPermissionMode(mode: string): asserts mode is PermissionMode {
   if ((PERMISSION_MODES as readonly string[]).includes(mode)) return;
   throw misuse(
@@ -34,7 +33,6 @@ export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean
 /** The sandbox of a session: none that works, one that commands run in, or one that nothing may leave. */
 export type SandboxState = "none" | "works" | "only";
 
-/** Where a command runs. */
 export interface Placement {
   /** Confined, confined with the network of the host, or not confined. */
   readonly runs: "inside" | "network" | "outside";

@@ -70,7 +70,6 @@ export function createPolicy(options: PolicyOptions): Policy {
 
 const MAX_CALLS = 100;
 
-/** A call in the form that it is judged in. */
 interface JudgedCall extends PolicyCall {
   readonly space: PathSpace;
   /** The path of a file tool, looked up once: what is judged is what will be opened. */

@@ -2,7 +2,6 @@ import { fold, PathPattern } from "./match-text.ts";
 import { type JudgedPath, type PathSpace, slashes } from "./path-space.ts";
 import { isEditTool, isReadTool, namesTool, type OriginRule, type RuleAction } from "./rule.ts";
 
-/** Rules, with the questions a check asks of them. */
 export class RuleSet {
   readonly #rules: readonly OriginRule[];
 
@@ -20,7 +19,6 @@ export class RuleSet {
     );
   }
 
-  /** A rule without a pattern for the tool. */
   whole(action: RuleAction, tool: string): OriginRule | undefined {
     return this.forTool(action, tool).find((rule) => rule.pattern === undefined && namesTool(rule, tool));
   }
@@ -47,7 +45,6 @@ export class RuleSet {
   }
 }
 
-/** A path, and where it lies. */
 export interface PathQuestion {
   readonly path: JudgedPath;
   readonly space: PathSpace;
@@ -59,7 +56,6 @@ interface DescribeOptions {
   readonly isWide: boolean;
 }
 
-/** True when a rule's path pattern describes an absolute path. */
 function describesPath(pattern: string, path: string, { space, isWide }: DescribeOptions): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");

@@ -19,7 +19,6 @@ export interface Rule {
 /** Where a rule comes from: its user, nano-agent itself, or an answer given in this session. */
 export type RuleOrigin = "user" | "built-in" | "session";
 
-/** A rule together with where it comes from. */
 export interface OriginRule extends Rule {
   readonly origin: RuleOrigin;
 }
@@ -60,7 +59,6 @@ import { isRecord } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { matchesText } from "./match-text.ts";
 
-/** The kind of pattern that a tool's rules take. */
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
 /** Our names by those of other agents. */
@@ -79,7 +77,6 @@ export function toToolName(name: string): string {
   return PEER_NAMES.get(name) ?? name;
 }
 
-/** True when a name is one of the capitalised spellings of other agents. */
 export function isPeerName(name: string): boolean {
   return PEER_NAMES.has(name);
 }
@@ -92,12 +89,10 @@ export function patternKind(tool: string): PatternKind {
   return tool === "skill" || tool === "task" ? "name" : "none";
 }
 
-/** True when a tool looks at files without changing them. */
 export function isReadTool(tool: string): boolean {
   return tool === "read" || tool === "grep" || tool === "glob";
 }
 
-/** True when a tool changes files. */
 export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
 }
@@ -195,7 +190,6 @@ function checkedPattern(tool: string, pattern: string, text: string): string {
   return pattern;
 }
 
-/** The patterns another agent's pattern means here. */
 function fromPeer(pattern: string, tool: string, action: RuleAction): readonly string[] {
   const kind = patternKind(tool);
   if (kind === "command" && pattern.endsWith(":*") && pattern.length > 2) {

@@ -9,7 +9,6 @@ export interface FoundCommands {
   readonly files: readonly string[];
 }
 
-/** Characters that are read, those of scripts within the line included. */
 const MAX_LENGTH = 400_000;
 /** Deeper nested brackets are not read: the parser's time grows faster than their number. */
 const MAX_NESTING = 50;
@@ -34,11 +33,9 @@ export function commandsIn(line: string): FoundCommands | undefined {
 interface Findings {
   readonly commands: (readonly string[])[];
   readonly files: string[];
-  /** Characters read so far. */
   length: number;
 }
 
-/** Programs that run their arguments as a command. */
 const WRAPPERS = wordSet(`
   env sudo doas nice ionice chrt taskset timeout time nohup setsid stdbuf command builtin exec xargs busybox
   toybox chroot unshare nsenter flock ssh strace ltrace watch caffeinate pkexec systemd-run npx bunx
@@ -48,11 +45,9 @@ const TAKING_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
 /** Programs that run an argument, or all of them together, as a line of the shell. */
 const SHELLS = wordSet("bash sh dash zsh ksh ash fish su runuser script source");
 const JOINING = wordSet("eval ssh watch parallel");
-/** Programs that run what stands behind some options. */
 const FINDERS = new Set(["find", "fd"]);
 const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
 
-/** Reads a line into `found`; false where it cannot be read. */
 function read(line: string, found: Findings, depth: number): boolean {
   found.length += line.length;
   if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
@@ -66,7 +61,6 @@ function read(line: string, found: Findings, depth: number): boolean {
   return true;
 }
 
-/** Adds a command, and what it runs in turn; false where that cannot be read. */
 function addCommand(words: readonly string[], found: Findings, depth: number): boolean {
   const [name, ...args] = words;
   if (name === undefined) return true;
@@ -104,7 +98,6 @@ type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>;
 /** Properties that the parser computes when they are looked at. */
 const LAZY = ["parts", "script", "expression", "value", "index", "elements", "initialize", "test", "update"];
 
-/** Every node of a tree, in no certain order. */
 function nodesOf(root: unknown): readonly SyntaxNode[] {
   const nodes: SyntaxNode[] = [];
   const pending: unknown[] = [root];

@@ -19,16 +19,13 @@ import { commandsIn, type FoundCommands } from "./commands-in.ts";
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
 import { coversCommand, harmfulWords, onlyLooks } from "./program-options.ts";
 
-/** A call of `bash`, and what it is judged by. */
 export interface CommandCall {
   readonly command: string;
-  /** Asks for the network, or to leave the sandbox. */
   readonly access: "network" | "full" | undefined;
   readonly rules: RuleSet;
   readonly space: PathSpace;
   readonly mode: PermissionMode;
   readonly sandbox: SandboxState;
-  /** True when the built-in rules take part. */
   readonly defaults: boolean;
 }
 
@@ -102,7 +99,6 @@ function refusal(
   return undefined;
 }
 
-/** The question about a line that names a file with keys. */
 function secretIn({ command, defaults }: CommandCall, found: FoundCommands | undefined): Verdict | undefined {
   if (!defaults) return undefined;
   const { commands = [[command]], files = [] } = found ?? {};
@@ -120,7 +116,6 @@ function secretIn({ command, defaults }: CommandCall, found: FoundCommands | und
 const PRINTING = wordSet("echo printf");
 const SCRIPTED = wordSet("awk egrep fgrep grep jq rg sed");
 
-/** The words of a command that may name a file. */
 function placesIn(words: readonly string[]): readonly string[] {
   const program = lastPart(words[0] ?? "");
   if (PRINTING.has(program)) return [];
@@ -212,7 +207,6 @@ function targetOf({ words: [name, target, ...more] }: PlainCommand, space: PathS
   return odd === undefined && written[0] === resolved ? resolved : undefined;
 }
 
-/** The question about commands that nothing allows, and the rule that would allow all of them. */
 function uncovered(
   first: PlainCommand,
   open: readonly PlainCommand[],

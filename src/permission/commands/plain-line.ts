@@ -1,4 +1,3 @@
-/** A word of a plain line, quotes removed. */
 export interface PlainWord {
   readonly text: string;
   /** It holds `*`, `?` or `[` outside quotes, which Bash replaces by names of files. */
@@ -10,7 +9,6 @@ export interface PlainWord {
 /** The operator in front of a simple command; empty for the first one. */
 export type Joiner = "" | "&&" | "||" | ";" | "|";
 
-/** One simple command of a plain line: a name and its arguments. */
 export interface PlainCommand {
   readonly joiner: Joiner;
   readonly words: readonly [PlainWord, ...PlainWord[]];
@@ -28,7 +26,6 @@ export function readPlainLine(line: string): PlainLine {
   const commands: PlainCommand[] = [];
   let joiner: Joiner = "";
   let words: PlainWord[] = [];
-  /** Ends a simple command; returns what is wrong with it. */
   const end = (): string | undefined => {
     const [name, ...rest] = words;
     if (name === undefined) return "a command is missing in it";
@@ -74,7 +71,6 @@ const RESERVED = new Set(
   "if then elif else fi for in do done while until case esac select function time coproc".split(" "),
 );
 
-/** Reads the word at a place, or says why it is not plain. */
 function readWord(line: string, start: number): { readonly word: PlainWord; readonly end: number } | string {
   const isHome = line.startsWith("~/", start);
   let text = isHome ? "~/" : "";

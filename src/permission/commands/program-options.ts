@@ -43,7 +43,6 @@ wget: -O -P -e --output-document --directory-prefix --execute
 yarn: --cwd --script-shell
 zip: -TT --unzip-command`;
 
-/** The table, a line for each program: its name, then its options. */
 export const HARMFUL_OPTIONS: readonly string[] = HARMFUL.trim().split(/\n(?! )/);
 
 const OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(
@@ -53,7 +52,6 @@ const OPTIONS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The words of a command that are harmful options of its program. */
 export function harmfulWords([program, ...rest]: readonly PlainWord[]): readonly PlainWord[] {
   const name = lastPart(program?.text ?? "");
   if (name === "git") return harmfulForGit(rest);
@@ -108,7 +106,6 @@ export function coversCommand(pattern: string, command: PlainCommand): boolean {
 
 /** A program that only looks, unless one of its options makes it do more. */
 export interface LookingProgram {
-  /** The name, for git with the sub-command. */
   readonly name: string;
   /**
    * `paths`: its words may be places, which have to lie in the workspace · `texts`: it opens nothing that
@@ -162,7 +159,6 @@ uniq | paths
 wc | paths | --files0-from
 which | texts`;
 
-/** The commands that run without a rule, on places inside the workspace. */
 export const LOOKING_PROGRAMS: readonly LookingProgram[] = LOOKING.trim()
   .split(/\n(?! )/)
   .map((line) => {
@@ -174,18 +170,15 @@ const BY_NAME: ReadonlyMap<string, LookingProgram> = new Map(
   LOOKING_PROGRAMS.map((program) => [program.name, program]),
 );
 
-/** The program of this name, for git with the sub-command. */
 export function lookingProgram(name: string): LookingProgram | undefined {
   return BY_NAME.get(name);
 }
 
-/** Where a command runs, and the rules about what it may look at there. */
 export interface Surroundings {
   readonly space: PathSpace;
   readonly rules: RuleSet;
 }
 
-/** True when a simple command does nothing but look at places that may be read. */
 export function onlyLooks(words: readonly PlainWord[], surroundings: Surroundings): boolean {
   const { space } = surroundings;
   const [name, ...rest] = words.filter(({ text }, index) => index !== 1 || text !== "--no-pager");
@@ -196,7 +189,6 @@ export function onlyLooks(words: readonly PlainWord[], surroundings: Surrounding
   return !isGit || !hasOwnGitSettings(space.place);
 }
 
-/** True when the arguments leave a program at looking. */
 function keeps(
   { name, takes, more }: LookingProgram,
   words: readonly PlainWord[],

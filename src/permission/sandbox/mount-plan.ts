@@ -15,20 +15,17 @@ export interface Mount {
   readonly isWritable: boolean;
 }
 
-/** A mount that is asked for. */
 export interface PlannedMount {
   readonly kind: "bind" | "ro-bind" | "tmpfs";
   readonly source: string;
   readonly at: string;
 }
 
-/** The facts that the mounts of a command follow from, beside the limits. */
 export interface MountRequest {
   readonly folders: SandboxFolders;
   readonly steering: SteeringPaths;
   readonly network: boolean;
   readonly readOnly: boolean;
-  /** The mounts of the host. */
   readonly host: readonly Mount[];
 }
 
@@ -130,7 +127,6 @@ function readOnlyBind(path: string): PlannedMount {
 /** The devices of `--dev` that are those of the host. */
 const DEVICES = /^\/(?:null|zero|full|random|urandom|tty)$/;
 
-/** The mounts that this process sees. */
 export function hostMounts(): readonly Mount[] {
   return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
 }
@@ -210,7 +206,6 @@ function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
   return found;
 }
 
-/** The place of a path in its file system. */
 function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {
   const { device, root, at } = mountAt(path, mounts) ?? { device: "", root: "/", at: "/" };
   return { device, root: joined(root, below(path, at)) };

@@ -125,7 +125,6 @@ export async function trySandbox(
   }
 }
 
-/** The output of a command, or what is said in its place. */
 async function outputOf(start: ConfinedStart): Promise<string> {
   const child = spawn(start.file, [...start.args], {
     cwd: start.cwd,
@@ -150,12 +149,10 @@ async function outputOf(start: ConfinedStart): Promise<string> {
   }
 }
 
-/** A reason why there is no sandbox, and what the person can do. */
 interface Cause {
   readonly says: RegExp;
   readonly why: string;
   readonly todo: string;
-  /** Holds only where this is so too. */
   readonly when?: () => boolean;
 }
 
@@ -210,7 +207,6 @@ export function noSandbox(problem: string): string {
   return whyNone(cause?.why ?? said, cause?.todo ?? "nano-agent doctor tries it again");
 }
 
-/** The same for programs that are not there. */
 export function missingPrograms(names: readonly string[]): string {
   const packages = [...new Set(names.map((name) => PACKAGES[name] ?? name))].join(" ");
   const installs = `apt-get install ${packages}, dnf install ${packages} or apk add ${packages}`;

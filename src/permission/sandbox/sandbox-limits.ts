@@ -166,7 +166,6 @@ export function namesIn(folder: string): readonly string[] {
 
 interface OuterGit {
   readonly folder: string;
-  /** Other worktrees of it. */
   readonly closed: readonly string[];
 }
 
@@ -198,7 +197,6 @@ function linkedGit(marker: string): OuterGit | undefined {
   return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
 }
 
-/** The folders of a session on disk. */
 export interface SandboxFolders {
   readonly session: string;
   /** Files that the wall needs inside: no command writes there. */

@@ -94,7 +94,6 @@ export class Sandbox {
   }
 }
 
-/** Ends a command with all it started. */
 function endAll(child: ChildProcess | undefined): void {
   if (child?.pid === undefined || child.exitCode !== null) return;
   try {

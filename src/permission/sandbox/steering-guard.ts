@@ -54,7 +54,6 @@ export class SteeringGuard {
     this.#search = this.#adopt();
   }
 
-  /** The paths that a command must leave as they are. */
   paths(): SteeringPaths {
     const there = [...this.#before].filter(([, state]) => state !== undefined);
     const pinned = there.filter(([path, state]) => basename(path) === ".git" && state?.kind === "folder");
@@ -97,7 +96,6 @@ export class SteeringGuard {
     return this.#reports.splice(0);
   }
 
-  /** Resolves when nothing is left to look for. */
   async settled(): Promise<void> {
     await this.#search;
   }

@@ -98,14 +98,12 @@ export interface Secret {
   readonly value: string;
 }
 
-/** A stretch of a text that holds a secret. */
 interface Range {
   readonly start: number;
   readonly end: number;
   readonly name: string;
 }
 
-/** A piece of a secret in one of its forms. */
 interface Place {
   readonly form: Secret;
   readonly offset: number;
@@ -134,7 +132,6 @@ export class KnownSecrets {
       for (const form of formsOf(value)) this.#add({ name, value: form });
   }
 
-  /** The text with `mark(name)` for each secret. */
   replace(text: string, mark: (name: string) => string): string {
     let result = "";
     let done = 0;
@@ -174,7 +171,6 @@ export class KnownSecrets {
   }
 }
 
-/** The longest part of a form around `at`, if it is long enough. */
 function longestAt(text: string, at: number, places: readonly Place[] = []): Range | undefined {
   let best: Range | undefined;
   for (const { form, offset } of places) {
@@ -196,7 +192,6 @@ function withoutQuotes(text: string, { start, end, name }: Range): Range {
   return { start: first, end: last, name };
 }
 
-/** The ranges in order; those that overlap are one. */
 function joined(ranges: readonly Range[]): readonly Range[] {
   const result: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
