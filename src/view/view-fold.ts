@@ -38,6 +38,20 @@ export type HostView = Pick<
   readonly endedJobs: ReadonlyMap<string, number | null>;
 };
 
+/** The host of a session that is only looked at. */
+export const EMPTY_HOST: HostView = {
+  state: "idle",
+  queue: [],
+  queueHeld: false,
+  steering: [],
+  questions: [],
+  model: "",
+  mode: "default",
+  effort: undefined,
+  windowTokens: undefined,
+  endedJobs: new Map(),
+};
+
 /**
  * The fold from events to what a screen shows: the same for events as they come and for the entries of a
  * session that is resumed, but for what only the moment knows. Feed it every event once, in order.

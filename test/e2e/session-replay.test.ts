@@ -207,8 +207,9 @@ test("sessions show prints the numbers of the steps; --stats adds up time, token
   const place = await workedPlace();
   const shown = (await place.run(["sessions", "show", "s"])).stdout;
   expect(shown).toMatch(
-    /\n {9}> What do the notes say\?\nstep 1 {2}→ read, bash\nstep 2 {2}It says milk\.\n {9}> Make a list\nstep 3 {2}→ write\nstep 4 {2}Written\.\n$/,
+    /\n❯ What do the notes say\?\n\nstep 1\n✓ read .*\n✗ bash touch forbidden {2}refused\n.*\n\nstep 2\nIt says milk\.\n/s,
   );
+  expect(shown).toMatch(/\n❯ Make a list\n\nstep 3\n✓ write list\.txt {2}.*\n\nstep 4\nWritten\.\n$/s);
   const stats: unknown = JSON.parse((await place.run(["sessions", "show", "s", "--stats", "--json"])).stdout);
   expect(stats).toMatchObject({
     session_id: "s",

@@ -102,6 +102,7 @@ export class Screen {
       marks: marksOf(this.#look),
       now: clock.now(),
       details: false,
+      hasKeys: true,
       highlight: this.#highlight,
     };
   }

@@ -4,7 +4,7 @@ import { messageText, textOf, toolCallsOf } from "../../../core/message/message.
 import type { DurableRun, RunStatus } from "../../../durable/durable-run.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { type Look, listTime } from "../command-context.ts";
-import { timeText } from "../sessions/step-lines.ts";
+import { timeText } from "../sessions/steps-json.ts";
 
 /** Entries that are shown of a run. */
 const SHOWN_ENTRIES = 20;

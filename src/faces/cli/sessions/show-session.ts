@@ -1,4 +1,3 @@
-import { counted } from "../../../core/base/text.ts";
 import { type SessionUsage, sessionUsage } from "../../../journal/session-usage.ts";
 import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
@@ -7,17 +6,27 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer } from "../command-context.ts";
 import { usageText } from "./show-stats.ts";
-import { type StepLine, stepLines, timeText } from "./step-lines.ts";
-import { subagentJson, subagentText } from "./subagent-text.ts";
+import { stepsJson, timeText } from "./steps-json.ts";
 
 /** Writes what a session is about, what it has used up, and its steps with their numbers. */
-export function showSession(call: SessionCall, { path }: SessionFile): number {
+export async function showSession(call: SessionCall, { path }: SessionFile): Promise<number> {
   const content = readSession(path);
   const figures = {
     stats: sessionUsage([...content.setAside, ...content.entries]),
     title: sessionTitle(path),
   };
-  answer(call.context, call, { json: () => facts(content, figures), text: () => text(content, figures) });
+  const { sessionLines } = await import("../../terminal/line-drawer.ts");
+  const { stdout, environment } = call.context;
+  const place = {
+    environment,
+    isStyled: stdout.isTerminal,
+    columns: () => (stdout.isTerminal ? process.stdout.columns : FILE_COLUMNS),
+  };
+  const lines = (): string => sessionLines(content.entries, SHOWN_STEPS, place);
+  answer(call.context, call, {
+    json: () => facts(content, figures),
+    text: () => text(content, figures) + lines(),
+  });
   return EXIT.done;
 }
 
@@ -44,7 +53,7 @@ function facts(
     stop_reason: stats.stopReason ?? null,
     models: stats.models,
     tools: stats.tools,
-    steps: stepLines(entries).map(stepJson),
+    steps: stepsJson(entries),
   };
 }
 
@@ -67,26 +76,10 @@ function text(
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
     .join("")
-    .concat("\n", usageText(stats), stepText(stepLines(entries)));
+    .concat("\n", usageText(stats));
 }
 
 /** Steps that are written out; `--json` writes all. */
 const SHOWN_STEPS = 200;
-
-function stepText(steps: readonly StepLine[]): string {
-  const left = steps.length - SHOWN_STEPS;
-  const lines = left > 0 ? [`  … ${counted(left, "step")} before, see --json`] : [];
-  const width = String(steps.length).length;
-  for (const { step, input, tools, text, subagents } of steps.slice(-SHOWN_STEPS)) {
-    for (const line of input) lines.push(`${" ".repeat(width + 8)}> ${terminalLine(line, 100)}`);
-    const called = tools.length === 0 ? "" : ` → ${tools.join(", ")}`;
-    lines.push(`step ${String(step).padStart(width)}  ${terminalLine(`${text}${called}`.trim(), 120)}`);
-    lines.push(...subagentText(subagents, " ".repeat(width + 7)));
-  }
-  return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
-}
-
-/** A step for programs; most start no subagent. */
-function stepJson({ subagents, ...step }: StepLine): object {
-  return subagents.length === 0 ? step : { ...step, subagents: subagents.map(subagentJson) };
-}
+/** Width of a text that no terminal shows. */
+const FILE_COLUMNS = 100;

@@ -67,6 +67,8 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
 
 /** Stands below an answer that was stopped. */
 export const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
+/** Stands below what an attempt wrote before it failed; the next one writes all of it again. */
+export const BROKEN_OFF: Line = line("(broken off)", { role: "warning" });
 
 const LEVELS: { readonly [level in Level]: Role } = { info: "muted", warning: "warning", error: "bad" };
 
@@ -111,7 +113,7 @@ function middleFolded(rows: readonly Line[], most: number, sign: string): readon
 
 function thinkingRows(
   { text, words, isStreaming }: BlockOf<"thinking">,
-  { width, details, marks }: ViewContext,
+  { width, details, marks, hasKeys }: ViewContext,
 ): readonly Line[] {
   const muted: Style = { role: "muted", italic: true };
   if (details)
@@ -124,7 +126,8 @@ function thinkingRows(
       ),
     ];
   if (words === 0) return [];
-  return [line(`${marks.dot} Thought, ${counted(words, "word")} ${marks.dot} ctrl+o`, { role: "muted" })];
+  const key = hasKeys === true ? ` ${marks.dot} ctrl+o` : "";
+  return [line(`${marks.dot} Thought, ${counted(words, "word")}${key}`, { role: "muted" })];
 }
 
 function shellRows(
@@ -221,12 +224,14 @@ function bodyRows(block: CallBlock, context: ViewContext): readonly Line[] {
   );
 }
 
-function folded(rows: readonly Line[], { details, marks }: ViewContext): readonly Line[] {
+function folded(rows: readonly Line[], { details, marks, hasKeys }: ViewContext): readonly Line[] {
   const most = details ? DETAIL_ROWS : DIFF_ROWS;
   if (rows.length <= most) return rows;
   return [
     ...rows.slice(0, most - 1),
-    line(`${marks.more} ${rows.length - most + 1} more rows (/diff shows all)`, { role: "muted" }),
+    line(`${marks.more} ${rows.length - most + 1} more rows${hasKeys === true ? " (/diff shows all)" : ""}`, {
+      role: "muted",
+    }),
   ];
 }
 

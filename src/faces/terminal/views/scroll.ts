@@ -2,7 +2,7 @@ import { isFinal } from "../../../view/blocks.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { MarkdownStream } from "../markdown/markdown-stream.ts";
 import { type Line, line, lineColumns, wrapLine } from "../paint/line.ts";
-import { INTERRUPTED, itemRows, standsApart } from "./rows.ts";
+import { BROKEN_OFF, INTERRUPTED, itemRows, standsApart } from "./rows.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Items of a conversation opened again that are shown; the rest is a line that says where it is. */
@@ -99,8 +99,7 @@ export class Scroll {
     stream.chars = item.text.length;
     if (item.state !== "streaming") stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
-    // Text an attempt wrote before it failed stays where it was read; the next one writes all of it again.
-    if (item.isVoid === true) rows.push(line("(broken off)", { role: "warning" }));
+    if (item.isVoid === true) rows.push(BROKEN_OFF);
     else if (item.state === "interrupted") rows.push(INTERRUPTED);
     return rows;
   }

@@ -10,4 +10,6 @@ export interface ViewContext {
   readonly now: number;
   /** True when details of calls and thinking are shown where they are folded otherwise. */
   readonly details: boolean;
+  /** True when keys and commands show more. */
+  readonly hasKeys?: boolean;
 }

@@ -10,9 +10,7 @@ import { sessionUsage } from "../../../journal/session-usage.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
 import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
-import { stepLines } from "./step-lines.ts";
-import { subagentRuns } from "./subagent-runs.ts";
-import { subagentJson, subagentText } from "./subagent-text.ts";
+import { stepsJson } from "./steps-json.ts";
 
 const read = defineTool({
   name: "read",
@@ -35,7 +33,7 @@ async function recorded(script: readonly ScriptAnswer[]) {
   return [...journal.entries()].map((entry) => ({ ...entry, time: 0 }));
 }
 
-test("what subagents did stands below the step that started them: requests, tools, tokens, cost, result or failure", async () => {
+test("a step has the subagents it started: requests, tools, tokens, cost, result or failure", async () => {
   const entries = await recorded([
     [says("Delegating."), task("general", "t1"), task("explore", "t2")],
     [says("Looking."), calls("read", { path: "gone" }, "r1"), task("explore", "t3")],
@@ -44,38 +42,31 @@ test("what subagents did stands below the step that started them: requests, tool
     fails(new NanoAgentError("bad_request", "no such luck")),
     says("Done."),
   ]);
-  const steps = stepLines(entries);
-  expect(steps.map(({ step, tools, subagents }) => [step, tools, subagents.length])).toEqual([
-    [1, ["task", "task"], 2],
-    [2, [], 0],
-  ]);
-  expect(subagentText(steps[0]?.subagents ?? [], "  ")).toEqual([
-    "  general (t1): 3 requests, 2 tool calls (1 failed or refused), 300 tokens in, 60 out, $0.0009, 0 ms; completed",
-    "    - Looking. → read, task",
-    "    - Found it.",
-    "    explore (t3): 1 request, 0 tool calls, 100 tokens in, 20 out, $0.0003, 0 ms; completed",
-    "      - Innermost.",
-    "  explore (t2): 0 requests, 0 tool calls, 0 tokens in, 0 out, $0.0000, 0 ms; error: no such luck",
-  ]);
-  expect(subagentRuns(entries).map(subagentJson)).toMatchObject([
+  expect(stepsJson(entries)).toMatchObject([
     {
-      call_id: "t1",
-      agent: "general",
-      requests: 3,
-      stop_reason: "completed",
-      subagents: [{ call_id: "t3" }],
+      step: 1,
+      run: 1,
+      input: ["go"],
+      text: "Delegating.",
+      tools: ["task", "task"],
+      subagents: [
+        {
+          call_id: "t1",
+          agent: "general",
+          requests: 3,
+          tool_calls: 2,
+          failed_calls: 1,
+          stop_reason: "completed",
+          turns: [{ text: "Looking.", tools: ["read", "task"] }, { text: "Found it." }],
+          subagents: [{ call_id: "t3", turns: [{ text: "Innermost." }] }],
+        },
+        { call_id: "t2", agent: "explore", cost_usd: 0, error: { code: "bad_request" }, turns: [] },
+      ],
     },
-    { call_id: "t2", agent: "explore", cost_usd: 0, error: { code: "bad_request" }, turns: [] },
+    { step: 2, text: "Done.", tools: [] },
   ]);
-});
-
-test("a subagent that was cut says so", async () => {
-  const entries = await recorded([task("explore", "t1"), says("Found it."), says("Done.")]);
   const cut = entries.filter(({ scope, type }) => scope === undefined || type !== "run_end");
-  expect(subagentText(subagentRuns(cut), "")).toEqual([
-    "explore (t1): 1 request, 0 tool calls, 100 tokens in, 20 out, $0.0003, 0 ms; cut or still at work",
-    "  - Found it.",
-  ]);
+  expect(stepsJson(cut)[0]).toMatchObject({ subagents: [{ stop_reason: null }, { stop_reason: null }] });
 });
 
 test("the time in tools is that of the calls of the conversation and of phases; that of subagents is in the call that started them", async () => {
