@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Block, blockOf, type CallBlock } from "./blocks.ts";
+import { type Block, blockOf, type CallBlock, isFinal } from "./blocks.ts";
 import type { ToolItem, ViewItem } from "./view.ts";
 import { AFTER_END, circleNotice, ENDED, phaseNotice, phraseText, retryText } from "./words.ts";
 
@@ -128,6 +128,19 @@ test.each<[Partial<Extract<ViewItem, { type: "run_end" }>>, string]>([
   const { reason, level, error } = blockOf(item, brief) as Extract<Block, { kind: "end" }>;
   const next = AFTER_END[reason];
   expect(`${level} ${error ?? `${ENDED[reason]}${next === undefined ? "" : `. ${next}`}`}`).toBe(text);
+});
+
+test("a refused call is final once its result has the reason", () => {
+  const item = {
+    ...BASE,
+    type: "tool",
+    callId: "c",
+    name: "x",
+    input: {},
+    title: "",
+    state: "denied",
+  } as const;
+  expect([isFinal(item), isFinal({ ...item, brief: "no" })]).toEqual([false, true]);
 });
 
 test("what a failed attempt wrote is not drawn", () => {

@@ -128,6 +128,8 @@ export function isFinal(item: ViewItem): boolean {
     case "thinking":
       return item.state !== "streaming";
     case "tool":
+      // A refusal is decided before its result, which has the reason.
+      if (item.state === "denied") return item.brief !== undefined;
       return item.state === "ok" || FAILED.has(item.state);
     default:
       return true;

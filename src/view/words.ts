@@ -5,7 +5,7 @@ import { circleText } from "../hooks/loop-guard-plugin.ts";
 import { oneLine } from "./call-text.ts";
 import type { Notice } from "./notice.ts";
 import { noticeText } from "./notice-text.ts";
-import type { ToolItem, ViewItem } from "./view.ts";
+import type { RunView, ToolItem, ViewItem } from "./view.ts";
 
 /** How a run ended: its stop reason, and which limit when it is about time. */
 export type EndReason = StopReason | "wall_time";
@@ -87,6 +87,15 @@ export function phaseNotice({ phase, round = 1, step, plan = [] }: PhaseEvent): 
       : `Step ${step} of ${Math.max(step, plan.length)}: ${oneLine(plan[step - 1] ?? "", 200)}`;
   return { level: "info", code: "other", message };
 }
+
+/** The things that a run waits for. */
+export const PHASES: { readonly [P in RunView["phase"]]: string } = {
+  waiting: "waiting for the model",
+  thinking: "the model is thinking",
+  answering: "the model is writing",
+  tools: "tools are running",
+  compacting: "compacting the conversation",
+};
 
 /** A request that is made again: why, and when. */
 export function retryText(

@@ -30,7 +30,7 @@ test("near the end of the window a summary takes the place of the older part, an
     compact_metadata: { trigger: "auto", reason: "threshold", method: "summary" },
   });
   expect(lines.at(-1)).toMatchObject({ result: "done", num_turns: 3 });
-  expect(stderr).toContain("nano-agent: the conversation was compacted from about ");
+  expect(stderr).toContain("nano-agent: Compacted from ");
   expect(types().slice(-4)).toEqual(["model_usage", "compaction", "assistant_message", "run_end"]);
   const sent = lastMessages(server);
   expect(sent[0]).toBe("user: What do they hold?");
@@ -75,7 +75,7 @@ test("a session is looked at, compacted on request, and taken back", async () =>
   const compacted = await run(["sessions", "compact", "s1"], server);
   expect([compacted.code, compacted.stdout]).toEqual([
     0,
-    expect.stringContaining("the older part was summarised"),
+    expect.stringContaining("the older part was summarized"),
   ]);
   expect(readFileSync(files()[0] ?? "", "utf8").startsWith(before)).toBe(true);
   const undone = await run(["sessions", "compact", "s1", "--undo"], server);

@@ -82,13 +82,11 @@ test("the demo finds the fault, mends it with real tools, shows the diff and end
   expect({ code, stderr, left }).toEqual({ code: 0, stderr: "", left: [] });
   const order = [
     "The model is scripted",
-    "● bash node --test",
-    "✗",
-    "● read src/parse-duration.js",
-    "● grep UNITS",
-    "● edit src/parse-duration.js",
-    "● bash node --test",
-    "exit code 0",
+    "✗ bash node --test  exit code 1",
+    "✓ read src/parse-duration.js",
+    "✓ grep UNITS",
+    "✓ edit src/parse-duration.js",
+    "✓ bash node --test  exit code 0",
     "-  const part = /(\\d+(?:\\.\\d+)?)\\s*(d|h|m|s|ms)/g;",
     "+  const part = /(\\d+(?:\\.\\d+)?)\\s*(d|h|ms|m|s)/g;",
     "✓ milliseconds are read as milliseconds",
@@ -139,7 +137,7 @@ test("a model that bends the tests is not believed", async () => {
 test("a call outside of the scratch folder is refused, as in any run", async () => {
   const server = await chatServer([[["write", { path: "../x", content: "x" }]], "Well."]);
   const { stdout, left } = await runDemo(["--model", "openai-chat/some"], { env: server.env });
-  expect(stdout).toMatch(/✗ write: .*outside the workspace/);
+  expect(stdout).toMatch(/✗ write .*\n.*outside the workspace/);
   expect(left).toEqual([]);
 });
 

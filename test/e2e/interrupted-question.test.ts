@@ -26,7 +26,7 @@ function inTerminal(
   let isAnswered = false;
   child.stdout.setEncoding("utf8").on("data", (piece: string) => {
     text += piece;
-    if (isAnswered || !text.includes("esc stops the run")) return;
+    if (isAnswered || !text.includes("Esc stops the run")) return;
     isAnswered = true;
     child.stdin.write(answer);
   });

@@ -7,7 +7,7 @@ import { newUuid } from "../../core/base/ids.ts";
 import type { Input } from "../../core/message/input.ts";
 import { EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
 import { failedOutcome, type Outcome, RunTally } from "../../view/outcome.ts";
-import { askAboutServer, canAsk } from "./approval/answer-questions.ts";
+import { askAboutServer, canAsk } from "./answer-questions.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { assertWritable, writeLastMessage } from "./last-message-file.ts";

@@ -10,12 +10,12 @@ import type { Notice } from "../../view/notice.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { goOnText, type Outcome } from "../../view/outcome.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
-import type { DressedAnswer } from "../text/dressed-answer.ts";
-import { answerQuestions, canAsk } from "./approval/answer-questions.ts";
+import { circleNotice, phraseText } from "../../view/words.ts";
+import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
+import { answerQuestions, canAsk } from "./answer-questions.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
 import { JsonReporter } from "./json-reporter.ts";
-import { Progress } from "./progress.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { type Style, styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";
@@ -36,10 +36,15 @@ export class RunTeller {
   readonly #options: RunTellerOptions;
   /** Tells programs; undefined where the answer is text. */
   readonly #reporter: JsonReporter | undefined;
-  readonly #progress: Progress;
   readonly #isLive: boolean;
   readonly #style: Style;
-  #dress: (() => DressedAnswer) | undefined;
+  /** Notices that were told. */
+  readonly #told = new Set<Notice>();
+  #lines: typeof import("../terminal/line-drawer.ts") | undefined;
+  #drawer: LineDrawer | undefined;
+  #session: CodingSession | undefined;
+  /** A question stands on the terminal: nothing else is written. */
+  #isHeld = false;
   #beat: NodeJS.Timeout | undefined;
   #log: ((event: AgentEvent) => void) | undefined;
   /** Said with the session, where a person reads it. */
@@ -47,7 +52,7 @@ export class RunTeller {
 
   constructor(options: RunTellerOptions) {
     this.#options = options;
-    const { context, flags, prepared, newId, waiting } = options;
+    const { context, flags, prepared, newId } = options;
     const { stdout, stderr, environment } = context;
     const { outputFormat, partialMessages: partial } = flags;
     const sessionId = (): string => prepared()?.sessionId ?? newId;
@@ -55,15 +60,13 @@ export class RunTeller {
     if (outputFormat !== "text") this.#reporter = new JsonReporter({ stdout, sessionId, partial, stream });
     this.#isLive = isLive(context, flags);
     this.#style = styleFor(stderr.isTerminal, environment);
-    const liveText = this.#isLive ? stdout : undefined;
-    const style = this.#style;
-    this.#progress = new Progress({ stderr, style, liveText, dress: () => this.#dress?.(), waiting });
   }
 
-  /** Loads what dresses answers for a person, and what says more than the usual. */
+  /** Loads what draws a run for a person, and what says more than the usual. */
   async prepare(): Promise<void> {
-    const { environment, stderr } = this.#options.context;
-    if (this.#options.flags.verbose) {
+    const { context, flags } = this.#options;
+    const { stderr } = context;
+    if (flags.verbose) {
       const { runLog } = await import("../../telemetry/run-log.ts");
       const startedAt = performance.now();
       const redact = (text: string): string => this.#redacted(text);
@@ -73,9 +76,41 @@ export class RunTeller {
       };
       this.#log = runLog(sink, { redact });
     }
-    if (!isForReader(this.#options.context, this.#options.flags) || environment["TERM"] === "dumb") return;
-    const { dressAnswer } = await import("../terminal/dress-answer.ts");
-    this.#dress = () => dressAnswer(environment, () => process.stdout.columns || 80);
+    if (stderr.isTerminal || isForReader(context, flags))
+      this.#lines = await import("../terminal/line-drawer.ts");
+  }
+
+  get #place(): LinePlace {
+    const { environment } = this.#options.context;
+    return { environment, isStyled: true, columns: () => process.stderr.columns || 80 };
+  }
+
+  /** Draws a session from here on. */
+  #follow(session: CodingSession): void {
+    const { context, waiting } = this.#options;
+    const { stdout, stderr } = context;
+    if (this.#lines === undefined || !stderr.isTerminal) return;
+    this.#session = session;
+    const outputs = {
+      write: (text: string) => stderr.write(text),
+      writeAnswer: this.#isLive ? (text: string) => stdout.write(text) : undefined,
+    };
+    const { LineDrawer } = this.#lines;
+    this.#drawer = new LineDrawer({ ...this.#place, ...outputs, told: this.#told }, session.view.items);
+    session.onChange(() => {
+      waiting?.follow(session.view);
+      if (!this.#isHeld) this.#drawer?.draw(session.view.items);
+    });
+  }
+
+  /** Leaves the terminal to a question until the function it returns is called. */
+  #hold(): () => void {
+    this.#isHeld = true;
+    this.#options.waiting?.clear();
+    return () => {
+      this.#isHeld = false;
+      this.#drawer?.draw(this.#session?.view.items ?? []);
+    };
   }
 
   /** The first line; later ones are left out. */
@@ -85,7 +120,8 @@ export class RunTeller {
     const { stderr } = context;
     if (session !== undefined && stderr.isTerminal) this.say(this.#startText(session));
     if (session !== undefined && canAsk(stderr, flags.outputFormat))
-      answerQuestions(session, { stderr, style: this.#style, hold: () => this.#progress.hold() });
+      answerQuestions(session, { ...this.#place, hold: () => this.#hold() });
+    if (session !== undefined) this.#follow(session);
     for (const notice of session?.notices ?? []) {
       if (notice.code === "untrusted") this.#reporter?.untrusted(notice.folder, notice.items);
       else if (notice.code === "repaired") this.#reporter?.repair(notice.repairs, notice.path);
@@ -94,9 +130,13 @@ export class RunTeller {
 
   event(event: AgentEvent): void {
     this.#log?.(event);
-    if (this.#options.waiting !== undefined)
-      this.#beat ??= setInterval(() => this.#progress.draw(), BEAT_MS).unref();
-    this.#progress.show(event);
+    const { waiting, context } = this.#options;
+    if (waiting !== undefined)
+      this.#beat ??= setInterval(() => {
+        if (!this.#isHeld) waiting.draw();
+      }, BEAT_MS).unref();
+    const note = context.stderr.isTerminal ? undefined : noteOf(event);
+    if (note !== undefined) this.say(note);
     this.#reporter?.event(event);
   }
 
@@ -104,7 +144,7 @@ export class RunTeller {
     clearInterval(this.#beat);
     this.#beat = undefined;
     this.#options.waiting?.clear();
-    this.#progress.closeLine();
+    this.#drawer?.end(this.#session?.view.items ?? []);
     if (this.#reporter !== undefined) this.#reporter.end(outcome);
     else if (!this.#isLive && outcome.text !== "")
       this.#options.context.stdout.write(this.#shownText(outcome.text));
@@ -112,9 +152,10 @@ export class RunTeller {
 
   /** An answer that was not shown while it was written. */
   #shownText(answer: string): string {
-    const dressed = this.#dress?.();
-    if (dressed !== undefined) return dressed.push(answer) + dressed.end();
-    const text = this.#options.context.stdout.isTerminal ? terminalText(answer) : answer;
+    const { context, flags } = this.#options;
+    if (this.#lines !== undefined && isForReader(context, flags))
+      return new this.#lines.LineWriter(this.#place).answer(answer);
+    const text = context.stdout.isTerminal ? terminalText(answer) : answer;
     return text.endsWith("\n") ? text : `${text}\n`;
   }
 
@@ -129,6 +170,7 @@ export class RunTeller {
 
   notice(notice: Notice): void {
     const { stderr } = this.#options.context;
+    this.#told.add(notice);
     if (notice.code === "permission") {
       const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
       if (canAsk(stderr, this.#options.flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
@@ -169,6 +211,16 @@ export class RunTeller {
     const isNamed = said !== undefined && said !== LOCAL_MODEL;
     return why === "resumed" || (source !== undefined && !isNamed);
   }
+}
+
+/** A note that is told wherever standard error goes; undefined for most events. */
+function noteOf(event: AgentEvent): string | undefined {
+  if (event.type === "warning") return event.message;
+  if (event.type === "user_message" && event.circle !== undefined)
+    return noticeText(circleNotice(event.circle));
+  if (event.type !== "compaction") return undefined;
+  const { tokensBefore: before, tokensAfter: after, method } = event;
+  return phraseText({ code: "compacted", before, after, method }, count);
 }
 
 /** Milliseconds between two looks of a person at what is waited for. */

@@ -7,8 +7,6 @@ import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { RunTally } from "../../view/outcome.ts";
 import { EventLines } from "./event-lines.ts";
-import { subagentLine } from "./note-lines.ts";
-import { styleFor } from "./style.ts";
 
 /** The events of a run in which a subagent reads, asks another subagent, and is refused a call. */
 async function events(): Promise<readonly AgentEvent[]> {
@@ -68,18 +66,6 @@ test("lines of a subagent name the call that started it, and hold no pieces of i
     "assistant inner end in t1",
     "user tool_result in null",
     "assistant outer in null",
-  ]);
-});
-
-test("a person sees what subagents call and what goes wrong, one line each", async () => {
-  const style = styleFor(false, {});
-  const lines = (await events()).flatMap((event) =>
-    event.type === "subagent" ? (subagentLine(event, style) ?? []) : [],
-  );
-  expect(lines).toEqual([
-    "  helper · read a",
-    "  helper · again",
-    "  helper · ✗ write: Error: Tool call was not approved: no writing",
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import type { AgentEvent } from "../../core/agent/entries.ts";
+import type { RunView, SessionView } from "../../view/view.ts";
+import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
 import { StreamOutput } from "./standard-output.ts";
 import { styleFor } from "./style.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -24,30 +25,34 @@ function room(columns = 80) {
     waiting.draw();
     return written;
   };
-  const follow = (event: object): void => waiting.follow(event as AgentEvent);
+  const follow = (run: Partial<RunView> | undefined, calls: readonly string[] = []): void => {
+    const items = calls.map((name) => ({ type: "tool", name, title: "it", state: "running" }));
+    const { run: _, ...view } = new ViewFold(EMPTY_HOST).view;
+    waiting.follow({ ...view, items, ...(run && { run }) } as unknown as SessionView);
+  };
   return { waiting, output, after, follow, text: () => written };
 }
 
 test("a wait is told from the first second on, what for and how long, and no wider than the terminal", () => {
   const { after, follow } = room(24);
   const seen = [after(9_000)];
-  follow({ type: "turn_start" });
+  follow({ phase: "waiting" });
   seen.push(after(999), after(1));
-  follow({ type: "tool_intent", callId: "1", name: "bash" });
+  follow({ phase: "tools" }, ["bash"]);
   seen.push(after(2_000));
-  follow({ type: "tool_intent", callId: "2", name: "read" });
+  follow({ phase: "tools" }, ["bash", "read"]);
   seen.push(after(65_000));
-  follow({ type: "tool_result", callId: "1" });
+  follow({ phase: "tools" });
   seen.push(after(1_000));
-  follow({ type: "tool_result", callId: "2" });
+  follow(undefined);
   seen.push(after(5_000));
   expect(seen).toEqual([
     "",
     "",
     "\r\u001B[K… waiting for the mode…",
-    "\r\u001B[K… running bash · 2 s",
+    "\r\u001B[K… running bash it · 2 s",
     "\r\u001B[K… running 2 calls · 65…",
-    "\r\u001B[K… running read · 1 s",
+    "\r\u001B[K… tools are running · …",
     "",
   ]);
 });
@@ -55,25 +60,22 @@ test("a wait is told from the first second on, what for and how long, and no wid
 test("the line is gone before anything else is written, and nothing is erased where it does not stand", () => {
   const { waiting, output, after, follow, text } = room();
   const over = waiting.over(output);
-  follow({ type: "retry" });
+  follow({ phase: "waiting", retry: { attempt: 2, until: 0, reason: "overloaded" } });
   after(0);
   over.write("one\n");
   after(3_000);
   over.write("two\n");
   over.write("three\n");
-  expect(text()).toBe("\r\u001B[K… waiting for the next attempt · 3 s\r\u001B[Ktwo\nthree\n");
+  expect(text()).toBe("\r\u001B[K… overloaded, try 2 in 0 s · 3 s\r\u001B[Ktwo\nthree\n");
 });
 
-test("what stays the same goes on counting, and the end of a run ends the wait", () => {
+test("what stays the same goes on counting", () => {
   const { after, follow } = room();
-  follow({ type: "text_delta", index: 0, text: "a" });
+  follow({ phase: "answering" });
   const first = after(3_000);
-  follow({ type: "text_delta", index: 0, text: "b" });
-  const second = after(2_000);
-  follow({ type: "done" });
-  expect([first, second, after(5_000)]).toEqual([
+  follow({ phase: "answering", outputTokens: 5 });
+  expect([first, after(2_000)]).toEqual([
     "\r\u001B[K… the model is writing · 3 s",
     "\r\u001B[K… the model is writing · 5 s",
-    "",
   ]);
 });

@@ -1,4 +1,6 @@
-import type { AgentEvent } from "../../core/agent/entries.ts";
+import { terminalLine } from "../../view/safe-text.ts";
+import type { SessionView, ToolItem } from "../../view/view.ts";
+import { PHASES, retryText } from "../../view/words.ts";
 import { fitColumns } from "../text/columns.ts";
 import type { CommandContext } from "./command-context.ts";
 import type { Output } from "./standard-output.ts";
@@ -32,21 +34,8 @@ export function withWaitingLine(context: CommandContext): WaitingContext {
 
 /** Waits shorter than this are not told, in milliseconds. */
 const QUIET_MS = 1_000;
-
-/** The wait that follows an event, unless calls are at work; events that are not here change nothing. */
-const WAITS: ReadonlyMap<AgentEvent["type"], string> = new Map([
-  ["turn_start", "waiting for the model"],
-  ["thinking_delta", "the model is writing"],
-  ["text_delta", "the model is writing"],
-  ["tool_call_start", "the model is writing"],
-  ["retry", "waiting for the next attempt"],
-  ["compaction_start", "making room in the conversation"],
-  ["compaction", ""],
-  ["approval_request", ""],
-  ["tool_intent", ""],
-  ["tool_result", ""],
-  ["done", ""],
-]);
+/** Characters of what is waited for: the time stands behind it. */
+const MAX_WHAT = 60;
 
 /**
  * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
@@ -57,31 +46,24 @@ export class WaitingLine {
   #what = "";
   #since = 0;
   #isDrawn = false;
-  /** Names of the calls at work, by call id. */
-  readonly #calls = new Map<string, string>();
+  #view: SessionView | undefined;
 
   constructor(options: WaitingLineOptions) {
     this.#options = options;
   }
 
-  /** Takes from an event what the run waits for next. */
-  follow(event: AgentEvent): void {
-    if (event.type === "tool_intent") this.#calls.set(event.callId, event.name);
-    else if (event.type === "tool_result") this.#calls.delete(event.callId);
-    else if (event.type === "done") this.#calls.clear();
-    const what = WAITS.get(event.type);
-    if (what === undefined) return;
-    const [name, ...others] = this.#calls.values();
-    const calls =
-      name === undefined ? "" : `running ${others.length === 0 ? name : `${others.length + 1} calls`}`;
-    this.#set(calls === "" ? what : calls);
+  /** Takes from a session what its run waits for. */
+  follow(view: SessionView): void {
+    this.#view = view;
+    this.#set(waitOf(view, Number.POSITIVE_INFINITY));
   }
 
   draw(): void {
     const waitedMs = this.#now() - this.#since;
-    if (this.#what === "" || waitedMs < QUIET_MS) return;
+    if (this.#view === undefined || this.#what === "" || waitedMs < QUIET_MS) return;
     const { output, style, width } = this.#options;
-    const text = fitColumns(`… ${this.#what} · ${Math.floor(waitedMs / 1_000)} s`, Math.max(1, width() - 1));
+    const what = terminalLine(waitOf(this.#view, Date.now()), MAX_WHAT);
+    const text = fitColumns(`… ${what} · ${Math.floor(waitedMs / 1_000)} s`, Math.max(1, width() - 1));
     output.write(`\r\u001B[K${style.dim(text)}`);
     this.#isDrawn = true;
   }
@@ -118,4 +100,15 @@ export class WaitingLine {
   #now(): number {
     return (this.#options.now ?? ((): number => performance.now()))();
   }
+}
+
+/** The thing that a run waits for; empty while a person is asked, or nothing runs. */
+function waitOf({ run, state, items }: SessionView, now: number): string {
+  if (run === undefined || state === "waiting") return "";
+  if (run.retry !== undefined) return retryText(run.retry, now);
+  if (run.phase !== "tools") return PHASES[run.phase];
+  const running = items.filter((item) => item.type === "tool" && item.state === "running");
+  const [first] = running as readonly ToolItem[];
+  if (first === undefined) return PHASES[run.phase];
+  return `running ${running.length === 1 ? `${first.name} ${first.title}`.trim() : `${running.length} calls`}`;
 }

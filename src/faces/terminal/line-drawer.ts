@@ -110,6 +110,7 @@ export class LineDrawer {
     this.#next = before.length;
   }
 
+  /** Draws what is new among the items of the conversation. */
   draw(items: readonly ViewItem[]): void {
     let isInOrder = true;
     for (let at = this.#next; at < items.length; at++) {

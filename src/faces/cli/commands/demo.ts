@@ -14,13 +14,14 @@ import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
 import { DEMO_SCRIPT } from "../demo/demo-script.ts";
 import { ScratchProject, type TestReport } from "../demo/scratch-project.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { Progress } from "../progress.ts";
 import { type Style, styleFor } from "../style.ts";
 
 /** Requests a real model may make; the scripted one needs five. */
 const MAX_TURNS = 40;
 /** Milliseconds between two pieces of a scripted answer, where a person watches. */
 const DELAY_MS = 25;
+/** The same everywhere. */
+const COLUMNS = 100;
 
 /**
  * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests
@@ -107,17 +108,18 @@ class DemoRun {
   async #watch(session: CodingSession): Promise<void> {
     const { stdout } = this.#context;
     // The demo is made to be looked at: it shows the same on a screen, in a file and in the log of a build.
-    const shown = {
-      isTerminal: true,
-      write: (text: string) => stdout.write(text),
-      isFull: false,
-      drain: () => stdout.drain(),
-      onBroken: () => undefined,
+    const { LineDrawer } = await import("../../terminal/line-drawer.ts");
+    const write = (text: string): void => stdout.write(text);
+    const place = {
+      environment: this.#context.environment,
+      isStyled: stdout.isTerminal,
+      columns: () => COLUMNS,
     };
-    const progress = new Progress({ stderr: shown, style: this.#style, liveText: shown });
-    session.onEvent((event) => progress.show(event));
+    const told = new Set(session.notices);
+    const drawer = new LineDrawer({ ...place, write, writeAnswer: write, told }, session.view.items);
+    session.onChange(() => drawer.draw(session.view.items));
     const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
-    progress.closeLine();
+    drawer.end(session.view.items);
     if (stopReason === "completed") return;
     const end =
       error === undefined ? `The run ended with ${stopReason}.` : `The run failed: ${error.message}`;

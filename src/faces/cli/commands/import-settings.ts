@@ -11,7 +11,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { agrees } from "../approval/ask-yes.ts";
+import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, lookOf, say } from "../command-context.ts";
 import { wrapText } from "../wrap-text.ts";

@@ -1,4 +1,4 @@
-import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import type { CodingSession, CompactionResult } from "../../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
@@ -7,9 +7,9 @@ import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { noticeText } from "../../../view/notice-text.ts";
+import { phraseText } from "../../../view/words.ts";
 import type { SessionCall } from "../command-call.ts";
 import { answer, say, settingsHere } from "../command-context.ts";
-import { compactionLine } from "../note-lines.ts";
 
 /**
  * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
@@ -48,7 +48,7 @@ async function compact(coding: CodingSession, call: SessionCall): Promise<number
   const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
   answer(context, call, {
     json: () => ({ session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter }),
-    text: () => (result === undefined ? "" : `${coding.id}: ${compactionLine(result)}. ${undoing}\n`),
+    text: () => (result === undefined ? "" : `${coding.id}: ${compacted(result)} ${undoing}\n`),
   });
   return result === undefined ? EXIT.failed : EXIT.done;
 }
@@ -110,4 +110,12 @@ async function undo(call: SessionCall, session: SessionFile): Promise<number> {
   } finally {
     await journal.close();
   }
+}
+
+function compacted({
+  method,
+  tokensBefore: before,
+  tokensAfter: after,
+}: NonNullable<CompactionResult>): string {
+  return phraseText({ code: "compacted", before, after, method }, String);
 }

@@ -2,8 +2,6 @@ import fc from "fast-check";
 import { eastAsianWidth } from "get-east-asian-width";
 import { expect, test } from "vitest";
 import type { Question } from "../../../view/question.ts";
-import { questionLines as commandLines } from "../../cli/approval/terminal-question-lines.ts";
-import { styleFor } from "../../cli/style.ts";
 import { mostColumnsOf } from "../../text/columns.ts";
 import { textLines } from "../paint/line.ts";
 import { marksOf } from "../paint/theme.ts";
@@ -188,9 +186,8 @@ test("on a terminal that draws letters of other scripts in two cells no row of a
       (sum, char) => sum + eastAsianWidth(char.codePointAt(0) ?? 0, { ambiguousAsWide: true }),
       0,
     );
-  const look = { style: styleFor(false, {}), width: CONTEXT.width, whole: true };
   // The rule of the title is our own, and may be clipped.
-  const rows = [...texts(wholeQuestion(question, CONTEXT)).slice(1), ...commandLines(question, look)];
+  const rows = texts(wholeQuestion(question, CONTEXT)).slice(1);
   expect(rows.filter((row) => inTwo(row) > CONTEXT.width)).toEqual([]);
 });
 

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline/promises";
+import type { CodingSession } from "../../coding/session/coding-session.ts";
+import type { FoundModel } from "../../coding/setup/found-model.ts";
+import { terminalLine } from "../../view/safe-text.ts";
+import type { LinePlace } from "../terminal/line-drawer.ts";
+import type { CommandContext } from "./command-context.ts";
+import { stdinKind } from "./read-stdin.ts";
+import type { OutputFormat } from "./run-flags.ts";
+import { isTerminal, type Output } from "./standard-output.ts";
+import { styleFor } from "./style.ts";
+
+/**
+ * True when the person who started a run can be asked: standard input and standard error are both a terminal,
+ * and the output is text for people. Where nobody can, every question is a no.
+ */
+export function canAsk(stderr: Output, format: OutputFormat): boolean {
+  return format === "text" && stderr.isTerminal && stdinKind() === "terminal";
+}
+
+/** Where questions are put. `hold`: nothing else is written until the function it returns is called. */
+interface Asking extends LinePlace {
+  readonly hold: () => () => void;
+}
+
+/** Lets a person answer the questions of a session, as they come. What asks is loaded with the first one. */
+export function answerQuestions(session: CodingSession, { hold, ...place }: Asking): void {
+  session.onQuestion(async (question, signal) => {
+    // A form for a value is for the screen.
+    if (question.type !== "permission") return void session.answer(question.id, { choice: "no" });
+    const { askInLines } = await import("../terminal/ask-in-lines.ts");
+    const release = hold();
+    // While the terminal is given back, nothing else may keep the process alive.
+    const alive = setInterval(() => undefined, 60_000);
+    try {
+      const { stdin: input, stderr: output } = process;
+      const reply = await askInLines(question, signal, { ...place, input, output });
+      if (reply !== undefined) return void session.answer(question.id, reply);
+      process.kill(process.pid, "SIGINT");
+      await once(signal, "abort");
+    } finally {
+      clearInterval(alive);
+      release();
+    }
+  });
+}
+
+/** Asks whether a local server that was found is to get the prompt. */
+export async function askAboutServer(
+  { name, baseUrl, isLoading }: FoundModel,
+  output: Output,
+  ask: typeof askYes = askYes,
+): Promise<boolean> {
+  const state = isLoading === true ? ", when it has loaded its model" : "";
+  const question = `No model was chosen. Send the prompt to ${name} at ${baseUrl}${state}? [y/N]`;
+  return ask(`${terminalLine(question, 500)} `, output);
+}
+
+/** Asks for a yes to what was shown; `{}` is how much it is. Nobody to ask is a no. */
+export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
+  const { stderr } = context;
+  if (!isTerminal(0) || !stderr.isTerminal) return false;
+  const asked = question.replace("{}", count === 1 ? "this" : `these ${count}`);
+  return askYes(styleFor(true, context.environment).bold(`${asked} [y/N] `), stderr);
+}
+
+/** Asks for a yes on the terminal: `y` and Enter; every other line is a no, and so is none. */
+async function askYes(question: string, output: Output): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin });
+  const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));
+  output.write(question);
+  try {
+    return /^y(es)?$/i.test((await Promise.race([reader.question(""), closed])).trim());
+  } finally {
+    reader.close();
+  }
+}
